@@ -70,7 +70,7 @@ export default defineConfig({
           ...shared,
           name: 'inside',
           include: ['test/**/*.test.ts'],
-          exclude: [...outside, ...leftOut],
+          exclude: ['**/node_modules/**', ...outside, ...leftOut],
           setupFiles: 'test/setup.ts',
         },
       },

@@ -37,7 +37,25 @@ function part(value: ContentPart): Content {
   ) as unknown as Content;
 }
 
-/** Makes content parts. */
+/**
+ * Makes content parts.
+ *
+ * @example
+ * ```ts
+ * import { content, defineTool } from 'host-tools';
+ * import { readFile } from 'node:fs/promises';
+ *
+ * const chart = defineTool({
+ *   name: 'chart',
+ *   description: 'Draws the sales of this year.',
+ *   parameters: { type: 'object' },
+ *   handler: async () => [
+ *     content.text('Sales by month'),
+ *     content.image(await readFile('sales.png', 'base64'), 'image/png'),
+ *   ],
+ * });
+ * ```
+ */
 export const content = Object.freeze({
   /** Text. */
   text: (text: string): Content => part({ type: 'text', text: String(text) }),

@@ -1,4 +1,4 @@
-/** What a call is told, and what it may be told by its caller. */
+/** What a handler receives with a call, and what the caller may pass with one. */
 import type { ApprovalAnswer, ApprovalRequest } from './approval/request.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { MaybePromise } from './maybe-promise.ts';
@@ -6,40 +6,41 @@ import type { ToolResult } from './result.ts';
 import type { JsonSchema } from './schema/schema.ts';
 import type { ToolRef } from './tool-summary.ts';
 
-/** Who calls what, where: the part of the context that gates may see. Frozen. */
+/** The session and the call: the part of the context that policies and hooks see. Frozen. */
 export interface CallInfo<Services = unknown> {
-  /** The session's id, as the host gave it. */
+  /** The session's id, as the host passed it to `createSession`. */
   readonly sessionId: string;
-  /** The session's working directory; "" unless given. */
+  /** The session's working directory. "" if the session has none. */
   readonly cwd: string;
-  /**
-   * What the host gave the session as environment; `process.env` is never read. {} unless given.
-   */
+  /** The session's `environment`. {} if it has none. The library never reads `process.env`. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What the host attached to the session. {} unless given. */
+  /** The session's `metadata`. {} if it has none. */
   readonly metadata: JsonObject;
-  /** Who the session acts for. */
+  /** The user or account that the session acts for. */
   readonly principal?: string;
-  /** What the host gave the session as `services`: the same object, not a copy. */
+  /** The session's `services`: the same object, not a copy. */
   readonly services: Services;
-  /** Unique among the session's calls in flight; correlates events, results and approvals. */
+  /**
+   * The id of the call, in its events, results and approvals. No two calls of a session that run at
+   * the same time have the same id.
+   */
   readonly callId: string;
-  /** The name that the tool is registered under. */
+  /** The name under which the tool is registered. */
   readonly toolName: string;
 }
 
-/** How grave a handler's log line is, mildest first. */
+/** The severity of a log line, from lowest to highest. */
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error';
 
-/** What an agent's client may offer a handler: to sample its model, to ask its person. */
+/** What the agent's client lets a handler do: ask its model, or ask its user. */
 export interface SurfaceClient {
   /**
-   * Asks the client's model, in the client's own protocol: `{ messages, maxTokens, … }`. Rejects as
-   * the client does.
+   * Asks the client's model. The request has the form of the client's own protocol, such as
+   * `{ messages, maxTokens, … }`. Rejects if the client rejects.
    */
   sample?(request: JsonObject): Promise<JsonObject>;
   /**
-   * Asks the client's person for input of the given schema. `content` comes with `accept` alone.
+   * Asks the client's user for input that matches the schema. Only `accept` comes with `content`.
    */
   elicit?(request: {
     message: string;
@@ -48,107 +49,138 @@ export interface SurfaceClient {
 }
 
 /**
- * What a handler is given beside its input. Frozen, fresh for each call; any member may be
- * destructured.
+ * The second argument of a handler. Each call gets its own, frozen. You can destructure any member.
  */
 export interface ToolContext<Services = unknown, Knobs = unknown> extends CallInfo<Services> {
-  /** Aborts when the call ends early: timeout, cancellation, closing. Made when first read. */
+  /**
+   * Aborts when the call ends early: it timed out, it was cancelled, or the session was closed.
+   * Created on first access.
+   */
   readonly signal: AbortSignal;
   /**
-   * When the call times out, in epoch milliseconds by the registry's `now`. Computed when first
-   * read.
+   * When the call times out, in epoch milliseconds of the registry's `now`. Computed on first
+   * access.
    */
   readonly deadline?: number;
   /**
-   * Fresh for each logical call, kept when a suspended call is resumed; never derived from
-   * `callId`.
+   * A key for your backend, so that it can detect a repeated request. Each call has a new one; a
+   * suspended call keeps its key when it is resumed. Never derived from `callId`.
    */
   readonly idempotencyKey: string;
   /** The tool's settings in the session's profile. Frozen. */
   readonly knobs: Knobs;
-  /** Reports progress and resets the idle timeout. At most 1 000 events a call. */
+  /** Reports progress and restarts the idle timeout. At most 1 000 events per call. */
   progress(done: number, total?: number, message?: string): void;
   /**
-   * Sends a `tool:event`. Where the definition lists `events`, `type` must be one of them; data up
-   * to 64 KB, 1 000 events a call; what is over is dropped and logged.
+   * Sends a `tool:event`. If the definition lists `events`, `type` must be one of them. `data` may
+   * have up to 64 KB, and a call may send 1 000 events. Events beyond these limits are dropped, and
+   * the logger gets a warning.
    */
   emit(type: string, data?: JsonValue): void;
-  /** Writes to whoever listens to logs: a `tool:event` named `log`. */
+  /** Logs a value: sends a `tool:event` of type `log`. */
   log(level: LogLevel, data: JsonValue): void;
-  /** Only where the surface's client offers it. */
+  /** The agent's client, if it offers more than tool calls. */
   readonly client?: SurfaceClient;
-  /** Calls another tool that `uses` names, through every gate. */
+  /**
+   * Calls another tool, which the definition must list in `uses`. The call passes the same checks as
+   * any other.
+   */
   readonly tools: { call: CallTool };
 }
 
 /**
- * What a surface tells the spine about one call; host code only, never read from a payload. The
- * session's own `approver` and `exposeErrors` stand where given.
+ * What an adapter tells the session about one call. Only host code sets it; it is never read from a
+ * payload. The session's own `approver` and `exposeErrors` take precedence.
  */
 export interface Surface {
-  /** Shown in events as `surface`, such as `mcp`. */
+  /** The adapter's name, such as `mcp`. Events have it as `surface`. */
   readonly name: string;
-  /** The caller is an outsider: a tool out of its profile is then unknown to it. */
+  /**
+   * Whether the caller is outside the host's process. Tools outside the profile are then
+   * `unknown_tool` to it. @default false
+   */
   readonly outside?: boolean | undefined;
-  /** Asks a person for this call. Used where the session has none. */
+  /** Asks a person about this call. Used if the session has no approver. @default none */
   readonly approver?: Approver | undefined;
-  /** What the client behind the surface offers; becomes `context.client`. */
+  /** What the client offers to handlers, as `context.client`. @default nothing */
   readonly client?: SurfaceClient | undefined;
   /**
-   * `masked` hides what handlers throw from this caller. Used where the session says nothing.
+   * `masked` hides the messages of thrown errors from this caller. Used if the session does not set
+   * `exposeErrors`.
    * @default "message"
    */
   readonly exposeErrors?: 'message' | 'masked' | undefined;
   /**
-   * The surface's schema dialect made optional properties nullable: a null where the tool's own
-   * schema takes none means "not given" (`repaired`, rule `strict_null`). @default false
+   * Whether the adapter's schema made optional properties nullable. A null that the tool's own
+   * schema does not accept then means "not given" (`repaired`, rule `strict_null`).
+   * @default false
    */
   readonly strictNulls?: boolean | undefined;
   /**
-   * The name under which this surface shows a tool, for messages that the model reads: an id that a
-   * provider does not take as a name is shown as another one. It must give back names that it does
-   * not know as they are. Holds for child calls too; `error.details`, events and metrics name tools
-   * by their ids.
+   * Returns the name under which this adapter shows a tool, for messages that the model reads.
+   * Providers do not accept every name, so an adapter may have to show a different one. It must
+   * return a name that it does not know unchanged. Child calls use it too. `error.details`, events
+   * and metrics have the tool's own name.
    * @default the tool's own name
    */
   readonly shownName?: ((name: string) => string) | undefined;
   /**
-   * Told once when every gate has passed, before the handler starts; not of child calls. It must
-   * not throw.
+   * Called once, when all checks have passed and before the handler starts. Not called for child
+   * calls. It must not throw. @default none
    */
   readonly started?: (() => void) | undefined;
 }
 
-/** Asks a person. An error or an unknown answer rejects. */
+/**
+ * Asks a person. An error or an invalid answer rejects the call.
+ */
 export type Approver = (
   request: ApprovalRequest,
   options: { readonly signal: AbortSignal },
 ) => MaybePromise<ApprovalAnswer>;
 
-/** What a caller may say about one call. */
+/** Options of one call. */
 export interface CallOptions {
   /**
-   * Correlates the call. Given twice while the first is in flight: `duplicate_call_id`. @default a
-   * fresh one
+   * The id of the call. If another call with this id is still running, the new one fails with
+   * `duplicate_call_id`.
+   * @default a random id
    */
   callId?: string | undefined;
-  /** Cancels the call, at any time. */
+  /** Cancels the call when it aborts, at any time. @default none */
   signal?: AbortSignal | undefined;
-  /** Milliseconds; can only shorten the tool's timeout. */
+  /** Milliseconds, above 0. It can only shorten the tool's timeout. @default the tool's timeout */
   timeoutMs?: number | undefined;
-  /** Given on, as `context.idempotencyKey`. @default a fresh one */
+  /** Passed to the handler as `context.idempotencyKey`. @default a random key */
   idempotencyKey?: string | undefined;
-  /** Calls with the same key never overlap. The tool's own key holds beside it. @default none */
+  /**
+   * Calls with the same key never overlap. The tool's own `resourceKey` applies as well.
+   * @default none
+   */
   resourceKey?: string | undefined;
-  /** Who asks. For adapters: host code alone gives it, never a payload. */
+  /** For adapters. Set it from host code only, never from a payload. @default none */
   surface?: Surface | undefined;
 }
 
-/**
- * Calls a tool by name or definition; a definition gives the types. Never throws, never rejects: a
- * failure is a result.
- */
+/** The type of `session.call` and of `context.tools.call`. */
 export interface CallTool {
-  <I, O>(tool: ToolRef<I, O>, input: I, options?: CallOptions): Promise<ToolResult<O>>;
-  (name: string, input?: unknown, options?: CallOptions): Promise<ToolResult>;
+  // Only one of the two takes an input. If both did, the compiler would report a mistake in the
+  // input as "no overload matches this call", at the tool and not at the input.
+  /**
+   * Calls a tool that needs no input by its name. Never throws and never rejects: a failure is a
+   * result.
+   */
+  (name: string): Promise<ToolResult>;
+  /**
+   * Calls a tool by its definition or its name. The definition types the input and the output. Never
+   * throws and never rejects: a failure is a result.
+   *
+   * @example
+   * ```ts
+   * const result = await session.call(add, { a: 1, b: 2 });
+   * if (result.success) console.log(result.output);
+   * else console.error(result.error.code, result.error.message);
+   * ```
+   */
+  <I, O>(tool: ToolRef<I, O> | string, input: I, options?: CallOptions): Promise<ToolResult<O>>;
 }

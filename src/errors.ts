@@ -22,7 +22,16 @@ interface CodeRow {
   readonly mcp: 'isError';
 }
 
-/** Every way in which a call can end without success. Codes are never renamed. */
+/**
+ * Every way in which a call can end without success. Codes are never renamed.
+ *
+ * @example
+ * ```ts
+ * import { errorCodes } from 'host-tools';
+ *
+ * console.log(errorCodes.rate_limited.retryable); // true
+ * ```
+ */
 export const errorCodes = {
   tool_not_found: {
     meaning: 'No tool of this name exists for this session.',
@@ -287,6 +296,17 @@ export type MisuseCode =
  * Thrown at a host's programming mistakes, synchronously, where they are made; nothing else is
  * thrown. Recognise it by `name` or {@link isMisuseError}: two installed copies defeat
  * `instanceof`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry, MisuseError } from 'host-tools';
+ *
+ * try {
+ *   new HostToolRegistry().createSession({ sessionId: 's1', profile: 'missing' });
+ * } catch (error) {
+ *   if (error instanceof MisuseError) console.error(error.code); // unknown_profile
+ * }
+ * ```
  */
 export class MisuseError extends Error {
   /** Tells it apart where `instanceof` cannot. */
@@ -300,7 +320,21 @@ export class MisuseError extends Error {
   }
 }
 
-/** True for a {@link MisuseError} of this or any other installed copy. */
+/**
+ * True for a {@link MisuseError} of this or any other installed copy.
+ *
+ * @example
+ * ```ts
+ * import { isMisuseError } from 'host-tools';
+ *
+ * try {
+ *   registry.register(add);
+ * } catch (error) {
+ *   if (!isMisuseError(error)) throw error;
+ *   console.error(error.code, error.message);
+ * }
+ * ```
+ */
 export function isMisuseError(value: unknown): value is MisuseError {
   return typeof value === 'object' && value !== null && misuseBrand in value;
 }

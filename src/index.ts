@@ -9,7 +9,12 @@ export type {
   Grant,
   PendingApproval,
 } from './approval/request.ts';
-export type { ApprovalRecord, ApprovalStore } from './approval/store.ts';
+export type {
+  AnsweredApproval,
+  ApprovalRecord,
+  ApprovalStore,
+  SuspendedApproval,
+} from './approval/store.ts';
 export type { Content } from './content.ts';
 export { content } from './content.ts';
 // Calls
@@ -46,14 +51,16 @@ export type {
   HookResult,
   HooksPort,
 } from './mount/coordinator.ts';
-export type { Mount, MountedResult, MountedTool, MountOptions } from './mount/mount.ts';
+export type { Mount, MountOptions } from './mount/mount.ts';
 export { mount, registerHostToolsOnSession } from './mount/mount.ts';
+export type { MountedResult, MountedTool } from './mount/mounted-tool.ts';
 // Policy
 export type { Allow, Ask, Decision, Deny, Effect } from './policy/decision.ts';
 export { allow, ask, deny } from './policy/decision.ts';
+export type { Limits } from './policy/limits.ts';
 export type { Policy, PolicySubject } from './policy/policy.ts';
-export type { Limits, Profile } from './policy/profile.ts';
-export type { Glob, Rule, WhenTest } from './policy/rules.ts';
+export type { Profile } from './policy/profile.ts';
+export type { Glob, Rule, WhenTest } from './policy/rule.ts';
 export { hostToolRegistry } from './registry/default-registry.ts';
 export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';

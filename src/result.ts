@@ -109,6 +109,20 @@ const maxHandlerMetadataChars = 16_384;
  * `result.metadata.handler`.
  * @throws MisuseError inside the handler when `metadata` is not a JSON object or is over 16 KB; the
  * call then fails as `handler_error`.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, ok } from 'host-tools';
+ *
+ * const report = defineTool({
+ *   name: 'report',
+ *   description: 'Writes the report.',
+ *   parameters: { type: 'object' },
+ *   handler: () => ok('The report is written.', { rows: 120 }),
+ * });
+ * const result = await session.call(report, {});
+ * console.log(result.metadata.handler); // { rows: 120 }
+ * ```
  */
 export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
   let kept: JsonObject | undefined;
@@ -135,6 +149,20 @@ export function ok<T>(output: T, metadata?: JsonObject): Ok<T> {
  * message.
  * @throws MisuseError inside the handler for a misspelt member, such as `retriable`; the call then
  * fails as `handler_error` with that as its cause.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, fail } from 'host-tools';
+ * import { z } from 'zod';
+ *
+ * const stock = defineTool({
+ *   name: 'stock',
+ *   description: 'Counts the items in stock.',
+ *   parameters: z.object({ item: z.string() }),
+ *   handler: ({ item }) =>
+ *     item === 'book' ? 3 : fail({ reason: 'unknown_item', message: `There is no ${item}.` }),
+ * });
+ * ```
  */
 export function fail(failure: string | Failure): Fail {
   const { message, reason, details, retryable }: { readonly [K in keyof Failure]?: unknown } =

@@ -7,6 +7,14 @@ import type { ToolResult } from './result.ts';
  * The model-visible text: strings as they are, other output as JSON, `Success` for no output,
  * `Error: …` for a failure. Control characters other than tab, line feed and carriage return, and
  * lone surrogates, are dropped.
+ *
+ * @example
+ * ```ts
+ * import { serializeOutput } from 'host-tools';
+ *
+ * const result = await session.call(add, { a: 1, b: 2 });
+ * const text = serializeOutput(result); // what a model reads: "3", or "Error: …"
+ * ```
  */
 export function serializeOutput(result: ToolResult): string {
   if (!result.success) return sanitizeText(`Error: ${result.error.message}`);

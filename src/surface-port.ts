@@ -3,8 +3,8 @@
  * this module.
  */
 export { takeAnswer } from './approval/wrong-answer.ts';
-export { idsInFlight, newId } from './call/ids-in-flight.ts';
-export { alternatives, nullReader, takesNull } from './call/strict-nulls.ts';
+export { alternatives } from './call/schema-places.ts';
+export { nullReader, takesNull } from './call/takes-null.ts';
 export { loggedError, logTo } from './logging.ts';
 export { packageFault } from './packages/missing-package.ts';
 export { packageVersion } from './packages/own-version.ts';
@@ -14,6 +14,7 @@ export { readArguments } from './session/bind-host-tool.ts';
 export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
 export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
-export { safeClock } from './state/registry-options.ts';
+export { idsInFlight, newId } from './state/calls-in-flight.ts';
+export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';

@@ -28,6 +28,7 @@ const sections: Readonly<
     'content',
     'redaction',
     'logging',
+    'http',
   ],
   // What hosts write and get.
   vocabulary: [
@@ -124,7 +125,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain'],
   'node:fs': ['config'],
-  'node:http': ['relay', 'cli'],
+  'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
   'node:fs/promises': ['config', 'cli'],

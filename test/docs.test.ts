@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as core from '../src/index.ts';
 import tsupConfig from '../tsup.config.ts';
 import { errorsPage, reasons } from './docs/errors-page.ts';
+import { exampleGlobals, exampleSnippets } from './docs/exports.ts';
 import {
   fencesOf,
   guidePages,
@@ -37,6 +38,7 @@ const subpaths = new Map(
 const pages = guidePages();
 const readme = pages.find(({ path }) => path === 'README.md')!.text;
 const snippets = pages.flatMap(snippetsOf);
+const examples = [...exampleSnippets(), exampleGlobals];
 /** The core's files; what surfaces say of themselves is no part of it. */
 const sources = ts.sys
   .readDirectory(join(root, 'src'), ['.ts'], ['testing', 'surfaces/amplifier'])
@@ -49,7 +51,7 @@ describe('snippets', () => {
   let workbench: Workbench;
   let running: Promise<readonly (string | undefined)[]>;
   beforeAll(() => {
-    workbench = createWorkbench(snippets, subpaths);
+    workbench = createWorkbench(snippets, subpaths, examples);
     // In a process of its own, so it goes on while this one compiles.
     running = workbench.run();
     running.catch(() => {});
@@ -63,9 +65,12 @@ describe('snippets', () => {
     let faults: readonly (readonly string[])[];
     beforeAll(() => {
       faults = workbench.check();
-    }, 60_000);
+    }, 120_000);
     test.each(numbered)('%s', (_, index) => {
       expect(faults[index]).toEqual([]);
+    });
+    test('the examples in the comments of what is exported', () => {
+      expect(faults.slice(snippets.length).flat()).toEqual([]);
     });
   });
 
@@ -73,7 +78,7 @@ describe('snippets', () => {
     let faults: readonly (string | undefined)[];
     beforeAll(async () => {
       faults = await running;
-    }, 60_000);
+    }, 120_000);
     test.each(numbered)('%s', (_, index) => {
       expect(faults[index]).toBeUndefined();
     });
@@ -123,8 +128,10 @@ describe('docs/errors.md', () => {
 
   test('lists every reason that the sources give', () => {
     const listed = new Set(reasons.flatMap(({ reason }) => reason));
+    // An example in a comment may give a reason of its own.
+    const code = sourceText().replaceAll(/^\s*\*.*$/gm, '');
     const given = [
-      ...sourceText().matchAll(
+      ...code.matchAll(
         /\breason: (?:[^,;{}\n]*\? )?'([a-z][a-z0-9_]*)'(?: : '([a-z][a-z0-9_]*)')?/g,
       ),
     ].flatMap((match) => [match[1], match[2]]);

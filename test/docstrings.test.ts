@@ -5,73 +5,58 @@
  * they carry types, no values), and those of a type literal on one line: the comment on what it is
  * the type of speaks of them.
  */
-import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
-import { expect, test } from 'vitest';
-import tsupConfig from '../tsup.config.ts';
-import { root } from './docs/pages.ts';
-
-const files = new Map<string, ts.SourceFile>();
-
-const entries = Object.entries(tsupConfig.entry as Readonly<Record<string, string>>).filter(
-  ([subpath]) => subpath !== 'cli',
-);
+import { describe, expect, test } from 'vitest';
+import { entries, examplesOn, exportsOf, isValue, lineOf } from './docs/exports.ts';
 
 test.each(entries)(
   'every export of %s, and every member of it, has a TSDoc comment',
   (_, entry) => {
-    const exported = exportsOf(join(root, entry));
+    const exported = exportsOf(entry);
     expect(exported).not.toEqual([]);
-    const silent = exported.flatMap(({ path, name }) => {
-      const declared = declarationsOf(path, name);
-      expect(declared, `${name} is declared in ${path}`).not.toEqual([]);
+    const silent = exported.flatMap(({ path, name, declarations }) => {
+      expect(declarations, `${name} is declared in ${path}`).not.toEqual([]);
       return [
-        ...(declared.some(speaks) ? [] : declared.slice(0, 1)),
-        ...declared.flatMap(membersOf).filter((member) => !speaks(member)),
+        ...(declarations.some(speaks) ? [] : declarations.slice(0, 1)),
+        ...declarations.flatMap(membersOf).filter((member) => !speaks(member)),
       ];
     });
     expect(silent.map(placeOf)).toEqual([]);
   },
 );
 
-function parse(path: string): ts.SourceFile {
-  const known =
-    files.get(path) ??
-    ts.createSourceFile(path, ts.sys.readFile(path) ?? '', ts.ScriptTarget.ES2022, true);
-  files.set(path, known);
-  return known;
-}
-
-/** An entry is a list of `export { … } from './file.ts'` and nothing else. */
-function exportsOf(path: string): { path: string; name: string }[] {
-  return parse(path).statements.flatMap((statement) => {
-    if (
-      !ts.isExportDeclaration(statement) ||
-      !statement.exportClause ||
-      !ts.isNamedExports(statement.exportClause)
-    )
-      return [];
-    const from = join(dirname(path), (statement.moduleSpecifier as ts.StringLiteral).text);
-    return statement.exportClause.elements.map(({ name, propertyName }) => ({
-      path: from,
-      name: (propertyName ?? name).text,
-    }));
+// `docs.test.ts` compiles the examples.
+describe('an `@example` is in the comment of', () => {
+  test.each(entries)('every function, class and constant that %s exports', (_, entry) => {
+    const without = exportsOf(entry)
+      .filter(isValue)
+      .filter(({ declarations }) => declarations.flatMap(examplesOn).length === 0);
+    expect(without.map(({ name }) => name)).toEqual([]);
   });
-}
 
-/**
- * All declarations of a name: a type and a value may share it, and a function has one for each
- * overload.
- */
-function declarationsOf(path: string, name: string): ts.Node[] {
-  return parse(path).statements.filter((statement) =>
-    ts.isVariableStatement(statement)
-      ? statement.declarationList.declarations.some(
-          (declaration) => declaration.name.getText() === name,
-        )
-      : (statement as { name?: ts.Node } & ts.Statement).name?.getText() === name,
-  );
-}
+  test.each([
+    ['HostToolRegistry', ['register', 'createSession', 'defineProfile', 'scope']],
+    ['ToolSession', ['tools', 'executeBatch', 'explain', 'use']],
+    ['Approvals', ['resume']],
+  ])('the first members of %s that a host calls: %s', (type, names) => {
+    const { declarations = [] } = exportsOf('src/index.ts').find(({ name }) => name === type) ?? {};
+    const members = declarations.flatMap(membersOf);
+    for (const name of names) {
+      const found = members.filter((one) => (one as ts.MethodSignature).name.getText() === name);
+      expect(found.flatMap(examplesOn), `${type}.${name}`).toHaveLength(1);
+    }
+  });
+
+  test('the signature of `session.call` that takes an input, where an editor looks for it', () => {
+    const { declarations = [] } =
+      exportsOf('src/index.ts').find(({ name }) => name === 'CallTool') ?? {};
+    const signatures = declarations.flatMap((node) =>
+      ts.isInterfaceDeclaration(node) ? node.members.filter(ts.isCallSignatureDeclaration) : [],
+    );
+    expect(signatures.filter((one) => !speaks(one))).toEqual([]);
+    expect(signatures.flatMap(examplesOn)).toHaveLength(1);
+  });
+});
 
 /** Members of an interface, a class or a type's literals, at any depth; of overloads the first. */
 function membersOf(node: ts.Node): ts.Node[] {
@@ -120,22 +105,19 @@ function isPublic(member: ts.TypeElement | ts.ClassElement): boolean {
   );
 }
 
-/** A blank line between a comment and a declaration makes it the head of the file. */
+/**
+ * Whether a comment says something in words: tags alone are not shown as a description. A blank line
+ * between a comment and a declaration makes it the head of the file.
+ */
 function speaks(node: ts.Node): boolean {
   const spoken = ts
     .getJSDocCommentsAndTags(node)
-    .filter(
-      (found) => ts.isJSDoc(found) && (found.comment !== undefined || found.tags !== undefined),
-    );
+    .filter((found) => ts.isJSDoc(found) && found.comment !== undefined);
   return spoken.some(
     ({ end }) => !/\n\s*\n/.test(node.getSourceFile().text.slice(end, node.getStart())),
   );
 }
 
 function placeOf(node: ts.Node): string {
-  const { line } = node.getSourceFile().getLineAndCharacterOfPosition(node.getStart());
-  return (
-    `${relative(root, node.getSourceFile().fileName)}:${line + 1}: ` +
-    `${node.getText().split('\n', 1)[0]}`
-  );
+  return `${lineOf(node)}: ${node.getText().split('\n', 1)[0]}`;
 }

@@ -20,11 +20,14 @@ import {
 } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { application, consumer } from './compat/programs.ts';
 
 /**
  * Exported types that say `any`, each with its reason. Everywhere else it would switch a host's
@@ -33,66 +36,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const anyAllowed: Readonly<Record<string, string>> = {
   Schema: 'a Standard Schema of any input and output: `unknown` would refuse those that narrow',
 };
-
-/**
- * What a host writes first. It must compile with no option but the usual ones, and the marked lines
- * must not.
- */
-const consumer = `
-import { defineTool, HostToolRegistry, MisuseError, type ToolResult } from 'host-tools';
-import { TestCoordinator } from 'host-tools/testing';
-import { createModule } from 'host-tools/amplifier';
-import { z } from 'zod';
-
-const greet = defineTool({
-  name: 'greet',
-  description: 'Greets a person.',
-  parameters: z.object({ name: z.string(), times: z.number().default(1) }),
-  handler: ({ name, times }) => ({ text: \`Hello \${name}!\`.repeat(times) }),
-});
-
-const registry = new HostToolRegistry();
-registry.register(greet);
-const session = registry.createSession({ sessionId: 'session-1' });
-const result: ToolResult<{ text: string }> = await session.call(greet, { name: 'Ada' });
-if (result.success) {
-  const text: string = result.output.text;
-  console.log(text);
-} else {
-  const code: 'timeout' | string = result.error.code;
-  console.log(code);
-}
-// @ts-expect-error A name is a string.
-await session.call(greet, { name: 1 });
-// @ts-expect-error The output has no such field.
-if (result.success) console.log(result.output.txt);
-// @ts-expect-error A definition does not show its handler.
-console.log(greet.handler);
-console.log(new MisuseError('closed', 'x').code, new TestCoordinator(), createModule);
-await session.close();
-`;
-
-/** What a host bundles: a pattern in a schema, one in a rule, and a schema of zod 3. */
-const bundled = `
-import { defineTool, HostToolRegistry } from 'host-tools';
-import { z } from 'zod/v3';
-const registry = new HostToolRegistry({ rules: [{ id: 'no-x', effect: 'deny', when: { p: { matches: '^x' } } }] });
-const schema = { type: 'object', properties: { p: { type: 'string', pattern: '^[a-z]+$' } } };
-registry.register(defineTool({ name: 'raw', description: 'Echoes.', parameters: schema, handler: ({ p }) => p }));
-const session = registry.createSession({ sessionId: 's' });
-const told = [];
-for (const p of ['abc', 'xyz', '1']) {
-  const { success, output, error } = await session.call('raw', { p });
-  told.push(success ? output : error.code);
-}
-try {
-  registry.register(defineTool({ name: 'three', description: 'Counts.', parameters: z.object({ n: z.number() }), handler: ({ n }) => n + 1 }));
-  told.push((await session.call('three', { n: 1 })).output);
-} catch (error) {
-  told.push(error.code, error.message);
-}
-console.log(JSON.stringify(told));
-`;
 
 /** Prints, as JSON, what a host sees of the installed package at run time. */
 const inspection = `
@@ -120,6 +63,7 @@ console.log(JSON.stringify({ names: modules.map((module) => Object.keys(module).
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string;
+  version: string;
   files: string[];
   bin: Record<string, string>;
   exports: Record<string, string | { types: string; default: string }>;
@@ -133,6 +77,7 @@ const specifiers = Object.keys(manifest.exports)
 let work: string;
 let built: string;
 let project: string;
+let tarball: string;
 let packed: string[];
 
 beforeAll(async () => {
@@ -148,6 +93,7 @@ beforeAll(async () => {
     'README.md',
     'LICENSE',
     'CHANGELOG.md',
+    'SECURITY.md',
     'host-tools.schema.json',
     'docs',
     'src',
@@ -157,13 +103,14 @@ beforeAll(async () => {
   }
   symlinkSync(join(root, 'node_modules'), join(built, 'node_modules'), 'junction');
   await buildOnce();
-  const [tarball] = JSON.parse(
+  const [archive] = JSON.parse(
     await run(built, 'npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', work]),
   ) as {
     filename: string;
     files: { path: string }[];
   }[];
-  packed = tarball!.files.map(({ path }) => path).sort();
+  tarball = join(work, archive!.filename);
+  packed = archive!.files.map(({ path }) => path).sort();
   writeFileSync(
     join(project, 'package.json'),
     JSON.stringify({ name: 'empty', private: true, type: 'module' }),
@@ -174,7 +121,7 @@ beforeAll(async () => {
     '--no-audit',
     '--no-fund',
     '--prefer-offline',
-    join(work, tarball!.filename),
+    tarball,
   ]);
 }, 600_000);
 
@@ -191,7 +138,14 @@ describe('what is in the package', () => {
             path,
           ),
       ),
-    ).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'host-tools.schema.json', 'package.json']);
+    ).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'host-tools.schema.json',
+      'package.json',
+    ]);
   });
 
   test('every file is an entry of the exports map, the command, or a chunk that entries share', () => {
@@ -224,6 +178,33 @@ describe('what is in the package', () => {
       .map((path) => [path, readFileSync(join(built, path), 'utf8')] as const);
     const imports = new RegExp(`(?:from|import|import\\(|require\\()\\s*["'](?:${bare})["']`);
     expect(texts.filter(([, text]) => imports.test(text)).map(([path]) => path)).toEqual([]);
+  });
+
+  test('every relative link of its texts leads to a file of the package', () => {
+    const pages = packed.filter((path) => path.endsWith('.md'));
+    const links = pages.flatMap((page) =>
+      linksIn(readFileSync(join(built, page), 'utf8'))
+        .filter((link) => !/^[a-z]+:|^#/i.test(link))
+        .map((link) => ({
+          page,
+          link,
+          path: posix.join(posix.dirname(page), link.split('#')[0]!),
+        })),
+    );
+    expect(links.length).toBeGreaterThan(100);
+    expect(links.filter(({ path }) => !packed.includes(path))).toEqual([]);
+  });
+
+  test('the newest section of the changelog is the version of package.json', () => {
+    const [, newest] =
+      /^## \[([^\]]+)\]/m.exec(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')) ?? [];
+    expect(newest).toBe(manifest.version);
+  });
+
+  test('the release workflow asks for provenance', () => {
+    const workflow = readFileSync(join(root, '.github/workflows/release.yml'), 'utf8');
+    expect(workflow).toContain('npm publish --provenance');
+    expect(workflow).toContain('id-token: write');
   });
 
   test('the manifest asks for no provenance, which needs an address that the package does not have', () => {
@@ -320,6 +301,44 @@ describe('in an empty project', () => {
     }
   }, 60_000);
 
+  test('`init` writes a project that runs: its test, `validate`, and `serve` for a real MCP client', async () => {
+    const started = join(work, 'started');
+    await run(project, 'node', [join(project, 'node_modules/.bin/host-tools'), 'init', started]);
+    await run(started, 'npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball]);
+    const tested = await run(started, 'npm', ['test']);
+    expect(tested).toMatch(/pass 3\b/);
+    expect(tested).toMatch(/fail 0\b/);
+    expect(await run(started, 'npm', ['run', 'validate'])).toContain('host-tools.yaml');
+
+    const { mcpServers } = JSON.parse(readFileSync(join(started, '.mcp.json'), 'utf8')) as {
+      mcpServers: Record<string, { command: string; args: string[] }>;
+    };
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(
+      new StdioClientTransport({
+        ...mcpServers.started!,
+        cwd: started,
+        env: environment() as Record<string, string>,
+        stderr: 'ignore',
+      }),
+    );
+    try {
+      expect(client.getServerVersion()).toMatchObject({ version: manifest.version });
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['deploy']);
+      const call = (environment: string) =>
+        client.callTool({ name: 'deploy', arguments: { service: 'web', environment } });
+      expect(await call('staging')).toMatchObject({
+        content: [{ type: 'text', text: '{"deployed":"web","to":"staging"}' }],
+      });
+      expect(await call('production')).toMatchObject({
+        isError: true,
+        _meta: { 'host-tools/error': { code: 'policy_denied' } },
+      });
+    } finally {
+      await client.close();
+    }
+  }, 120_000);
+
   // Here, since test runners compile modules by themselves and have words of their own.
   test.each([
     [
@@ -389,7 +408,7 @@ describe('in an empty project', () => {
         outfile: join(folder('alone'), 'app.mjs'),
         logLevel: 'silent',
       } as const;
-      await build({ ...options, stdin: { contents: bundled, resolveDir: project } });
+      await build({ ...options, stdin: { contents: application, resolveDir: project } });
       cpSync(folder('alone'), folder('beside'), { recursive: true });
       symlinkSync(
         join(project, 'node_modules'),
@@ -511,6 +530,17 @@ function environment(): NodeJS.ProcessEnv {
   const ours =
     /^(npm_(package_|lifecycle_|command$|config_(local_prefix|package|prefix|global_prefix)$)|INIT_CWD$|NODE_OPTIONS$|NODE_ENV$|VITEST)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+}
+
+/** Targets of the links and pictures of a page, without those in code. */
+function linksIn(markdown: string): string[] {
+  const prose = markdown.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '');
+  return [
+    ...[...prose.matchAll(/\]\(([^)\s]+)[^)]*\)/g)].map(([, target]) => target!),
+    ...[...prose.matchAll(/<(?:a|img|source)\b[^>]*?(?:href|src|srcset)="([^"]+)"/g)].map(
+      ([, target]) => target!,
+    ),
+  ];
 }
 
 /**

@@ -2,17 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { MisuseError } from '../src/errors.ts';
 import type { Effect } from '../src/policy/decision.ts';
-import {
-  checkLimits,
-  checkLineage,
-  type KnownProfile,
-  type Limits,
-  type Profile,
-  parentsOf,
-  type ResolvedProfile,
-  resolveProfile,
-  tightestLimits,
-} from '../src/policy/profile.ts';
+import { checkLimits, type Limits, tightestLimits } from '../src/policy/limits.ts';
+import { checkLineage, type KnownProfile, parentsOf } from '../src/policy/lineage.ts';
+import { type Profile, type ResolvedProfile, resolveProfile } from '../src/policy/profile.ts';
 
 function refusal(run: () => unknown): string {
   try {
@@ -50,9 +42,10 @@ describe('a limit', () => {
       expect(checkLimits({ [name]: value }, 'session')).toEqual({ [name]: value });
     for (const value of [least - 1, greatest + 1, least + 0.5])
       expect(refusal(() => checkLimits({ [name]: value }, 'session'))).toBe(
-        `session: Expected \`limits.${name}\` to be ` +
-          `${name === 'loopGuard' ? 'false or ' : ''}a whole number from ${least} to ` +
-          `${greatest}, got \`${value}\` (number)`,
+        `session: expected \`limits.${name}\` to be ` +
+          `${name === 'loopGuard' ? 'false or ' : ''}a whole number from ${least}` +
+          `${greatest === most ? '' : ` to ${greatest}`}, ` +
+          `got \`${value}\` (number).`,
       );
   });
 
@@ -118,18 +111,19 @@ describe('a profile may hold', () => {
     ],
   ])('%s, and no more', (_, good, bad) => {
     expect(resolved(good()).tools).toBeInstanceOf(Map);
-    expect(refusal(() => resolved(bad()))).toMatch(/^(?:profile `p`: )?Expected /);
+    expect(refusal(() => resolved(bad()))).toMatch(/^(?:profile `p`|defineProfile): expected /);
   });
 
   test.each<[profile: unknown, message: string]>([
     [
       () => 1,
-      'Expected a profile to be plain data, got what JSON cannot hold: a function is not JSON',
+      'defineProfile: expected a profile to be plain data, got a value that JSON cannot hold: ' +
+        'a function is not JSON.',
     ],
     [
       tool({ knobs: { f: 1n } }),
-      'Expected a profile to be plain data, got what JSON cannot hold at `/tools/0/knobs/f`: ' +
-        'a bigint is not JSON',
+      'defineProfile: expected a profile to be plain data, got a value that JSON cannot hold at ' +
+        '`/tools/0/knobs/f`: a bigint is not JSON.',
     ],
     [
       { id: 'x'.repeat(256), tool: [] },
@@ -141,38 +135,38 @@ describe('a profile may hold', () => {
     ],
     [
       { id: 'p ', tools: [] },
-      "Expected a profile's `id` to be a non-blank string without white space at its ends, of " +
-        'at most 256 characters, got `p ` (string)',
+      'profile `p `: expected `id` to be a non-blank string without white space at its ends, of ' +
+        'at most 256 characters, got `p ` (string).',
     ],
     [
       { id: 'p', extends: '', tools: [] },
-      'profile `p`: Expected `extends` to be the id of a profile, got `` (string)',
+      'profile `p`: expected `extends` to be the id of a profile, got `` (string).',
     ],
     [
       { id: 'p', extends: 7, tools: [] },
-      'profile `p`: Expected `extends` to be the id of a profile, got `7` (number)',
+      'profile `p`: expected `extends` to be the id of a profile, got `7` (number).',
     ],
     [
       { id: 'p', extends: [' '], tools: [] },
-      'profile `p`: Expected `extends[0]` to be the id of a profile, got ` ` (string)',
+      'profile `p`: expected `extends[0]` to be the id of a profile, got ` ` (string).',
     ],
     [
       tool({ name: ' ' }),
-      'profile `p`: Expected `tools[0].name` to be a non-blank string, got ` ` (string)',
+      'profile `p`: expected `tools[0].name` to be a non-blank string, got ` ` (string).',
     ],
     [
       { id: 'p', tools: [' '] },
-      'profile `p`: Expected `tools[0]` to be a non-blank string, got ` ` (string)',
+      'profile `p`: expected `tools[0]` to be a non-blank string, got ` ` (string).',
     ],
     [
       tool({ timeoutMs: '5' }),
-      'profile `p`: Expected `tools[0].timeoutMs` to be a number above 0 and at most 2^31-1, ' +
-        'got `5` (string)',
+      'profile `p`: expected `tools[0].timeoutMs` to be a number of milliseconds above 0 ' +
+        'and at most 2147483647, got `5` (string).',
     ],
     [
       tool({ maxOutputChars: '5' }),
-      'profile `p`: Expected `tools[0].maxOutputChars` to be a whole number from 1, got `5` ' +
-        '(string)',
+      'profile `p`: expected `tools[0].maxOutputChars` to be a whole number from 1, got `5` ' +
+        '(string).',
     ],
   ])('and what is wrong with it is said in full: row %#', (profile, message) => {
     expect(refusal(() => resolved(profile))).toBe(message);
@@ -246,7 +240,7 @@ describe('of several parents', () => {
 
   test('each may be named once', () => {
     expect(refusal(() => resolved({ id: 'p', extends: ['a', 'b', 'a'], tools: [] }))).toBe(
-      'profile `p`: Expected `extends[2]` to be named once, got `a` (string)',
+      'profile `p`: expected `extends[2]` to be a profile that the list names once, got `a` (string).',
     );
   });
 });
@@ -278,8 +272,8 @@ describe('a profile that is defined anew', () => {
     const all = known(profile('a'), profile('b', 'a'), profile('c', ['x', 'b']), profile('x'));
     for (const heir of ['b', 'c', 'a'])
       expect(refusal(() => checkLineage(profile('a', ['x', heir]), all))).toBe(
-        `profile \`a\`: Expected \`extends\` to name no profile that extends it, got ` +
-          `\`${heir}\` (string)`,
+        `profile \`a\`: expected \`extends\` to name no profile that extends it, got ` +
+          `\`${heir}\` (string).`,
       );
     for (const parents of [undefined, 'x', ['x', 'unknown']])
       expect(() => checkLineage(profile('a', parents), all)).not.toThrow();

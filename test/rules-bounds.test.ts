@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { MisuseError } from '../src/errors.ts';
 import { maxRuleSteps } from '../src/policy/conditions.ts';
 import type { Effect } from '../src/policy/decision.ts';
-import { type CompiledRule, compileRules, type Rule } from '../src/policy/rules.ts';
+import type { CompiledRule, Rule } from '../src/policy/rule.ts';
+import { compileRules } from '../src/policy/rules.ts';
 import { compilePattern } from '../src/text/regex.ts';
 import type { ToolSummary } from '../src/tool-summary.ts';
 
@@ -77,14 +78,14 @@ describe('a rule may hold up to', () => {
         'got an array of 1',
     );
     expect(refusal({ effect: 'deny', when: { a: { in: nested(5) } } })).toBe(
-      'session rule 0: Expected plain data at `/when/a/in/0/0/0/0/0`, got what JSON cannot ' +
+      'session rule 0: Expected plain data at `/when/a/in/0/0/0/0/0`, got something that JSON cannot ' +
         'hold: nested deeper than 8 levels',
     );
   });
 });
 
 test.each<[source: unknown, expected: string]>([
-  [() => true, 'plain data, got what JSON cannot hold: a function is not JSON'],
+  [() => true, 'plain data, got something that JSON cannot hold: a function is not JSON'],
   [
     { effect: 'deny', id: 'x ' },
     '`id` to be a non-blank string without white space at its ends, of at most 256 ' +

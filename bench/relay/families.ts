@@ -1,4 +1,12 @@
 /** The families of the relay's measurements, in the order of the table. */
-export const relayFamilies = ['trips', 'ways', 'creating', 'memory', 'streams', 'updates'] as const;
+export const relayFamilies = [
+  'trips',
+  'requests',
+  'ways',
+  'creating',
+  'memory',
+  'streams',
+  'updates',
+] as const;
 
 export type RelayFamily = (typeof relayFamilies)[number];

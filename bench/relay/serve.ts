@@ -2,10 +2,15 @@
  * A server in a process of its own, so that what the client costs is not counted: a relay, or the
  * bare echo. Asked over IPC for what it has used.
  */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { lazyRequest, wholeRequest } from '../../src/http/lazy-request.ts';
 import { redisBus, redisStore } from '../../src/redis/index.ts';
-import { type RelayOptions, serveRelay } from '../../src/relay/index.ts';
+import { createRelay, type RelayOptions, serveRelay } from '../../src/relay/index.ts';
+import { nodeListener } from '../../src/relay/server/node-listener.ts';
+import { serverPortOf } from '../../src/relay/server/server-port.ts';
 import { settledHeap } from '../harness.ts';
 import { serveEcho } from './echo.ts';
 import type { Asked, ServerKind, Told } from './server-process.ts';
@@ -26,6 +31,8 @@ const limits: NonNullable<RelayOptions['limits']> = {
 async function open(kind: ServerKind): Promise<{ readonly port: number; close(): Promise<void> }> {
   if (kind === 'echo') return serveEcho();
   if (kind === 'memory') return serveRelay({ port: 0, limits });
+  if (kind === 'lazy' || kind === 'whole')
+    return serveBy(kind === 'lazy' ? lazyRequest : wholeRequest);
   const client = new Redis({ port: kind.redisPort, host: '127.0.0.1' });
   const bus = redisBus({ client });
   const served = await serveRelay({ port: 0, limits, store: redisStore({ client }), bus });
@@ -35,6 +42,27 @@ async function open(kind: ServerKind): Promise<{ readonly port: number; close():
       await served.close();
       await bus.close?.();
       client.disconnect();
+    },
+  };
+}
+
+async function serveBy(
+  toRequest: typeof lazyRequest,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const relay = createRelay({ limits });
+  const own = serverPortOf(relay);
+  if (own === undefined) throw new Error('The relay gave no port for servers.');
+  const server = createServer(
+    { keepAliveTimeout: 65_000 },
+    nodeListener(own.answered, console.error, toRequest),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      await relay.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

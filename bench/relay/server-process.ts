@@ -5,8 +5,11 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What a server is. */
-export type ServerKind = 'echo' | 'memory' | { readonly redisPort: number };
+/**
+ * What a server is. `lazy` and `whole` are the relay over `memory` on a bare `node:http` server, by
+ * lazy requests as `serveRelay` makes them, or by real ones.
+ */
+export type ServerKind = 'echo' | 'memory' | 'lazy' | 'whole' | { readonly redisPort: number };
 /** `cpu` answers at once; `usage` collects garbage first. */
 export type Asked = 'cpu' | 'usage' | 'close';
 

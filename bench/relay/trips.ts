@@ -30,13 +30,13 @@ interface Way extends Case {
 }
 
 /** What was seen of one way. */
-interface Seen extends Timing {
+export interface Seen extends Timing {
   readonly ms: readonly number[];
   /** Microseconds of the server's processor for one trip. */
   readonly cpuUs: number;
 }
 
-async function openWay(name: string, kind: ServerKind, atOnce: number): Promise<Way> {
+export async function openWay(name: string, kind: ServerKind, atOnce: number): Promise<Way> {
   const server = await startServer(kind);
   const credentials: Credentials =
     kind === 'echo'
@@ -60,7 +60,7 @@ async function openWay(name: string, kind: ServerKind, atOnce: number): Promise<
   };
 }
 
-async function look(ways: readonly Way[], atOnce: number): Promise<readonly Seen[]> {
+export async function look(ways: readonly Way[], atOnce: number): Promise<readonly Seen[]> {
   const timings = await compare(ways, { rounds, sampleMs });
   const ms: number[][] = ways.map(() => []);
   const cpu: number[] = ways.map(() => 0);

@@ -1,7 +1,4 @@
-/**
- * One session's approvals: who waits for a person in this process, and what was answered for
- * always.
- */
+/** The approvals of one session: the calls that wait for a person here, and the grants. */
 
 import { Grants } from './grants.ts';
 import type { ApprovalRequest, ReadAnswer } from './request.ts';
@@ -11,13 +8,19 @@ interface Waiting {
   answer(answer: ReadAnswer): void;
 }
 
+/** A call that is being written to the store. */
+export interface Suspension {
+  readonly id: string;
+  /** The call will not be suspended after all, so it does not count as pending. */
+  refused: boolean;
+}
+
 export class ApprovalDesk {
   readonly grants = new Grants();
   readonly waiting = new Map<string, Waiting>();
-  /** Calls on their way into the store. */
-  readonly suspending = new Set<{ readonly id: string; readonly refused: boolean }>();
+  readonly suspending = new Set<Readonly<Suspension>>();
 
-  /** Answers a call that waits in this process; the first answer wins. False when none waits. */
+  /** Answers a call that waits in this process. The first answer wins; false if none waits. */
   answer(id: string, answer: ReadAnswer): boolean {
     const waiting = this.waiting.get(id);
     if (waiting === undefined) return false;

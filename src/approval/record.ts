@@ -1,7 +1,7 @@
 /** What the store keeps of a suspended call, and how it is read back with suspicion. */
 import { copyJson, isJsonObject, type JsonObject } from '../json.ts';
 import type { PendingApproval } from './request.ts';
-import type { ApprovalRecord } from './store.ts';
+import type { SuspendedApproval } from './store.ts';
 import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';
 
 /** Everything that a resume needs. Plain JSON. */
@@ -20,17 +20,17 @@ export interface SuspendedCall {
 export function sealRecord(
   signer: TokenSigner,
   call: SuspendedCall,
-): { record: ApprovalRecord; token: string } {
+): { record: SuspendedApproval; token: string } {
   const { request, principal, input, idempotencyKey } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
-  const body: JsonObject = {
+  const body: Omit<SuspendedApproval, 'token'> = {
     id,
     sessionId,
     principal,
     expiresAt,
     input,
     idempotencyKey,
-    request: JSON.parse(JSON.stringify(request)) as JsonObject,
+    request: JSON.parse(JSON.stringify(request)) as SuspendedApproval['request'],
   };
   const digest = jsonDigest(input);
   const claims: TokenClaims = {
@@ -47,7 +47,7 @@ export function sealRecord(
     expiresAt,
   };
   const token = signer.sign(claims);
-  return { record: { ...body, id, expiresAt, token }, token };
+  return { record: { ...body, token }, token };
 }
 
 /**

@@ -2,13 +2,53 @@
 import type { JsonObject } from '../json.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { ApprovalRequest } from './request.ts';
+
+/** A suspended call as a store keeps it. Plain JSON. */
+export type SuspendedApproval = {
+  /** The id of the approval, a UUID. `take` is called with it. */
+  readonly id: string;
+  /** The id of the session that made the call. `list` is called with it. */
+  readonly sessionId: string;
+  /** The session's principal: whom it acts for. */
+  readonly principal: string;
+  /** Epoch milliseconds. The store may drop the record afterwards. */
+  readonly expiresAt: number;
+  /** The input that will run, in full: secrets are not hidden. */
+  readonly input: JsonObject;
+  /** Becomes `context.idempotencyKey` of the call when it is resumed. */
+  readonly idempotencyKey: string;
+  /** The question as an approver sees it; secret fields are hidden. */
+  readonly request: ApprovalRequest & JsonObject;
+  /**
+   * What `session.approvals.resume` takes. It is a credential: keep it from models and logs. It
+   * signs the other members, so that an edited record is refused.
+   */
+  readonly token: string;
+};
 
 /**
- * What is kept: a suspended call, or the mark that one was answered. A mark is
- * `{ id, sessionId, principal, used, expiresAt }` with an id of its own, where `used` is the id of
- * the call's record. A store keeps both alike.
+ * The mark that a suspended call was answered. It keeps the token single-use if the call's record is
+ * put back. Plain JSON.
  */
-export type ApprovalRecord = JsonObject & { readonly id: string; readonly expiresAt: number };
+export type AnsweredApproval = {
+  /** The mark's own id, a UUID. */
+  readonly id: string;
+  /** The id of the session that made the call. */
+  readonly sessionId: string;
+  /** The session's principal: whom it acts for. */
+  readonly principal: string;
+  /** The id of the answered approval. */
+  readonly used: string;
+  /** Epoch milliseconds: an hour after the approval expires. */
+  readonly expiresAt: number;
+};
+
+/**
+ * What an {@link ApprovalStore} keeps: a suspended call, or the mark that one was answered. Only a
+ * mark has `used`. A store treats both alike.
+ */
+export type ApprovalRecord = SuspendedApproval | AnsweredApproval;
 
 /**
  * Keeps suspended calls until they are answered, and the marks of answered ones until they expire.
@@ -40,7 +80,7 @@ export interface ApprovalStore {
 export function memoryApprovalStore(now: () => number): ApprovalStore {
   const records = new Map<string, ApprovalRecord>();
   // One session's listing does not walk through everybody's records.
-  const bySession = new Map<unknown, Set<string>>();
+  const bySession = new Map<string, Set<string>>();
   const drop = (id: string): ApprovalRecord | undefined => {
     const record = records.get(id);
     if (record === undefined) return undefined;

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isJsonObject } from '../json.ts';
-import type { ApprovalRecord } from './store.ts';
+import type { AnsweredApproval } from './store.ts';
 import type { TokenClaims } from './token.ts';
 
 /**
@@ -14,7 +14,7 @@ import type { TokenClaims } from './token.ts';
 const outlivesMs = 3_600_000;
 
 /** The mark that an approval was answered. It holds no arguments and no token. */
-export function usedMark({ id, sessionId, principal, expiresAt }: TokenClaims): ApprovalRecord {
+export function usedMark({ id, sessionId, principal, expiresAt }: TokenClaims): AnsweredApproval {
   return { id: randomUUID(), sessionId, principal, used: id, expiresAt: expiresAt + outlivesMs };
 }
 

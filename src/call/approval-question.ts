@@ -1,4 +1,4 @@
-/** The question that a person is asked about a call, and how events tell of it. */
+/** The question that a person is asked about a call, and the event that announces it. */
 import type { ApprovalPrompt, ApprovalRequest } from '../approval/request.ts';
 import { deepFreeze, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Verdict } from '../policy/verdict.ts';
@@ -6,12 +6,11 @@ import { createBudget } from '../redaction/budget.ts';
 import type { Redactor, Shown } from '../redaction/redactor.ts';
 import { holdsSecret, scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
-import type { Binding } from '../state/binding.ts';
-import type { Call } from '../state/call.ts';
+import type { FoundCall } from '../state/call.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
 import { scrubText } from './call-secrets.ts';
 
-/** The question, or why nobody can be asked, as the refusal says it. */
+/** The question, or the reason and text with which the call is refused unasked. */
 export type Question =
   | { readonly askable: true; readonly request: ApprovalRequest }
   | {
@@ -21,19 +20,23 @@ export type Question =
     };
 
 /**
- * What is shown: exactly what will run. Secret fields alone are hidden, and named in
- * `hiddenFields`; the marks of a tool from outside hide nothing. Copies of a secret in other fields
- * stay: a model could choose a secret that hides the dangerous part of another field. For the same
- * reason title and message stay as the host wrote them. If a secret stands in them, or the fields
- * cannot be found within their bounds, nobody is asked.
+ * Makes the question. It shows exactly what will run, except for secret fields, which
+ * `hiddenFields` names. A tool from outside cannot mark fields as secret. Copies of a secret in
+ * other fields stay visible: otherwise a model could choose a secret that hides the dangerous part
+ * of another field. For the same reason, title and message are never changed. If they contain a
+ * secret, or if the search for secret fields exceeds its bounds, no one is asked.
  */
-export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs: number): Question {
-  const { session, toolName, callId, binding } = call;
-  const { entry } = binding as Binding;
+export function requestFor(
+  call: FoundCall,
+  verdict: Verdict,
+  id: string,
+  lifetimeMs: number,
+): Question {
+  const { session, toolName, callId, entry } = call;
   const { registry, sessionId, principal } = session;
   const outside = !entry.internals.input.trusted;
   const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
-  const usual = usualTitle(entry);
+  const usual = promptOf(entry).title;
   const { title, message, risk } = verdict.prompt as ApprovalPrompt;
   const secrets = outside ? secretsOf(redactor, call.canonical) : call.extra?.secrets;
   const shown =
@@ -44,7 +47,9 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
     return {
       askable: false,
       reason: 'input_not_shown',
-      message: 'The arguments hold too many secrets, or are too large to find them. Send less.',
+      message:
+        'The arguments contain too many secrets, or are too large to be searched for secrets. ' +
+        'Send less.',
     };
   }
   const held = (text: string | undefined): boolean =>
@@ -53,14 +58,12 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
   if (field !== undefined) {
     registry.warn(
       { sessionId, callId, toolName, field },
-      'the prompt of an approval holds a secret of the call, so nobody was asked',
+      'the prompt of an approval contains a secret of the call, so the call was refused',
     );
     return {
       askable: false,
       reason: 'secret_in_prompt',
-      message:
-        `The \`${field}\` of the question that a person would be asked holds a secret of the ` +
-        'call.',
+      message: `The \`${field}\` of the approval request contains a secret of the call.`,
     };
   }
   const now = registry.now();
@@ -83,19 +86,19 @@ export function requestFor(call: Call, verdict: Verdict, id: string, lifetimeMs:
   return { askable: true, request };
 }
 
-/** The title of a question that nobody worded: it holds nothing of the call. */
-export function usualTitle({ definition: { title, name } }: ToolEntry): string {
-  return `Allow \`${title ?? name}\` to run?`;
+/** A prompt with this title. The default title contains nothing from the call. */
+export function promptOf({ definition }: ToolEntry, title?: string): ApprovalPrompt {
+  return { title: title ?? `Allow \`${definition.title ?? definition.name}\` to run?` };
 }
 
 /**
- * Tells that a person is asked. Events go further than to the approver, so here every mark hides,
- * and secret texts wherever they stand.
+ * Emits `approval:required`. Events reach more readers than the approver, so here every marked
+ * field is hidden, and secret texts are hidden wherever they occur.
  */
-export function announceQuestion(call: Call, request: ApprovalRequest): void {
+export function announceQuestion(call: FoundCall, request: ApprovalRequest): void {
   const { session } = call;
   if (!session.hears('approval:required')) return;
-  const redactor = (call.binding as Binding).entry.inputRedactor(session.registry.redact);
+  const redactor = call.entry.inputRedactor(session.registry.redact);
   const { input: _, title, message, ...rest } = request;
   const budget = createBudget();
   const shown =
@@ -117,10 +120,7 @@ export function announceQuestion(call: Call, request: ApprovalRequest): void {
   session.emit('approval:required', { request: deepFreeze(told) });
 }
 
-/**
- * A frozen copy, for readers may keep it. An input that is hidden as a whole is an object all the
- * same.
- */
+/** A frozen copy, since readers may keep it. An input that is hidden as a whole becomes `{}`. */
 function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? (frozenJson(value as JsonValue) as JsonObject) : {};
 }

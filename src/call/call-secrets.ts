@@ -1,21 +1,17 @@
 /**
- * The secrets of one call: what schemas and paths mark in its input, knobs and output, and how
- * texts are kept free of it.
+ * The secrets of one call: the values that schemas and paths mark in its input, knobs and output.
+ * They are kept out of every text and event of the call.
  */
 import { copyJson, type JsonValue } from '../json.ts';
 import { createBudget } from '../redaction/budget.ts';
 import type { Redactor } from '../redaction/redactor.ts';
 import { redactText, scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
-import type { Binding } from '../state/binding.ts';
-import type { Call } from '../state/call.ts';
+import type { Call, FoundCall } from '../state/call.ts';
 
-/**
- * Everything of the call that no text may hold: values that schemas and paths mark in input and
- * knobs.
- */
-export function collectSecrets(call: Call): void {
-  const binding = call.binding as Binding;
+/** Collects the values that schemas and paths mark in the input and the knobs. */
+export function collectSecrets(call: FoundCall): void {
+  const { binding } = call;
   if (!binding.secretive) return;
   const { redact } = call.session.registry;
   collect(call, binding.entry.inputRedactor(redact), call.canonical);
@@ -23,30 +19,30 @@ export function collectSecrets(call: Call): void {
 }
 
 /**
- * The same once the arguments are validated: defaults and repairs are in the canonical input of a
- * raw schema, and in the parse of any other.
+ * Collects the secrets that validation added. Defaults and repairs are in the canonical input of a
+ * raw schema, and in the parse of any other schema.
  */
-export function collectParsedSecrets(call: Call): void {
-  const { entry } = call.binding as Binding;
+export function collectParsedSecrets(call: FoundCall): void {
+  const { entry } = call.binding;
   const { input } = entry.internals;
   const redactor = entry.inputRedactor(call.session.registry.redact);
   if (redactor === undefined || call.ended) return;
   collect(call, redactor, call.canonical);
   if (input.kind === 'json') return;
-  // What a parse holds beside JSON has no fields that a schema could mark.
+  // A schema can only mark fields of JSON, so the rest of a parse is skipped.
   const copy = copyJson(call.parsed, { maxDepth: 64, maxValues: 50_000 });
   if (copy.ok) collect(call, redactor, copy.value);
 }
 
-/** What one call of a chain must not tell, none of them tells. */
+/** Shares the secrets of a chain of calls, so that no call reveals those of another. */
 export function shareSecrets(parent: Call, child: Call): void {
   parent.more.secrets ??= new Secrets();
   child.more.secrets = parent.more.secrets;
 }
 
-/** Secrets of the output count for everything that is told afterwards. */
-export function collectOutputSecrets(call: Call, output: unknown): void {
-  const binding = call.binding as Binding;
+/** Collects the secrets of an output. They are hidden in everything that is emitted afterwards. */
+export function collectOutputSecrets(call: FoundCall, output: unknown): void {
+  const { binding } = call;
   if (binding.secretive)
     collect(call, binding.entry.outputRedactor(call.session.registry.redact), output as JsonValue);
 }
@@ -54,23 +50,22 @@ export function collectOutputSecrets(call: Call, output: unknown): void {
 function collect(call: Call, redactor: Redactor | undefined, value: JsonValue): void {
   if (redactor === undefined) return;
   const { more } = call;
-  // Those that `tool:pre` found are found again; the search for them is built already.
+  // The secrets that `tool:pre` found are found again here, and their search index exists already.
   more.secrets ??= more.sent ?? new Secrets();
   redactor.collect(value, more.secrets);
 }
 
-/** A text without the call's secrets. */
+/** The text with the call's secrets replaced. */
 export function scrubText(call: Call, text: string): string {
   const secrets = call.extra?.secrets;
   return secrets === undefined ? text : redactText(text, secrets);
 }
 
 /**
- * JSON that is about to be told: first its secret fields are hidden, then secret texts wherever
- * they stand. All of it has one budget, and is hidden as a whole where that does not suffice. May
- * share parts with the value.
- * @param redactor Knows the secret fields. The registry's paths alone tell them where there is
- * none.
+ * JSON without secrets: first its secret fields are hidden, then secret texts wherever they occur.
+ * Both share one budget; if it runs out, the whole value is hidden. The answer may share parts with
+ * the value.
+ * @param redactor Finds the secret fields. @default only the registry's paths mark fields
  */
 export function scrubJson(
   call: Call,

@@ -1,20 +1,20 @@
 /**
- * Record: the one place where a call ends. Counts it, tells of it once, gives everything back, and
- * resolves its promise.
+ * The only place where a call ends: its result is made, counted and announced once, what it held is
+ * given back, and its promise resolves.
  */
-import { errorCodes, type ToolError, toolError, withCause } from '../errors.ts';
-import { cloneJson, type JsonValue } from '../json.ts';
-import { redacted } from '../redaction/spellings.ts';
+import { errorCodes, type ToolError, withCause } from '../errors.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
-import type { Binding } from '../state/binding.ts';
-import type { Call } from '../state/call.ts';
+import { type Call, type CallExtra, isFound } from '../state/call.ts';
+import { unlink } from '../state/calls-in-flight.ts';
 import { type Counters, countReason } from '../state/counters.ts';
-import { copyFor, deliver, isShared } from '../state/deliver.ts';
+import { deliver } from '../state/deliver.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
+import { releaseAll } from './release.ts';
+import { postedResult, toldError } from './told-result.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The result of a failed call. Error text never holds a secret that came in with the call. */
+/** The result of a failed call. Its texts never contain a secret of the call. */
 export function failureResult(call: Call, error: ToolError): ToolResult {
   const { extra } = call;
   const metadata = metadataOf(call, errorCodes[error.code].status);
@@ -45,7 +45,7 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
   const { session, callId, toolName, attempt, entry, extra } = call;
   const durationMs = Math.max(0, session.registry.monotonic() - call.startedAt);
   const metadata: Writable<ResultMetadata> =
-    // A tool that is not there for this caller must look like a name that nobody has.
+    // A tool that is hidden from this caller must look like an unknown name.
     entry === undefined || extra?.hidden === true
       ? { callId, toolName, status, attempt, durationMs }
       : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
@@ -61,56 +61,52 @@ function scrubError(call: Call, error: ToolError): ToolError {
   return scrubbed;
 }
 
-/**
- * Ends a call with a result. The first end counts; a second finds the call ended and does nothing.
- */
-export function endCall(call: Call, result: ToolResult, release: (call: Call) => void): void {
+/** Ends a call with an error. */
+export function failCall(call: Call, error: ToolError): void {
+  endCall(call, failureResult(call, error));
+}
+
+/** Ends a call with a result. Only the first end counts; a later one does nothing. */
+export function endCall(call: Call, result: ToolResult): void {
   if (call.state === 'ended') return;
   call.state = 'ended';
   try {
-    settleAccounts(call, result, release);
+    settleAccounts(call, result);
   } catch (error) {
-    // Whatever fails on the way out, the caller gets an answer.
+    // Whatever fails here, the caller must get an answer.
     call.session.registry.hostFault(
       error,
       { callId: call.callId, toolName: call.toolName },
-      'the end of a call met a fault',
+      'ending a call failed',
     );
   }
   call.resolve(result);
 }
 
-function settleAccounts(call: Call, result: ToolResult, release: (call: Call) => void): void {
-  const { session, binding, extra } = call;
+function settleAccounts(call: Call, result: ToolResult): void {
+  const { session, extra } = call;
   const { registry } = session;
   session.toldOf = undefined;
-  registry.deadlines.remove(call);
+  if (call.dlList !== undefined) registry.deadlines.remove(call);
   unlink(call);
   const signal = call.options?.signal;
   if (signal !== undefined) registry.aborts.remove(signal, call);
-  if (session.ids !== undefined) session.ids.delete(call.callId);
-  if (extra !== undefined) endExtra(call, extra, result, release);
-  count(call, result, binding);
+  if (extra !== undefined) endExtra(call, extra, result);
+  count(call, result);
   if (call.announced) tell(call, result);
-  if (call.counted) (call.entry as Binding['entry']).ended();
+  if (call.counted) call.entry?.ended();
 }
 
-function endExtra(
-  call: Call,
-  extra: NonNullable<Call['extra']>,
-  result: ToolResult,
-  release: (call: Call) => void,
-): void {
+function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
   const { registry } = call.session;
   if (extra.idle?.dlList !== undefined) registry.deadlines.remove(extra.idle);
   call.parent?.extra?.children?.delete(call);
   const { cleanups, children } = extra;
   if (cleanups !== undefined) for (const cleanup of cleanups) cleanup(result);
   if (extra.holds !== undefined) {
-    // A handler that goes on after its call has ended keeps its slots until it settles, but not for
-    // ever.
-    if (call.handlerLive) keepSlots(call, release);
-    else release(call);
+    // A handler that outlives its call keeps its slots until it settles, but not for ever.
+    if (call.handlerLive) keepSlots(call, extra);
+    else releaseAll(call);
   }
   if (children !== undefined)
     for (const child of [...children])
@@ -124,32 +120,25 @@ function endExtra(
   }
 }
 
-function keepSlots(call: Call, release: (call: Call) => void): void {
+function keepSlots(call: Call, extra: CallExtra): void {
   const { registry } = call.session;
   const grace = {
-    expire: () => release(call),
+    expire: () => releaseAll(call),
     dlPrev: undefined,
     dlNext: undefined,
     dlAt: 0,
     dlList: undefined,
   };
-  call.more.grace = grace;
+  extra.grace = grace;
   registry.deadlines.add(grace, registry.graceMs, registry.monotonic());
 }
 
-/**
- * A handler settled after its call had ended: its slots come back, and the settling is counted and
- * told.
- */
-export function countLateSettle(
-  call: Call,
-  settled: 'returned' | 'threw',
-  release: (call: Call) => void,
-): void {
+/** Handles a handler that settles after its call has ended: gives its slots back, counts it. */
+export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void {
   const { session, toolName, callId } = call;
   const grace = call.extra?.grace;
   if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
-  release(call);
+  releaseAll(call);
   session.counters().lateSettles++;
   if (session.hears('tool:late'))
     session.emit('tool:late', {
@@ -160,13 +149,11 @@ export function countLateSettle(
     });
 }
 
-function count(call: Call, result: ToolResult, binding: Binding | undefined): void {
-  const { session } = call;
+function count({ session, binding }: Call, result: ToolResult): void {
   let counters: Counters = binding ?? session.counters().unknown;
   while (counters.heir !== undefined) counters = counters.heir;
   counters.calls++;
-  const { status } = result.metadata;
-  counters[status]++;
+  counters[result.metadata.status]++;
   if (result.success) return;
   const { code, reason } = result.error;
   if (code === 'policy_denied' || code === 'policy_error' || code === 'approval_denied')
@@ -178,7 +165,7 @@ function tell(call: Call, result: ToolResult): void {
   const { session, toolName, callId } = call;
   const { durationMs, status } = result.metadata;
   if (result.success) {
-    if (session.hears('tool:post'))
+    if (session.hears('tool:post') && isFound(call))
       deliver(session, 'tool:post', {
         type: 'tool:post',
         sessionId: session.sessionId,
@@ -192,17 +179,18 @@ function tell(call: Call, result: ToolResult): void {
     return;
   }
   const { error } = result;
-  if (error.code === 'policy_denied' || error.code === 'policy_error') {
-    if (session.hears('policy:violation')) {
-      const { reason = error.code, ruleId, source } = error;
-      session.emit('policy:violation', {
-        toolName,
-        callId,
-        reason,
-        ...(ruleId === undefined ? {} : { ruleId }),
-        ...(source === undefined ? {} : { source }),
-      });
-    }
+  if (
+    (error.code === 'policy_denied' || error.code === 'policy_error') &&
+    session.hears('policy:violation')
+  ) {
+    const { reason = error.code, ruleId, source } = error;
+    session.emit('policy:violation', {
+      toolName,
+      callId,
+      reason,
+      ...(ruleId === undefined ? {} : { ruleId }),
+      ...(source === undefined ? {} : { source }),
+    });
   }
   if (session.hears('tool:error'))
     session.emit('tool:error', {
@@ -212,91 +200,4 @@ function tell(call: Call, result: ToolResult): void {
       status,
       durationMs,
     });
-}
-
-/** A copy of an error: the caller's may be changed by whoever has it. */
-function toldError({
-  code,
-  message,
-  reason,
-  ruleId,
-  source,
-  retryable,
-  details,
-}: ToolError): ToolError {
-  return toolError(code, message, {
-    reason,
-    ruleId,
-    source,
-    retryable,
-    details: details === undefined ? undefined : cloneJson(details),
-  });
-}
-
-/** The result as events carry it: a copy, secrets hidden by the output schema and by value. */
-function postedResult(call: Call, result: ToolResult & { success: true }): JsonValue {
-  const { output, metadata } = result;
-  const binding = call.binding as Binding;
-  const hasSecrets = call.extra?.secrets?.none === false;
-  let hidden = output as JsonValue;
-  // Where an output was cut, half a secret may stand, and half a secret is not found.
-  if (hasSecrets && metadata.truncated !== undefined) hidden = redacted;
-  else if (hasSecrets || binding.secretive)
-    hidden = scrubJson(call, hidden, binding.entry.outputRedactor(call.session.registry.redact));
-  const { session } = call;
-  const {
-    callId,
-    toolName,
-    status,
-    attempt,
-    durationMs,
-    fingerprint,
-    repaired,
-    truncated,
-    handler,
-  } = metadata;
-  // Written in one literal, which is several times cheaper to freeze than what is made by
-  // spreading.
-  const shown: Record<string, JsonValue> = {
-    callId,
-    toolName,
-    status,
-    attempt,
-    durationMs,
-    fingerprint: fingerprint as string,
-  };
-  if (repaired !== undefined) shown.repaired = copyFor(session, 'tool:post', repaired);
-  if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
-  if (handler !== undefined)
-    shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));
-  // Copied last: what is over the budget of redaction need not be copied.
-  const told = { success: true, output: copyFor(session, 'tool:post', hidden), metadata: shown };
-  if (isShared(session, 'tool:post')) {
-    Object.freeze(shown);
-    Object.freeze(told);
-  }
-  return told;
-}
-
-/** Puts a call on the list of calls in flight. */
-export function link(call: Call): void {
-  const { session } = call;
-  const { registry } = session;
-  const head = registry.calls;
-  call.next = head;
-  if (head !== undefined) head.previous = call;
-  registry.calls = call;
-  session.inFlight++;
-}
-
-function unlink(call: Call): void {
-  const { session, previous, next } = call;
-  const { registry } = session;
-  if (previous === undefined) registry.calls = next;
-  else previous.next = next;
-  if (next !== undefined) next.previous = previous;
-  call.previous = undefined;
-  call.next = undefined;
-  session.inFlight--;
-  session.idled?.();
 }

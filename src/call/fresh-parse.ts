@@ -1,16 +1,12 @@
-/** Parses of the canonical input beside the handler's own: nobody changes anybody else's object. */
+/** Further parses of the canonical input, so that a gate cannot change the handler's object. */
 import { cloneJson } from '../json.ts';
 import type { Validated } from '../schema/bind.ts';
-import type { Binding } from '../state/binding.ts';
-import type { Call } from '../state/call.ts';
+import type { FoundCall } from '../state/call.ts';
 import { inPolicyTime } from './in-policy-time.ts';
 
-/**
- * A parse of its own for a gate. The input is valid by then: a raw schema's canonical input is its
- * own parse.
- */
-export function freshParse(call: Call): unknown | Promise<unknown> {
-  const { input } = (call.binding as Binding).entry.internals;
+/** A parse for one gate. The input is valid by then, and with a raw schema it is its own parse. */
+export function freshParse(call: FoundCall): unknown | Promise<unknown> {
+  const { input } = call.binding.entry.internals;
   const copy = cloneJson(call.canonical);
   if (input.kind === 'json') return copy;
   const validated = input.validate(copy);
@@ -19,9 +15,7 @@ export function freshParse(call: Call): unknown | Promise<unknown> {
     : parseOf(validated);
 }
 
-/**
- * A schema that takes an input once and refuses it the next time leaves a gate nothing to judge.
- */
+/** Throws for a schema that accepts an input once and refuses it the next time. */
 function parseOf(validated: Validated): unknown {
   if (validated.issues === undefined) return validated.value;
   const { issues, fault } = validated;

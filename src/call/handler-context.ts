@@ -1,19 +1,18 @@
-/** The context that one handler call is given: frozen, lazy, and dead once the call has ended. */
+/** The context that a handler is given: frozen, lazy, and without effect once the call has ended. */
 import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from '../context.ts';
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
-import type { Binding } from '../state/binding.ts';
-import type { Call } from '../state/call.ts';
+import type { FoundCall } from '../state/call.ts';
 import { shortened } from '../text/shortened.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
 
 const maxEvents = 1_000;
 const maxEventChars = 65_536;
 
-/** Members are getters over the call, so that what a handler does not read costs nothing. */
+/** Its members are getters, so that what a handler does not read costs nothing. */
 export class HandlerContext implements ToolContext<unknown, unknown> {
-  readonly #call: Call;
+  readonly #call: FoundCall;
 
-  constructor(call: Call) {
+  constructor(call: FoundCall) {
     this.#call = call;
     Object.freeze(this);
   }
@@ -30,7 +29,7 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
   get metadata(): JsonObject {
     return this.#call.session.metadata;
   }
-  // The type says "absent or a string"; a getter cannot be absent.
+  // `ToolContext` declares it as absent or a string, and a getter cannot be absent.
   get principal(): string {
     return this.#call.session.principal as string;
   }
@@ -48,7 +47,7 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
   }
   get deadline(): number {
     const { registry } = this.#call.session;
-    // A child has no longer than those who called it.
+    // A child's deadline is at most that of each call above it.
     let at = this.#call.dlAt;
     for (let call = this.#call.parent; call !== undefined; call = call.parent)
       at = Math.min(at, call.dlAt);
@@ -68,7 +67,7 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
   }
   get emit(): (type: string, data?: JsonValue) => void {
     return (type, data) => {
-      const { events } = (this.#call.binding as Binding).entry.internals;
+      const { events } = this.#call.entry.internals;
       if (events.length > 0 && !events.includes(type)) {
         this.#call.session.registry.warn(
           { tool: this.#call.toolName, event: shownName(this.#call, String(type)).slice(0, 100) },
@@ -91,13 +90,13 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
 }
 Object.freeze(HandlerContext.prototype);
 
-/** Reports progress: resets the idle timeout, and tells whoever listens. */
-export function progress(call: Call, done: number, total?: number, message?: string): void {
+/** Reports progress: resets the idle timeout and emits `tool:progress`. */
+export function progress(call: FoundCall, done: number, total?: number, message?: string): void {
   if (call.state !== 'running') return;
   const { registry } = call.session;
   const idle = call.extra?.idle;
-  const idleTimeoutMs = (call.binding as Binding).entry.internals.idleTimeoutMs;
-  // One that waits already is moved.
+  const { idleTimeoutMs } = call.entry.internals;
+  // Adding a deadline that is already running moves it.
   if (idle !== undefined && idleTimeoutMs !== undefined)
     registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
   if (!call.session.hears('tool:progress') || !Number.isFinite(done) || !mayEmit(call)) return;
@@ -113,8 +112,8 @@ export function progress(call: Call, done: number, total?: number, message?: str
   });
 }
 
-/** Sends a `tool:event`, bounded, redacted, never after the call has ended. */
-export function emitEvent(call: Call, name: string, data: unknown): void {
+/** Emits a `tool:event`: bounded, redacted, and never after the call has ended. */
+export function emitEvent(call: FoundCall, name: string, data: unknown): void {
   if (call.state !== 'running' || typeof name !== 'string' || !call.session.hears('tool:event'))
     return;
   const { session, toolName, callId } = call;
@@ -122,7 +121,7 @@ export function emitEvent(call: Call, name: string, data: unknown): void {
   if (data === undefined)
     return session.emit('tool:event', { toolName, callId, name: shownName(call, name) });
   const copy = copyJson(data, { maxDepth: 64, maxValues: 10_000, maxChars: maxEventChars });
-  // A character of JSON text has at most six bytes; only long data needs an exact count.
+  // A character of JSON text takes at most six bytes, so only long data needs an exact count.
   if (
     !copy.ok ||
     copy.overflow ||
@@ -146,17 +145,17 @@ export function emitEvent(call: Call, name: string, data: unknown): void {
   });
 }
 
-/** An event's own name, bounded and without secrets. */
-function shownName(call: Call, name: string): string {
+/** The name of an event, bounded and without secrets. */
+function shownName(call: FoundCall, name: string): string {
   return scrubText(call, name).slice(0, 1_024);
 }
 
-function mayEmit(call: Call): boolean {
+function mayEmit(call: FoundCall): boolean {
   const { more } = call;
   if (++more.eventCount === maxEvents + 1)
     call.session.registry.warn(
       { tool: call.toolName, limit: maxEvents },
-      'a call sent more events than its limit; the rest is dropped',
+      'a call emitted more events than its limit; the rest is dropped',
     );
   return more.eventCount <= maxEvents;
 }

@@ -1,4 +1,4 @@
-/** The bound of everything that host code answers later, apart from handlers and people. */
+/** Bounds how long a call waits for a schema that validates asynchronously. */
 import type { Validated } from '../schema/bind.ts';
 import type { Call } from '../state/call.ts';
 import { reportFault } from './report-fault.ts';
@@ -6,19 +6,16 @@ import { answerInTime, tooLate } from './with-deadline.ts';
 
 const tooSlow: Validated = Object.freeze({
   issues: Object.freeze([
-    Object.freeze({ path: '', message: 'validation did not answer in time; correct the schema' }),
+    Object.freeze({ path: '', message: 'validation did not finish in time; correct the schema' }),
   ]),
   fault: undefined,
 });
 
-/**
- * A schema that validates asynchronously has the registry's `policyTimeoutMs`; one that never
- * answers refuses the value, and no call waits for ever.
- */
+/** The schema has the registry's `policyTimeoutMs`; if it takes longer, the value is refused. */
 export function inPolicyTime(call: Call, validated: Promise<Validated>): Promise<Validated> {
   return answerInTime(call, validated, call.session.registry.policyTimeoutMs).then((settled) => {
     if (settled !== tooLate) return settled;
-    // Nobody waits for it any more, but what it throws is still the host's to know.
+    // The call no longer waits for it, but the host must still learn what it throws.
     void validated.then((answer) => {
       if (answer.issues !== undefined && answer.fault !== undefined)
         reportFault(

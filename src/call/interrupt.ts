@@ -1,9 +1,9 @@
-/** What deadlines, signals and closing do to a call. */
+/** Ends a call from outside: by its deadline, its signal, or the closing of its session. */
 
 import { type ToolError, toolError } from '../errors.ts';
 import type { Call } from '../state/call.ts';
-import type { CallControl } from '../state/registry-state.ts';
-import { fail } from './settle.ts';
+import type { CallControl } from '../state/call-control.ts';
+import { failCall } from './end-call.ts';
 import { callChild } from './spine.ts';
 import { toldName } from './told-name.ts';
 
@@ -12,10 +12,9 @@ function stop(call: Call, error: ToolError, reason: unknown): void {
   const { more } = call;
   more.abortReason = reason;
   more.endedAt = call.session.registry.monotonic();
-  fail(call, error);
+  failCall(call, error);
 }
 
-/** What deadlines, signals and closing do to a call. */
 export const interrupts: CallControl = {
   callChild,
   expired(call, idleMs) {

@@ -1,4 +1,4 @@
-/** The snapshot of an output: JSON, taken when the handler returned. */
+/** The snapshot of an output: a copy as JSON, made when the handler returns. */
 import { isContentValue, markContent } from '../content.ts';
 import { type ToolError, toolError } from '../errors.ts';
 import { copyJson } from '../json.ts';
@@ -9,7 +9,7 @@ import { toldName } from './told-name.ts';
 /** Deepest nesting of an output. */
 export const maxOutputDepth = 512;
 const maxValues = 5_000_000;
-/** An escape or a fraction takes up to twelve characters for each that a copy counts. */
+/** A character that a copy counts as one takes up to twelve, as an escape or a fraction. */
 export const mostCharsEach = 12;
 
 export type Shaped =
@@ -18,16 +18,16 @@ export type Shaped =
       readonly output: unknown;
       readonly truncated: ResultMetadata['truncated'];
       /**
-       * Of a snapshot: the least characters that its JSON text can have. It has at most
-       * {@link mostCharsEach} times as many.
+       * A lower bound of the snapshot's length as JSON text. The text is at most
+       * {@link mostCharsEach} times as long. Undefined if the output needs no count.
        */
       readonly leastChars: number | undefined;
-      /** The copy stopped at the limit: `output` is still the handler's own value. */
+      /** The copy stopped at the limit, so `output` is still the handler's own value. */
       readonly overflow: boolean;
     }
   | { readonly ok: false; readonly error: ToolError };
 
-/** Snapshots a value. `maxChars` stops the copy early where nobody needs all of it. */
+/** Copies a value as JSON. @param maxChars The copy stops here if the rest would be cut anyway. */
 export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shaped {
   if (value === undefined || value === null) return whole(null);
   const kind = typeof value;
@@ -45,8 +45,8 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
       ok: false,
       error: toolError(
         'invalid_output',
-        `${place} of \`${toldName(call)}\` cannot be given back: ${copy.message}. The tool ` +
-          'may have run.',
+        `${place} of \`${toldName(call)}\` cannot be returned: ${copy.message}. The tool may ` +
+          'have run.',
         {
           reason: copy.fault === 'not_json' ? 'not_json' : 'output_too_large',
           details: { path: copy.path },
@@ -65,7 +65,7 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
   };
 }
 
-/** An output that needs no count. All members are its own: none is inherited. */
+/** An output that needs no count. Every member is set, so none comes from `Object.prototype`. */
 export function whole(output: unknown, truncated?: ResultMetadata['truncated']): Shaped {
   return { ok: true, output, truncated, leastChars: undefined, overflow: false };
 }

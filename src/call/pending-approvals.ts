@@ -1,4 +1,4 @@
-/** Suspended calls, read from the store with suspicion. */
+/** The suspended calls of a session, read from a store that is not trusted. */
 import { openRecord } from '../approval/record.ts';
 import type { PendingApproval } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
@@ -7,8 +7,8 @@ import { deepFreeze, isJsonObject } from '../json.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 /**
- * Suspended calls of this session id and principal that are genuine, not answered and not expired.
- * @param most how many are enough: no more are looked for
+ * The suspended calls of this session id and principal that are genuine, unanswered and unexpired.
+ * @param most The search stops once so many are found.
  */
 export async function pendingOf(
   session: SessionState,
@@ -25,7 +25,7 @@ export async function pendingOf(
   const pending: PendingApproval[] = [];
   for (const record of records) {
     if (pending.length >= most) break;
-    // To verify a record costs far more than to read whose it is.
+    // Checked first, because verifying a record costs far more.
     if (!isOf(record, principal)) continue;
     const opened = openRecord(signer, record);
     if (opened === undefined || used.has(opened.claims.id)) continue;

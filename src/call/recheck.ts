@@ -1,22 +1,19 @@
-/** Decides again about a call that waited, or during which something changed. */
+/** Judges a call again if it waited, or if something changed since its verdict. */
 
 import { toolError } from '../errors.ts';
-import type { Call } from '../state/call.ts';
+import type { FoundCall } from '../state/call.ts';
 import { lacksSlot } from '../state/session-limits.ts';
 import { releaseAll } from './release.ts';
 import { decide } from './stages/decide.ts';
 import { checkAvailable, removedMeanwhile } from './stages/lookup.ts';
+import { withdrawn } from './standing-grants.ts';
 import { type Outcome, type Step, steps } from './step.ts';
-import { withdrawn } from './withdrawn.ts';
 
-/** A call is denied if rules keep changing faster than they can be read. */
+/** A call is denied if the rules keep changing faster than it can be judged. */
 const mostRounds = 8;
 
-/**
- * What waited is judged again: availability, policy and fingerprint, until nothing changed
- * meanwhile.
- */
-export function recheck(call: Call): Step {
+/** Checks availability, policy and fingerprint again, until nothing changed in the meantime. */
+export function recheck(call: FoundCall): Step {
   const { session } = call;
   if (call.extra?.grant !== undefined && withdrawn(call)) call.approved = false;
   else if (!call.waited && call.judgedAt === session.current()) return undefined;
@@ -28,19 +25,19 @@ export function recheck(call: Call): Step {
     );
   const binding = session.binding(call.toolName);
   if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call);
-  const gone = checkAvailable(call);
-  if (gone !== undefined) return gone;
+  const unavailable = checkAvailable(call);
+  if (unavailable !== undefined) return unavailable;
   const outcome = decide(call);
   return outcome instanceof Promise
-    ? outcome.then((settled) => settled ?? again(call))
-    : (outcome ?? again(call));
+    ? outcome.then((settled) => settled ?? routeAfter(call))
+    : (outcome ?? routeAfter(call));
 }
 
-function again(call: Call): Outcome {
+/** Chooses the step that the new verdict makes necessary. */
+function routeAfter(call: FoundCall): Outcome {
   if (call.ended) return undefined;
   if (withdrawn(call)) call.approved = false;
-  // The second judging may itself have waited for a policy; that wait alone asks for no third one,
-  // a change does.
+  // This round may have waited for a policy. Only a change asks for a further round, not that wait.
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {
     releaseAll(call);

@@ -1,11 +1,11 @@
-/** Giving back the slots and locks of a call. */
-import type { Semaphore } from '../limits/semaphore.ts';
+/** Gives back the slots and locks of a call. */
 import type { Call } from '../state/call.ts';
 
-/** Gives everything back. */
+/** Releases everything that the call holds, what it acquired last first. */
 export function releaseAll(call: Call): void {
-  const holds = call.extra?.holds;
-  if (holds === undefined) return;
-  (call.extra as { holds: undefined }).holds = undefined;
-  for (let index = holds.length; index-- > 0; ) (holds[index] as Semaphore).release(call);
+  const { extra } = call;
+  const holds = extra?.holds;
+  if (extra === undefined || holds === undefined) return;
+  extra.holds = undefined;
+  for (const semaphore of holds.reverse()) semaphore.release(call);
 }

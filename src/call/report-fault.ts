@@ -1,4 +1,4 @@
-/** Telling the host what its own code threw inside a call. */
+/** Reports to the host what its own code threw during a call. */
 import { type ToolError, withCause } from '../errors.ts';
 import type { Refused } from '../schema/bind.ts';
 import type { Call } from '../state/call.ts';
@@ -6,7 +6,7 @@ import { scrubText } from './call-secrets.ts';
 
 /**
  * Logs what was thrown, with its stack and without the call's secrets.
- * @param source Whose code it was: `policy`, `check`, `hook`, `approver`, `handler`, ...
+ * @param source The code that threw: `policy`, `check`, `hook`, `approver`, `handler`, …
  */
 export function reportFault(
   call: Call,
@@ -30,8 +30,8 @@ export function reportFault(
 }
 
 /**
- * The error of a call whose schema refused a value. Where the schema's own code threw, that is
- * logged, and is the error's cause.
+ * The error of a call whose schema refused a value. If the schema itself threw, that is logged and
+ * becomes the error's cause.
  */
 export function schemaError(
   call: Call,

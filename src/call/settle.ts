@@ -1,29 +1,25 @@
-/**
- * The way back: from what a handler came to, to the end of its call. The second half of the spine.
- */
+/** From what the handler returned or threw to the end of its call: the second half of the spine. */
 
 import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { ResultMetadata } from '../result.ts';
-import type { Binding } from '../state/binding.ts';
-import type { Call } from '../state/call.ts';
+import type { Call, FoundCall } from '../state/call.ts';
 import { collectOutputSecrets } from './call-secrets.ts';
-import { endCall, failureResult, successResult } from './end-call.ts';
+import { endCall, failCall, successResult } from './end-call.ts';
 import { type Shaped, snapshotOf } from './output-snapshot.ts';
-import { releaseAll } from './release.ts';
 import { reportFault } from './report-fault.ts';
 import { afterHooks } from './stages/after-hooks.ts';
 import { checkOutput, withinBudget } from './stages/output-limits.ts';
 
-export function ran(call: Call, value: unknown, metadata: JsonObject | undefined): void {
+export function ran(call: FoundCall, value: unknown, metadata: JsonObject | undefined): void {
   try {
     const { session, binding } = call;
     stopClocks(call);
     call.state = 'shaping';
-    const { entry, maxOutputChars, secretive } = binding as Binding;
+    const { entry, maxOutputChars, secretive } = binding;
     const bounded = maxOutputChars !== Number.POSITIVE_INFINITY;
     const plain = session.hooks.length === 0 && entry.internals.output === undefined;
-    // Secrets are collected before hooks and schemas speak of the output, and before it is cut.
+    // Secrets are collected before hooks and schemas can mention them, and before a cut.
     const shaped = snapshotOf(
       call,
       value,
@@ -31,7 +27,7 @@ export function ran(call: Call, value: unknown, metadata: JsonObject | undefined
     );
     if (secretive && shaped.ok) collectOutputSecrets(call, shaped.output);
     if (!plain) return shapeOn(call, shaped, metadata);
-    if (!shaped.ok) return fail(call, shaped.error);
+    if (!shaped.ok) return failCall(call, shaped.error);
     if (bounded) return settle(call, withinBudget(call, shaped), metadata);
     return succeed(call, shaped.output, undefined, metadata);
   } catch (error) {
@@ -39,7 +35,7 @@ export function ran(call: Call, value: unknown, metadata: JsonObject | undefined
   }
 }
 
-/** The clocks are the handler's; what hooks and schemas still do has limits of its own. */
+/** These deadlines are for the handler; hooks and schemas have limits of their own. */
 function stopClocks(call: Call): void {
   const { deadlines } = call.session.registry;
   deadlines.remove(call);
@@ -47,22 +43,21 @@ function stopClocks(call: Call): void {
   if (idle !== undefined) deadlines.remove(idle);
 }
 
-export function threw(call: Call, error: ToolError): void {
-  // Reading what was thrown runs its getters, and telling of it runs the logger: either may have
-  // ended the call.
+export function threw(call: FoundCall, error: ToolError): void {
+  // The getters of what was thrown, or the logger, may have ended the call.
   if (call.ended) return;
   try {
     stopClocks(call);
     call.state = 'shaping';
     if (call.session.hooks.length > 0) return shapeOn(call, { ok: false, error }, undefined);
-    return fail(call, error);
+    return failCall(call, error);
   } catch (fault) {
     return broken(call, fault);
   }
 }
 
-/** After hooks, output schema and budget, for the tools that have them. */
-function shapeOn(call: Call, shaped: Shaped, metadata: JsonObject | undefined): void {
+/** After hooks, output schema and budget, for the calls that have them. */
+function shapeOn(call: FoundCall, shaped: Shaped, metadata: JsonObject | undefined): void {
   const finish = (checked: Shaped): void =>
     checked.ok
       ? settle(call, withinBudget(call, checked), metadata)
@@ -82,32 +77,31 @@ function shapeOn(call: Call, shaped: Shaped, metadata: JsonObject | undefined): 
   else check(hooked);
 }
 
-function settle(call: Call, shaped: Shaped, handler: JsonObject | undefined): void {
-  if (!shaped.ok) fail(call, shaped.error);
+function settle(call: FoundCall, shaped: Shaped, handler: JsonObject | undefined): void {
+  if (!shaped.ok) failCall(call, shaped.error);
   else succeed(call, shaped.output, shaped.truncated, handler);
 }
 
 function succeed(
-  call: Call,
+  call: FoundCall,
   output: unknown,
   truncated: ResultMetadata['truncated'],
   handler: JsonObject | undefined,
 ): void {
-  if ((call.binding as Binding).secretive) collectOutputSecrets(call, output);
-  endCall(call, successResult(call, output, truncated, handler), releaseAll);
+  if (call.binding.secretive) collectOutputSecrets(call, output);
+  endCall(call, successResult(call, output, truncated, handler));
 }
 
-export function fail(call: Call, error: ToolError): void {
-  endCall(call, failureResult(call, error), releaseAll);
-}
-
-/** A fault of ours. The host's logger learns of it; the model is told no more than that. */
+/** A fault of this library. The host's logger gets the details, the model does not. */
 export function broken(call: Call, error: unknown): void {
   reportFault(call, error, 'host-tools', 'internal error');
-  fail(
+  failCall(
     call,
     withCause(
-      toolError('internal', 'The call failed by an internal error. Try again or use another tool.'),
+      toolError(
+        'internal',
+        'The call failed because of an internal error. Try again or use another tool.',
+      ),
       error,
     ),
   );

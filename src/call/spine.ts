@@ -1,43 +1,38 @@
-/**
- * The spine: sequences the stages of one call and holds no detail. Every surface goes through it.
- */
+/** The spine: runs the stages of a call in order. Every surface calls tools through it. */
 
 import type { CallOptions } from '../context.ts';
 import type { ToolError } from '../errors.ts';
 import { cloneJson } from '../json.ts';
 import type { ToolResult } from '../result.ts';
-import type { Binding } from '../state/binding.ts';
-import { Call, type Resumed } from '../state/call.ts';
+import { Call, type FoundCall, isFound, type Resumed } from '../state/call.ts';
 import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts';
+import { link, newId } from '../state/calls-in-flight.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { nameOf } from '../text/names.ts';
 import { collectParsedSecrets, collectSecrets, shareSecrets } from './call-secrets.ts';
-import { countLateSettle, failureResult, link } from './end-call.ts';
-import { newId } from './ids-in-flight.ts';
+import { countLateSettle, failCall, failureResult } from './end-call.ts';
 import { recheck } from './recheck.ts';
-import { releaseAll } from './release.ts';
-import { broken, fail, ran, threw } from './settle.ts';
+import { broken, ran, threw } from './settle.ts';
 import { acquire } from './stages/acquire.ts';
-import { admit, enter, watchSignal } from './stages/admit.ts';
+import { admit, enter, nestingProblem, watchSignal } from './stages/admit.ts';
 import { approve } from './stages/approve.ts';
 import { beforeHooks } from './stages/before-hooks.ts';
-import { childProblem, nestingProblem } from './stages/child-calls.ts';
-import { decide } from './stages/decide.ts';
+import { childProblem } from './stages/child-calls.ts';
+import { decide, tellVerdict } from './stages/decide.ts';
 import { checkAvailable, lookup } from './stages/lookup.ts';
 import { loopGuard } from './stages/loop-guard.ts';
 import { type RunOptions, run } from './stages/run.ts';
 import { validate } from './stages/validate.ts';
-import { type Step, steps } from './step.ts';
-import { tellVerdict } from './tell-verdict.ts';
-import { letGo } from './withdrawn.ts';
+import { letGo } from './standing-grants.ts';
+import { type Outcome, type Step, steps } from './step.ts';
 
-/** Calls a tool. Resolves always; never throws, never rejects. */
+/** Calls a tool. Never throws and never rejects. */
 export function callTool(
   session: SessionState,
   toolName: string,
   input: unknown,
   options: ReadCallOptions | undefined,
-  parent?: Call,
+  parent?: FoundCall,
   resumed?: Resumed,
   callId?: string,
 ): Promise<ToolResult> {
@@ -66,10 +61,7 @@ export function callTool(
   return result;
 }
 
-/**
- * One executor for all promises, run at once by each: a closure for every call would only carry its
- * own call.
- */
+/** Shared by all promises: a closure per call would only capture that call. */
 function takeResolve(resolve: (result: ToolResult) => void): void {
   taken = resolve;
 }
@@ -81,12 +73,14 @@ function begin(call: Call, namedByCaller: boolean): void {
   link(call);
   const wrong = call.options?.fault ?? nestingProblem(call.session.registry.nesting);
   if (wrong !== undefined) return refuse(call, wrong);
-  try {
-    watchSignal(call);
-  } catch (error) {
-    // The host may have passed an object that only looks like a signal.
-    void admit(call);
-    throw error;
+  if (call.options?.signal !== undefined) {
+    try {
+      watchSignal(call);
+    } catch (error) {
+      // The host may have passed an object that only looks like a signal.
+      void admit(call);
+      throw error;
+    }
   }
   const { parent } = call;
   if (parent !== undefined) {
@@ -94,20 +88,30 @@ function begin(call: Call, namedByCaller: boolean): void {
     const problem = childProblem(parent, call);
     if (problem !== undefined) return refuse(call, problem);
   }
-  advance(call, steps.arrive);
+  arrive(call);
 }
 
-/** Ends a call that cannot begin, announced as any other. */
+/** Ends a call that cannot begin. It is announced like any other. */
 function refuse(call: Call, error: ToolError): void {
   void admit(call);
-  fail(call, error);
+  failCall(call, error);
+}
+
+/** Announces the call and finds its tool. None of this waits, and none of it happens twice. */
+function arrive(call: Call): void {
+  let refused: Outcome = admit(call);
+  if (refused === undefined && !call.ended) refused = lookup(call);
+  if (refused === undefined && isFound(call) && call.binding.drop !== undefined)
+    refused = checkAvailable(call);
+  if (refused !== undefined) return failCall(call, refused);
+  if (!call.ended && isFound(call)) advance(call, steps.hooks);
 }
 
 /**
- * From a call's arrival, or from where it waited, to the moment its handler starts. Direct calls,
- * so that the engine can inline what is small.
+ * Takes a call from a step to the start of its handler, or to its end. The stages are called
+ * directly, so that the engine can inline the small ones.
  */
-function advance(call: Call, from: number): void {
+function advance(call: FoundCall, from: number): void {
   try {
     let next = from;
     while (next >= 0) next = walk(call, next);
@@ -117,37 +121,38 @@ function advance(call: Call, from: number): void {
 }
 
 /**
- * Runs the stages in order, but for those that the call has no use for, until one refuses, waits or
- * sends the call back: then the step to go on with, or -1 when the walk is over. A stage may run
- * host code, and host code may end the call: what has ended goes no further.
+ * Runs the stages in order, leaving out those that the call has no use for. Returns the step to go
+ * back to, or -1 when the call was refused, waits, or runs its handler. A stage may run host code,
+ * and host code may end the call, so every stage is followed by a look at `call.ended`.
  */
-function walk(call: Call, from: number): number {
+function walk(call: FoundCall, from: number): number {
+  const { session, binding } = call;
   let outcome: Step;
-  if (from === steps.arrive) {
-    outcome = arrive(call);
+  if (from === steps.hooks && session.hooks.length > 0) {
+    outcome = beforeHooks(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.validate);
   }
-  if (from <= steps.validate) {
-    outcome = validated(call);
+  // A tool that a rule hides must not reveal its schema: the next gate refuses any input.
+  if (from <= steps.validate && binding.drop !== 'denied') {
+    outcome = binding.secretive ? validateSecretive(call) : validate(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.judge);
   }
   if (from <= steps.judge) {
-    outcome = loopGuard(call) ?? judged(call);
+    outcome = typeof session.limits.loopGuard === 'number' ? loopGuard(call) : undefined;
+    outcome ??= decideAndTell(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.approve);
   }
-  if (from <= steps.approve) {
+  // An allowed call without extras has brought no answer, and needs none.
+  if (from <= steps.approve && (call.verdict?.effect === 'ask' || call.extra !== undefined)) {
     outcome = approve(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.acquire);
   }
-  if (wasEdited(call)) return steps.validate;
-  if (
-    from <= steps.acquire &&
-    (call.binding?.isBounded === true || call.options?.resourceKey !== undefined)
-  ) {
+  if (call.extra?.edited === true) return backToValidation(call.extra);
+  if (from <= steps.acquire && (binding.isBounded || call.options?.resourceKey !== undefined)) {
     outcome = acquire(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   }
-  // Also after it waited itself: what changed between its end and this moment counts.
+  // Also after a recheck that waited: what changed until this moment counts.
   outcome = recheck(call);
   if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   if (call.goto >= 0) return takeGoto(call);
@@ -155,34 +160,19 @@ function walk(call: Call, from: number): number {
   return -1;
 }
 
-/**
- * What happens once: the call is announced, its tool is found, and hooks see it. Of these stages
- * only hooks wait.
- */
-function arrive(call: Call): Step {
-  const refused = admit(call);
-  if (refused !== undefined || call.ended) return refused;
-  const missing =
-    lookup(call) ?? (call.binding?.drop === undefined ? undefined : checkAvailable(call));
-  if (missing !== undefined || call.ended || call.session.hooks.length === 0) return missing;
-  return beforeHooks(call);
-}
-
-/**
- * Ends the call, or lets it wait and go on with the step given. A call that has ended only takes
- * care of the promise that a stage left.
- */
-function leave(call: Call, outcome: Step, next: number): -1 {
+/** Ends the call, or lets it wait and continue with the step given. */
+function leave(call: FoundCall, outcome: Step, next: number): -1 {
   if (outcome === undefined) return -1;
   if (!(outcome instanceof Promise)) {
-    fail(call, outcome);
+    failCall(call, outcome);
     return -1;
   }
   call.paused = true;
+  // Followed even if the call has ended, so that no rejection is left unhandled.
   outcome.then(
     (settled) => {
       if (call.ended) return;
-      if (settled !== undefined) return fail(call, settled);
+      if (settled !== undefined) return failCall(call, settled);
       advance(call, call.goto >= 0 ? takeGoto(call) : next);
     },
     (error: unknown) => broken(call, error),
@@ -196,11 +186,7 @@ function takeGoto(call: Call): number {
   return goto;
 }
 
-function validated(call: Call): Step {
-  // A tool that a rule hides says nothing of its schema: whatever the input, the next gate refuses
-  // it.
-  if ((call.binding as Binding).drop === 'denied') return undefined;
-  if (call.binding?.secretive !== true) return validate(call);
+function validateSecretive(call: FoundCall): Step {
   collectSecrets(call);
   const outcome = validate(call);
   if (!(outcome instanceof Promise)) {
@@ -213,11 +199,8 @@ function validated(call: Call): Step {
   });
 }
 
-/**
- * Decides, and tells the verdict, a denial too; the decide stage itself is shared with `explain`
- * and emits nothing.
- */
-function judged(call: Call): Step {
+/** Decides, and announces the verdict, a denial too. */
+function decideAndTell(call: FoundCall): Step {
   const outcome = decide(call);
   if (outcome instanceof Promise) {
     return outcome.then((settled) => {
@@ -229,32 +212,26 @@ function judged(call: Call): Step {
   return outcome;
 }
 
-/** A person changed the input: it is validated and judged like any other. */
-function wasEdited(call: Call): boolean {
-  const { extra } = call;
-  if (extra === undefined || !extra.edited) return false;
+/** A person changed the input, which is then validated and judged like any other. */
+function backToValidation(extra: NonNullable<Call['extra']>): number {
   extra.edited = false;
   extra.wasEdited = true;
-  return true;
+  return steps.validate;
 }
 
-function start(call: Call): void {
-  letGo(call);
-  // A handler may change its input, and its parse may share parts with the canonical one, which
-  // after hooks are still to see.
+function start(call: FoundCall): void {
+  if (call.extra?.grant !== undefined) letGo(call);
+  // After hooks are shown the canonical input, and the handler may change a parse that shares parts
+  // with it.
   if (call.session.hooks.length > 0) call.canonical = cloneJson(call.canonical);
   run(call, runOptions);
 }
 
-const runOptions: RunOptions = {
-  returned: ran,
-  threw,
-  late: (call, settled) => countLateSettle(call, settled, releaseAll),
-};
+const runOptions: RunOptions = { returned: ran, threw, late: countLateSettle };
 
-/** Calls a tool for a handler, the whole way. */
+/** Calls a tool for a handler, through all gates. */
 export function callChild(
-  parent: Call,
+  parent: FoundCall,
   tool: unknown,
   input: unknown,
   options: CallOptions | undefined,
@@ -270,10 +247,7 @@ export function callChild(
   );
 }
 
-/**
- * The parent's id and a number. A caller may have given such an id to a call that is in flight;
- * then the next number.
- */
+/** The parent's id and a number. Numbers whose id a caller has given to another call are skipped. */
 function childId(parent: Call): string {
   const { session, callId, more } = parent;
   let id: string;

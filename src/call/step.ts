@@ -1,23 +1,22 @@
-/**
- * The steps of a call, and what a stage answers: nothing to go on, an error to end the call with,
- * or a promise of either.
- */
+/** The steps of a call, and what a stage returns. */
 import type { ToolError } from '../errors.ts';
 
+/** Nothing if the call continues, or the error that ends it. */
 export type Outcome = ToolError | undefined;
 /**
- * A stage reads and writes the call's record. It neither emits terminal events nor calls another
- * stage.
+ * What a stage returns: an outcome, now or later. A stage reads and writes the call's record. It
+ * emits no terminal event and calls no other stage.
  */
 export type Step = Outcome | Promise<Outcome>;
 
 /**
- * The steps of a call, in order; `spine.ts` runs them. A call that waited goes on at one of them. A
- * call that a person edited, or during which rules changed, goes back to one.
+ * The steps of a call after admission and lookup, in order; `spine.ts` runs them. A call that
+ * waited continues at one of them. A call whose input a person edited, or whose rules changed, goes
+ * back to one.
  */
 export const steps = {
-  /** Admission, lookup and before hooks: these happen once. */
-  arrive: 0,
+  /** Before hooks run once per call. */
+  hooks: 0,
   validate: 1,
   /** The loop guard, then the decision of rules and policies. */
   judge: 2,

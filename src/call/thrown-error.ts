@@ -1,30 +1,29 @@
-/** What a handler threw, or failed with, as the error of its call. */
+/** Makes the error of a call from what its handler threw or failed with. */
 import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { Failure } from '../result.ts';
-import type { Binding } from '../state/binding.ts';
-import type { Call } from '../state/call.ts';
+import type { FoundCall } from '../state/call.ts';
 import { shortened } from '../text/shortened.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
 import { reportFault } from './report-fault.ts';
 
 const longestMessage = 8_192;
 
-/** The text of a handler's failure, within the tool's output budget too. */
-function boundedMessage(call: Call, message: string): string {
-  const { maxOutputChars } = call.binding as Binding;
+/** The text of a handler's failure. The tool's output budget bounds it too. */
+function boundedMessage(call: FoundCall, message: string): string {
+  const { maxOutputChars } = call.binding;
   return shortened(scrubText(call, message), Math.min(longestMessage, maxOutputChars));
 }
 
-/** Whatever was thrown becomes a non-empty message; reading it may itself throw. */
-export function thrownError(call: Call, thrown: unknown): ToolError {
+/** Anything that was thrown becomes a non-empty message, even if reading it throws. */
+export function thrownError(call: FoundCall, thrown: unknown): ToolError {
   let message = '';
   try {
-    // Read once: a getter may answer something else the next time.
+    // Read once: a getter may return something else the next time.
     const told: unknown =
       typeof thrown === 'object' ? (thrown as { message?: unknown }).message : thrown;
     if (typeof told === 'string') message = told;
   } catch {
-    // Null, or an error whose getters throw, tells nothing.
+    // Null, or an error whose getters throw, has no message.
   }
   if (message.trim() === '')
     message = `The tool failed: it threw ${kindOf(thrown)} without a message.`;
@@ -41,14 +40,14 @@ export function thrownError(call: Call, thrown: unknown): ToolError {
   if (!masked || lost !== undefined) return error;
   call.more.unmasked = error;
   return withCause(
-    toolError('handler_error', 'The tool failed. Its error is not shown here; try another way.'),
+    toolError('handler_error', 'The tool failed. The details are not shown here; try another way.'),
     thrown,
   );
 }
 
 /**
- * An executor says by `code` that the call's place of execution is gone or cannot be had, or that
- * what it would run is no longer what was defined.
+ * The code that an executor gave its error: the place of execution is lost or unavailable, or the
+ * code there no longer matches the definition.
  */
 function lostExecutor(
   thrown: unknown,
@@ -69,7 +68,7 @@ function lostExecutor(
 }
 const executorFault = Symbol.for('host-tools.executor-fault');
 
-/** The `reason` that an executor gave beside its `code`. */
+/** The `reason` that an executor gave its error in addition to `code`. */
 function faultReason(thrown: unknown): string | undefined {
   try {
     const { reason } = thrown as { reason?: unknown };
@@ -79,19 +78,19 @@ function faultReason(thrown: unknown): string | undefined {
   }
 }
 
-/** What was thrown, in words. Even asking whether it is an error may throw. */
+/** Describes what was thrown. Even `instanceof` may throw. */
 function kindOf(thrown: unknown): string {
   if (thrown === null || thrown === undefined) return String(thrown);
   if (typeof thrown !== 'object') return `a ${typeof thrown}`;
   try {
     if (thrown instanceof Error) return 'an error';
   } catch {
-    // A revoked proxy.
+    // It is a revoked proxy.
   }
   return 'an object';
 }
 
-export function failureError(call: Call, failure: Failure): ToolError {
+export function failureError(call: FoundCall, failure: Failure): ToolError {
   const { message, reason, details, retryable } = failure;
   return toolError('handler_error', boundedMessage(call, message), {
     reason,

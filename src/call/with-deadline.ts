@@ -1,15 +1,15 @@
-/** Waiting for host code: within its time, and no longer than the call lives. */
+/** Waits for host code: for a bounded time, and no longer than the call lives. */
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { Call } from '../state/call.ts';
 import { reportFault } from './report-fault.ts';
 
-/** Stands for an answer that did not come. */
+/** The result when no answer came in time. */
 export const tooLate: unique symbol = Symbol('late');
 type Late = typeof tooLate;
 
 /**
- * What was answered, or {@link tooLate} when the time is over or the call has ended: then no timer
- * stays behind. Rejects as the answer does.
+ * The answer, or {@link tooLate} once the time is over or the call has ended. No timer is left
+ * behind. Rejects as the answer does.
  */
 export function answerInTime<T>(
   call: Call,
@@ -22,7 +22,7 @@ export function answerInTime<T>(
   });
   call.onEnd(stop);
   let waiting = true;
-  // Nobody waits for it any more, but its failure is still the host's to know.
+  // The call no longer waits for it, but the host must still learn of its failure.
   Promise.resolve(answer).then(undefined, (error: unknown) => {
     if (!waiting)
       reportFault(

@@ -1,6 +1,6 @@
 /**
- * Asks for an approval on the terminal. Everything that is shown is escaped: a tool or a model
- * cannot draw on the screen, nor put words into the question.
+ * Asks for an approval on the terminal. Everything that is shown is escaped, so a tool or a model
+ * cannot draw on the screen or fake a part of the question.
  */
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../index.ts';
 import { approvalInput, shortLine, unshowableInput } from '../surfaces/shared/approval-input.ts';
@@ -10,8 +10,8 @@ import { discardTyped, readLine } from './read-line.ts';
 import type { Screen } from './screen.ts';
 
 /**
- * Undefined without a terminal: then nobody can be asked, and the call is refused. One question at
- * a time; anything but a yes is a no.
+ * Asks one question at a time. Any answer other than `y` or `yes` rejects the call. Undefined
+ * without a terminal: then no one can be asked, and the call is refused.
  */
 export function terminalApprover(io: CliIo, screen: Screen): Approver | undefined {
   const { stdin, stderr } = io;
@@ -45,7 +45,7 @@ async function askOne(
   let broken = false;
   try {
     const line = await readLine(stdin, signal);
-    // The terminal has broken the line itself where one was entered.
+    // After an entered line, the terminal has already moved to the next one.
     broken = line !== undefined;
     return line !== undefined && /^\s*y(?:es)?\s*$/i.test(line) ? 'allow_once' : 'reject_once';
   } finally {
@@ -53,7 +53,7 @@ async function askOne(
   }
 }
 
-/** The question last, so that it stands below an input of any length. */
+/** The question comes last, so that it is below an input of any length. */
 function questionOf(
   { title, message, risk, tool, ruleId, source, hiddenFields }: ApprovalRequest,
   input: string,

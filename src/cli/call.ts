@@ -1,4 +1,4 @@
-/** `call`: one call through every gate, as an agent would make it. */
+/** `call`: calls a tool, through the same checks as an agent's call. */
 import type { ToolSession } from '../index.ts';
 import { terminalApprover } from './approver.ts';
 import { type Command, worldOptions } from './command.ts';
@@ -11,16 +11,16 @@ export const call: Command = {
   usage: 'NAME [--input JSON|@FILE|-]',
   summary: 'call a tool and print its result',
   notes: [
-    'The result is JSON: on several lines, or with --json on one. Exit code 0 when the call ' +
-      'succeeded, else 1.',
-    'An approval is asked on the terminal, where standard input and standard error are one; ' +
-      'elsewhere it is refused.',
-    'Ctrl-C cancels the call; a second one ends the process at once.',
+    'The result is JSON, on several lines, or on one line with --json. The exit code is 0 if the ' +
+      'call succeeded, and 1 otherwise.',
+    'If standard input and standard error are a terminal, approvals are asked there. Otherwise ' +
+      'they are refused.',
+    'Ctrl-C cancels the call. A second one ends the process at once.',
   ],
   options: [...worldOptions, 'input', 'timeout-ms'],
   operands: ['NAME'],
   async run({ io, screen, options, operands: [name = ''], world }) {
-    // Before any module is run.
+    // Before any module runs.
     const input = await readInput(options.input, io);
     const loaded = await world();
     loaded.requireRules();
@@ -40,7 +40,7 @@ export const call: Command = {
   },
 };
 
-/** Progress, logs, and approvals that nobody can be asked for. */
+/** Shows progress, logs, and approvals that are refused because there is no terminal. */
 function watch(session: ToolSession, screen: Screen, asks: boolean, usedStdin: boolean): void {
   session.events.on('tool:progress', ({ toolName, done, total, message }) =>
     screen.progress({ tool: toolName, done, total, message }),
@@ -55,12 +55,12 @@ function watch(session: ToolSession, screen: Screen, asks: boolean, usedStdin: b
   if (asks) return;
   session.events.on('approval:required', ({ request: { tool, title } }) => {
     const remedy = usedStdin
-      ? 'Standard input was taken by `--input -` or `--facts -`; give JSON or `@file`, on a ' +
+      ? 'Standard input was taken by `--input -` or `--facts -`. Give JSON or `@file` instead, on a ' +
         'terminal.'
       : 'Run it on a terminal to be asked.';
     screen.note(
-      `\`${tool.name}\` needs an approval ("${title}"), and there is no terminal to ask on: ` +
-        `refused. ${remedy}`,
+      `\`${tool.name}\` needs an approval ("${title}"), but there is no terminal to ask on, so it ` +
+        `was refused. ${remedy}`,
     );
   });
 }

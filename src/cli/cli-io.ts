@@ -1,42 +1,40 @@
-/** Everything that the command line touches of its process, so that tests can give it all. */
+/** Everything that the command line uses of its process, so that tests can replace it. */
 import type { Readable } from 'node:stream';
 
-/** Where text is written: what a writable stream is here. */
+/** Where text is written: the part of a writable stream that is used. */
 export interface CliOutput {
-  /**
-   * Writes; `done` is called when the text has been handed on, with the error when it could not be.
-   */
+  /** Writes a text. Calls `done` once the text is passed on, or with the error if it cannot be. */
   write(text: string, done?: (error?: Error | null) => void): unknown;
-  /** Present and true on a terminal. */
+  /** True on a terminal. */
   readonly isTTY?: boolean | undefined;
   /** Width of the terminal in characters. @default 80 */
   readonly columns?: number | undefined;
 }
 
-/** The process, as far as a command may touch it. */
+/** The part of the process that a command may use. */
 export interface CliIo {
-  /** Read by `--input -`, and for answers to approvals where it is a terminal. */
+  /** Read by `--input -`. If it is a terminal, approvals are answered here. */
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
-  /** The answer, and nothing else. */
+  /** Gets the answer and nothing else. */
   readonly stdout: CliOutput;
-  /** Errors, logs, progress, questions. */
+  /** Gets errors, logs, progress and questions. */
   readonly stderr: CliOutput;
-  /** Absolute; what relative paths start from, and the `cwd` of calls. */
+  /** An absolute path. Relative paths start from it, and it is the `cwd` of calls. */
   readonly cwd: string;
-  /** `NO_COLOR` and `TERM` are read. */
+  /** Environment variables. `NO_COLOR` and `TERM` are read, and those that options name. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Aborts when the person interrupts. */
+  /** Aborts when the user interrupts the command. */
   readonly signal: AbortSignal;
   /**
-   * Given at the start of a run what writes a line to its screen, for what befalls the process.
-   * @default nothing is told
+   * Called at the start of a run with a function that writes a line to its screen. The process's
+   * own messages go there. @default not called
    */
   readonly onScreen?: ((note: (line: string) => void) => void) | undefined;
 }
 
 /**
- * Writes and waits until it is handed on. A reader that went away is no error: nobody is left to
- * tell.
+ * Writes a text and waits until it is passed on. It is not an error if the reader has gone, because
+ * no one is left to read it.
  */
 export function writeOut(output: CliOutput, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -47,7 +45,7 @@ export function writeOut(output: CliOutput, text: string): Promise<void> {
   });
 }
 
-/** True for the error of writing to a pipe whose reader has closed it. */
+/** Whether an error comes from writing to a pipe that its reader has closed. */
 export function wentAway(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';

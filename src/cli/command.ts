@@ -1,53 +1,54 @@
-/** What a command is. */
+/** The parts of a command. */
 import type { CliIo } from './cli-io.ts';
-import type { OptionName, Options } from './options.ts';
+import type { OptionName } from './option-table.ts';
+import type { Options } from './options.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
 
-/** What a command prints and how it ends. */
+/** What a command prints, and its exit code. */
 export interface Answer {
-  /** 0: done. 1: the call or the check failed. */
+  /** 0 if it is done, 1 if the call or the check failed. */
   readonly exit: 0 | 1;
-  /** For people: lines without a final break, each of them printable. */
+  /** Lines for people, each of them printable, without a line break at the end. */
   readonly text: string;
   /** For `--json`: one JSON document. */
   readonly json: unknown;
-  /** Nothing is printed: standard output had its answers while the command ran. @default false */
+  /** Prints nothing, because the command has already written its output. @default false */
   readonly silent?: boolean;
 }
 
-/** What a command is given. */
+/** What a command gets. */
 export interface CommandContext {
   readonly io: CliIo;
   readonly screen: Screen;
   readonly options: Options;
-  /** The words after the command's name, as many as it takes. */
+  /** The words after the command's name. */
   readonly operands: readonly string[];
   /** Loads the files and modules of the command line, once. @throws CliFault. */
   world(): Promise<World>;
 }
 
-/** A row of the table of commands. */
+/** One command. */
 export interface Command {
-  /** One word or two: `profiles diff`. */
+  /** One or two words, such as `profiles diff`. */
   readonly name: string;
-  /** What follows the name: `NAME [--input JSON|@FILE|-]`. */
+  /** What follows the name, such as `NAME [--input JSON|@FILE|-]`. */
   readonly usage: string;
   /** What it does, in one line. */
   readonly summary: string;
   /** Further lines of its help. */
   readonly notes: readonly string[];
-  /** The options that it takes, beside `--verbose`, `--json`, `--help` and `--version`. */
+  /** The options that it takes, besides `--verbose`, `--json`, `--help` and `--version`. */
   readonly options: readonly OptionName[];
-  /** Names of the words that it takes. */
+  /** Names of the words that it takes. An optional one is in brackets: `[DIR]`. */
   readonly operands: readonly string[];
-  /** The last word may be given several times. @default false */
+  /** Whether the last word may be repeated. @default false */
   readonly many?: boolean;
   /** Runs it. @throws CliFault. */
   run(context: CommandContext): Promise<Answer>;
 }
 
-/** The options by which a command is told what to load and who asks. */
+/** The options that say what to load, and for which session. */
 export const worldOptions = [
   'host-tools',
   'host-tools-module',

@@ -2,6 +2,7 @@
 import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
+import { init } from './init/init.ts';
 import { list } from './list.ts';
 import { mcpPin } from './mcp-pin.ts';
 import { policyTest } from './policy-test.ts';
@@ -13,6 +14,7 @@ import { validate } from './validate/validation.ts';
 
 /** In the order of help. */
 export const commands: readonly Command[] = [
+  init,
   list,
   call,
   explain,

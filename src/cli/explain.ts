@@ -1,4 +1,4 @@
-/** `explain`: what a call would come to, by the code that decides it, without running it. */
+/** `explain`: tells what would happen to a call, with the code that decides real calls. */
 import type { Explanation, JsonObject, JsonValue } from '../index.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
@@ -8,15 +8,15 @@ import { readInput } from './read-json.ts';
 export const explain: Command = {
   name: 'explain',
   usage: 'NAME [--input JSON|@FILE|-]',
-  summary: 'tell what a call would come to, without running it',
+  summary: 'tell what would happen to a call, without running it',
   notes: [
-    'Without --input only what does not depend on it is told. Exit code 0 also when the call ' +
-      'would be refused; 1 for a tool that does not exist.',
+    'Without --input, it tells only what does not depend on the input.',
+    'The exit code is 0 even if the call would be refused, and 1 for a tool that does not exist.',
   ],
   options: [...worldOptions, 'input'],
   operands: ['NAME'],
   async run({ io, screen, options, operands: [name = ''], world }) {
-    // Before any module is run.
+    // Before any module runs.
     const input = options.input === undefined ? undefined : await readInput(options.input, io);
     const loaded = await world();
     loaded.requireRules();
@@ -54,7 +54,7 @@ function textOf(name: string, explanation: Explanation): string {
   if (source !== undefined) rows.push(['decided by', printable(source)]);
   if (code !== undefined && decision !== undefined && code !== 'policy_denied')
     rows.push(['code', code]);
-  // One step that decides is all that stands above.
+  // A single step that decides is already shown by the rows above.
   const [only] = steps;
   const told =
     steps.length === 1 &&

@@ -1,9 +1,9 @@
-/** What ends a command early: one line for the person, and the exit code. */
+/** Errors that end a command early: one line for the user, and the exit code. */
 
-/** Which of the exit codes: a failure, or a wrong command line. */
+/** The exit code: 1 for a failure, 2 for a wrong command line. */
 export type FaultExit = 1 | 2;
 
-/** Thrown inside the command line alone, and caught by `runCli`. */
+/** Thrown only inside the command line, and caught by `runCli`. */
 export class CliFault extends Error {
   override readonly name = 'CliFault';
   readonly exit: FaultExit;
@@ -13,19 +13,19 @@ export class CliFault extends Error {
   }
 }
 
-/** The command line was wrong; `message` says how, and what to do. */
+/** The command line was wrong. `message` says what is wrong and what to do. */
 export function usageFault(message: string): CliFault {
   return new CliFault(2, message);
 }
 
-/** The command line was right, and what it asked for failed. */
+/** The command line was right, but what it asked for failed. */
 export function failure(message: string): CliFault {
   return new CliFault(1, message);
 }
 
 /**
- * Waits for work that may never end, until the person interrupts. @throws CliFault 1: the signal's
- * reason where it is one.
+ * Waits for work that may never end, until the user interrupts the command.
+ * @throws CliFault 1, or the signal's reason if that is a CliFault
  */
 export function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Which files are modules and which are host-tools files, by their endings. */
+/** Tells modules from host-tools files by their endings. */
 import { extname } from 'node:path';
 
 /** Endings of modules. */
@@ -6,7 +6,7 @@ export const moduleEndings: readonly string[] = ['.js', '.mjs', '.cjs', '.ts', '
 /** Endings of files of tools, profiles and rules. */
 export const configEndings: readonly string[] = ['.yaml', '.yml', '.json'];
 
-/** What a path names, as far as its ending tells. */
+/** The kind of a file by its ending; undefined for other endings. */
 export function kindOfFile(path: string): 'file' | 'module' | undefined {
   const ending = extname(path).toLowerCase();
   return moduleEndings.includes(ending)
@@ -16,5 +16,5 @@ export function kindOfFile(path: string): 'file' | 'module' | undefined {
       : undefined;
 }
 
-/** The option by which a file of a kind is given. */
+/** The option that takes a file of each kind. */
 export const optionOf = { file: '--host-tools', module: '--host-tools-module' } as const;

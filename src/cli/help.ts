@@ -1,12 +1,11 @@
-/** Help, made from the tables. */
+/** Help, made from the tables of commands and options. */
 import type { Command } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { type OptionName, optionTable } from './options.ts';
+import { type OptionName, optionTable } from './option-table.ts';
 import { columns } from './printable.ts';
+import { sharedOptions } from './wrong-option.ts';
 
-const shared: readonly OptionName[] = ['verbose', 'json', 'help', 'version'];
-
-/** The help of the whole. */
+/** The help of the program. */
 export function generalHelp(commands: readonly Command[]): string {
   return [
     'Usage: host-tools COMMAND [options]',
@@ -23,7 +22,7 @@ export function generalHelp(commands: readonly Command[]): string {
     'Exit codes:',
     ...columns(Object.entries(exitCodes), '  '),
     '',
-    'Run `host-tools help COMMAND` for more of one.',
+    'Run `host-tools help COMMAND` for the details of one command.',
   ].join('\n');
 }
 
@@ -36,11 +35,11 @@ export function commandHelp(command: Command): string {
     ...command.notes,
     '',
     'Options:',
-    ...optionLines([...command.options, ...shared]),
+    ...optionLines([...command.options, ...sharedOptions]),
   ].join('\n');
 }
 
-/** The help of the whole as data. */
+/** The help of the program as data. */
 export function generalHelpJson(commands: readonly Command[]): object {
   return {
     commands: commands.map(({ name, usage, summary }) => ({ name, usage, summary })),
@@ -51,14 +50,14 @@ export function generalHelpJson(commands: readonly Command[]): object {
 
 /** The help of one command as data. */
 export function commandHelpJson({ name, usage, summary, notes, options }: Command): object {
-  return { name, usage, summary, notes, options: [...options, ...shared].map(optionJson) };
+  return { name, usage, summary, notes, options: [...options, ...sharedOptions].map(optionJson) };
 }
 
 function optionJson(name: OptionName): object {
   return { name, ...optionTable[name] };
 }
 
-/** The command with what follows it. */
+/** The command's name with what follows it. */
 export function usageOf({ name, usage }: Command): string {
   return usage === '' ? name : `${name} ${usage}`;
 }

@@ -1,21 +1,21 @@
 /**
- * The other end of `supervise`: interruptions reach a run here, and end the process where it does
- * not take them.
+ * The second process's end of the lifeline (see `supervise`). It passes interruptions to the run,
+ * and kills the process if the run does not react.
  */
 import { Worker } from 'node:worker_threads';
 import { lifelineVariable } from './supervise.ts';
 
 /**
- * Milliseconds that a run has to take an interruption. One whose code lets the event loop turn
- * takes it at once.
+ * Milliseconds in which a run has to react to an interruption. It reacts at once, unless its code
+ * blocks the event loop.
  */
 const patienceMs = 1_000;
 
 /**
- * A thread with an event loop of its own, which foreign code cannot block. It hands interruptions
- * to the run and kills the process where the run does not answer, where it is interrupted again
- * before it has, and where the supervising process is gone. Text, since it stands in no file of the
- * package.
+ * The code of a thread with its own event loop, which the host's code cannot block. It passes
+ * interruptions to the run. It kills the process if the run does not react, if a second
+ * interruption comes before it has reacted, or if the supervising process is gone. It is a string
+ * because it is not a file of the package.
  */
 const watcher = `
 const { writeSync } = require('node:fs');
@@ -25,7 +25,7 @@ const kill = () => process.kill(process.pid, 'SIGKILL');
 let waiting;
 const blocked = () => {
   try {
-    writeSync(2, 'host-tools: Interrupted. A tool or a module did not let go of the process, so it was killed.\\n');
+    writeSync(2, 'host-tools: Interrupted. A tool or a module blocked the process, so it was killed.\\n');
   } finally {
     kill();
   }
@@ -47,8 +47,8 @@ lifeline.on('data', (bytes) => {
 `;
 
 /**
- * The file descriptor that a supervising process has given; undefined where there is none. Taken
- * once: what a tool starts is not supervised.
+ * The file descriptor of the lifeline; undefined if no process supervises this one. It is removed
+ * from the environment, because processes that a tool starts are not supervised.
  */
 export function takeLifeline(host: NodeJS.Process): number | undefined {
   const given = host.env[lifelineVariable];
@@ -57,9 +57,9 @@ export function takeLifeline(host: NodeJS.Process): number | undefined {
 }
 
 /**
- * Calls `interrupted` for each interruption. With a lifeline they come by it, and signals to this
- * process itself are ignored, since a terminal sends Ctrl-C to both processes; without one they are
- * signals, which only an event loop that turns can take.
+ * Calls `interrupted` for each interruption. With a lifeline, interruptions come through it, and
+ * signals to this process are ignored, because a terminal sends Ctrl-C to both processes. Without
+ * one they come as signals, which need an event loop that is not blocked.
  */
 export function onInterrupt(
   host: NodeJS.Process,
@@ -79,7 +79,7 @@ export function onInterrupt(
     thread.postMessage(null);
     interrupted();
   });
-  // Last: a listener makes a thread count again, and a run with nothing left to wait for would go
-  // on waiting.
+  // After `on`, which refs the thread again. A thread that is ref'd would keep a run alive that has
+  // nothing left to wait for.
   thread.unref();
 }

@@ -1,4 +1,4 @@
-/** `list`: what a model would be shown, and what is hidden from it. */
+/** `list`: shows the tools that a model gets, and why the others are hidden. */
 import type { EffectiveTools, HostTool, ToolAnnotations } from '../index.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { columns, headline, printable } from './printable.ts';
@@ -28,7 +28,7 @@ function answer(effective: EffectiveTools): Answer {
   const { tools, dropped, prerequisites, hash } = effective;
   const lines =
     tools.length === 0
-      ? ['No tools are effective.']
+      ? ['A model gets no tools.']
       : columns(
           tools.map((tool) => [
             printable(tool.name),
@@ -79,7 +79,7 @@ function jsonOf({
   version,
   tags,
 }: HostTool): object {
-  // Absent ones are left out by JSON.
+  // JSON leaves out members that are undefined.
   return {
     name,
     title,

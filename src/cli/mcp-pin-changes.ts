@@ -1,10 +1,10 @@
-/** What changed between two definitions of a tool, in words that a terminal only shows. */
+/** The differences between two definitions of a tool, as lines that are safe on a terminal. */
 import type { JsonObject, JsonValue } from '../index.ts';
 import { escapePointer } from '../json.ts';
 import type { PinnedTool } from './mcp-pin-file.ts';
 import { jsonText, printable } from './printable.ts';
 
-/** One place in which they differ; undefined where a side has nothing. */
+/** One place in which two definitions differ. A side that has nothing there is absent. */
 export interface Difference {
   /** JSON pointer, such as `/parameters/properties/path/type`. */
   readonly path: string;
@@ -12,17 +12,17 @@ export interface Difference {
   readonly after?: JsonValue;
 }
 
-/** A tool that the server gives otherwise than it was accepted. */
+/** A tool whose definition differs from the accepted one. */
 export interface Change {
   readonly name: string;
-  /** `refused`: it is no longer a tool that can be imported, or it is gone. */
+  /** `gone`: the server no longer has it, or it can no longer be imported. */
   readonly kind: 'new' | 'changed' | 'gone';
   readonly pinned: string | null;
   readonly found: string | null;
   readonly differences: readonly Difference[];
 }
 
-/** Compares what was accepted with what is there. */
+/** Compares an accepted definition with the present one. */
 export function changeOf(
   name: string,
   pinned: PinnedTool | undefined,
@@ -63,11 +63,15 @@ function isContainer(value: JsonValue | undefined): value is JsonObject | readon
   return typeof value === 'object' && value !== null;
 }
 
-/** The change as printable lines. */
+/** A change as printable lines. */
 export function changeLines({ name, kind, differences: places }: Change): string[] {
-  const title = { new: 'is new', changed: 'changed', gone: 'is gone, or is refused' }[kind];
+  const title = {
+    new: 'is new',
+    changed: 'changed',
+    gone: 'is gone, or can no longer be imported',
+  }[kind];
   return [
-    `${printable(name)} ${title}${kind === 'changed' && places.length === 0 ? '; what it was is not in the file' : ''}`,
+    `${printable(name)} ${title}${kind === 'changed' && places.length === 0 ? '; the file does not have the old definition' : ''}`,
     ...places.flatMap(lines),
   ];
 }

@@ -1,5 +1,5 @@
 /**
- * The file of accepted definitions: what was accepted of each tool, so that a change can be shown.
+ * The file of accepted definitions. It has each tool's definition, so that changes can be shown.
  */
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
@@ -11,17 +11,17 @@ import type { CliIo } from './cli-io.ts';
 import { failure } from './fault.ts';
 import { readTextFile } from './read-text.ts';
 
-/** What is kept of one tool. */
+/** The accepted definition of one tool. */
 export interface PinnedTool {
   readonly fingerprint: string;
-  /** What the fingerprint is of; absent fields are unknown. */
+  /** The fields that the fingerprint covers. Absent fields are unknown. */
   readonly definition: JsonObject;
 }
 
 const maxBytes = 64 * 1_048_576;
 const fields = ['description', 'parameters', 'outputSchema', 'annotations'] as const;
 
-/** What of a definition is pinned, and shown. */
+/** The fields of a definition that are pinned and shown. */
 export function pinnedOf(tool: AnyTool<unknown>): PinnedTool {
   const shown = fields.flatMap((field) =>
     tool[field] === undefined ? [] : [[field, tool[field] as JsonValue] as const],
@@ -29,7 +29,7 @@ export function pinnedOf(tool: AnyTool<unknown>): PinnedTool {
   return { fingerprint: tool.fingerprint, definition: Object.fromEntries(shown) };
 }
 
-/** Reads the file; nothing is pinned where there is none. @throws CliFault 1 */
+/** Reads the file. If it does not exist, nothing is pinned. @throws CliFault 1 */
 export async function readPinFile(
   path: string,
   io: CliIo,
@@ -45,7 +45,7 @@ export async function readPinFile(
   try {
     value = JSON.parse(text) as JsonValue;
   } catch (error) {
-    throw failure(`\`${path}\` is no JSON: ${messageOf(error)}.`);
+    throw failure(`Expected \`${path}\` to be JSON: ${messageOf(error)}.`);
   }
   if (!isJsonObject(value))
     throw failure(`Expected \`${path}\` to be an object of accepted tools by name.`);
@@ -65,7 +65,7 @@ export async function readPinFile(
 }
 
 /**
- * Writes the file whole or not at all, names in order, so that changes read well in a review.
+ * Writes the whole file or nothing. Names are sorted, so that a diff is easy to review.
  * @throws CliFault 1
  */
 export async function writePinFile(

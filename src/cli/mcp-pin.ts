@@ -1,6 +1,6 @@
 /**
- * `mcp pin`: what an MCP server offers, compared with what was accepted; what changed is accepted
- * only by a person, or by name.
+ * `mcp pin`: compares the tools of an MCP server with those that were accepted before. A change is
+ * accepted only by a person or by name.
  */
 
 import { messageOf } from '../errors.ts';
@@ -21,11 +21,11 @@ export const mcpPin: Command = {
   usage: 'CONNECTION... --pins FILE [--accept NAME]... [--yes]',
   summary: "compare an MCP server's tools with those that were accepted, and accept changes",
   notes: [
-    'CONNECTION is an http(s) address, or after `--` a command with its arguments: `mcp pin ' +
+    'CONNECTION is an http(s) address. Or it is a command with its arguments after `--`: `mcp pin ' +
       '--pins pins.json -- npx -y some-server`.',
-    'On a terminal each change is shown and asked about. `--yes` accepts without asking what ' +
-      '`--accept` names, and nothing else.',
-    'Exit code 0: everything is accepted; 1: something is not.',
+    'On a terminal, you are shown each change and asked about it. `--yes` accepts the tools that ' +
+      '`--accept` names without asking, and nothing else.',
+    'The exit code is 0 if everything is accepted, and 1 if something is not.',
   ],
   options: ['pins', 'accept', 'yes', 'prefix', 'env', 'header'],
   operands: ['CONNECTION'],
@@ -34,9 +34,7 @@ export const mcpPin: Command = {
     const { pins: path, accept, yes } = options;
     if (path === undefined) throw usageFault('`mcp pin` needs `--pins FILE`.');
     if (yes && accept.length === 0)
-      throw usageFault(
-        '`--yes` accepts nothing by itself: name what it is for by `--accept NAME`.',
-      );
+      throw usageFault('`--yes` accepts nothing by itself. Name each tool with `--accept NAME`.');
     const connection = connectionOf(operands, options, io);
     const before = await readPinFile(path, io);
     const imported = await open(connection, before, options, io);
@@ -55,14 +53,15 @@ function connectionOf(
 ): McpConnection {
   const variableOf = (variable: string): string => {
     const value = Object.hasOwn(io.env, variable) ? io.env[variable] : undefined;
-    if (value === undefined) throw usageFault(`The variable \`${variable}\` is not set.`);
+    if (value === undefined)
+      throw usageFault(`The environment variable \`${variable}\` is not set.`);
     return value;
   };
   if (/^https?:\/\//i.test(first)) {
-    if (rest.length > 0) throw usageFault(`An address stands alone, got also \`${rest[0]}\`.`);
+    if (rest.length > 0) throw usageFault(`Nothing may follow an address, but got \`${rest[0]}\`.`);
     if (env.length > 0)
       throw usageFault(
-        '`--env` is for a server that is started; for one behind an address give `--header ' +
+        '`--env` is for a server that is started. For a server at an address, give `--header ' +
           'NAME=VARIABLE`.',
       );
     const headers = header.map((one): [string, string] => {
@@ -75,7 +74,7 @@ function connectionOf(
   }
   if (header.length > 0)
     throw usageFault(
-      '`--header` is for a server behind an address; for one that is started give `--env NAME`.',
+      '`--header` is for a server at an address. For a server that is started, give `--env NAME`.',
     );
   return {
     command: first,
@@ -99,7 +98,7 @@ async function open(
   try {
     return await untilInterrupted(opening, signal);
   } catch (error) {
-    // Interrupted: what is opened too late is closed again.
+    // After an interruption: a connection that opens late is closed again.
     opening.then((late) => late.close()).catch(() => {});
     throw isMisuseError(error) && error.code !== 'missing_dependency'
       ? error
@@ -123,7 +122,7 @@ async function review(
     const found = imported.found(name);
     return found === undefined ? undefined : pinnedOf(found);
   };
-  // As they are now: what the server changes while somebody reads is looked at the next time.
+  // The definitions of this moment: later changes of the server are compared the next time.
   const changes = imported.drift.map(({ name }) => ({
     change: changeOf(name, before.get(name), foundOf(name)),
     found: foundOf(name),
@@ -131,7 +130,7 @@ async function review(
   const names = new Set(changes.map(({ change }) => change.name));
   const unknown = options.accept.find((name) => !names.has(name) && !before.has(name));
   if (unknown !== undefined)
-    throw usageFault(`The server has no tool \`${unknown}\` that could be accepted.`);
+    throw usageFault(`The server has no tool \`${unknown}\`, so it cannot be accepted.`);
   const pins = new Map(before);
   const accepted: string[] = [];
   const left: Change[] = [];
@@ -155,7 +154,7 @@ async function review(
   };
 }
 
-/** Shows a change and asks; no, where nobody can be asked. */
+/** Shows a change and asks about it. Without a terminal, the answer is no. */
 async function agrees(
   change: Change,
   { stdin, stderr, signal }: CliIo,
@@ -188,7 +187,7 @@ function textOf({ source, accepted, left, failed, pinned }: Outcome): string {
   const lines: string[] = [];
   for (const change of left) lines.push(...changeLines(change));
   for (const { name, reason } of failed)
-    lines.push(`${printable(name)} is refused: ${printable(reason)}`);
+    lines.push(`${printable(name)} cannot be imported: ${printable(reason)}`);
   if (accepted.length > 0) lines.push(`Accepted: ${accepted.map(printable).join(', ')}.`);
   lines.push(
     left.length === 0

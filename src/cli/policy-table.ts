@@ -1,4 +1,4 @@
-/** The file of `policy test`: a table of calls and what is expected of each. */
+/** Reads the file of `policy test`: a table of calls with the expected decisions. */
 import { TextFault } from '../config/places.ts';
 import { readJson } from '../config/read-json.ts';
 import { yamlReader } from '../config/read-yaml.ts';
@@ -16,13 +16,13 @@ export interface Expectation {
   readonly ruleId?: string;
 }
 
-/** One row. */
+/** One case of the table. */
 export interface PolicyCase {
   /** From 1. */
   readonly line: number;
   readonly name: string | undefined;
   readonly tool: string;
-  /** Absent: only what does not depend on the input is judged. */
+  /** If absent, only what does not depend on the input is judged. */
   readonly input: unknown;
   readonly profile: string | undefined;
   readonly facts: JsonObject | undefined;
@@ -34,13 +34,13 @@ const decisions = ['allow', 'ask', 'deny', 'hidden', ...Object.keys(errorCodes)]
 const caseKeys = ['name', 'tool', 'input', 'profile', 'facts', 'principal', 'expect'];
 const expectKeys = ['decision', 'reason', 'ruleId'];
 
-/** Where each part of a document begins. */
+/** The line at which a part of the document begins. */
 type LineOf = (path: readonly (string | number)[]) => number;
 type Fault = (path: readonly (string | number)[], message: string) => Error;
 
 /**
- * Reads the whole table; nothing of it counts when any of it is wrong. @throws CliFault 1 with
- * `file:line: reason`.
+ * Reads the whole table.
+ * @throws CliFault 1 with `file:line: reason`, if any part of it is malformed
  */
 export async function readPolicyTable(file: string, text: string): Promise<readonly PolicyCase[]> {
   const { value, lineOf } = await parse(file, text);

@@ -1,6 +1,6 @@
 /**
- * `policy test`: a table of calls, judged by `explain`, against what is expected of each. Nothing
- * runs.
+ * `policy test`: checks that each call of a table gets the expected decision. It judges as
+ * `explain` does, and nothing runs.
  */
 
 import { messageOf } from '../errors.ts';
@@ -13,7 +13,7 @@ import { headline, jsonText, printable } from './printable.ts';
 import { readTextFile } from './read-text.ts';
 import type { World } from './world.ts';
 
-/** What a case came to. */
+/** The decision of a case. */
 interface Found {
   readonly decision: string;
   readonly reason?: string | undefined;
@@ -28,15 +28,15 @@ interface Checked {
   readonly line: number;
   readonly tool: string;
   readonly ok: boolean;
-  /** Why the case says nothing: its tool is unknown, and it does not expect that. */
+  /** Set if the tool is unknown and the case does not expect that, so that it tests nothing. */
   readonly error?: string | undefined;
-  /** Of an unknown tool: the nearest names. */
+  /** For an unknown tool: the nearest names. */
   readonly didYouMean?: readonly string[] | undefined;
   readonly expected: Expectation;
   readonly found: Found;
 }
 
-/** Most characters of an input that stand for a name. */
+/** Maximum characters of an input that is shown in place of a name. */
 const longestInput = 60;
 
 const maxTableBytes = 16 * 1_048_576;
@@ -48,8 +48,8 @@ export const policyTest: Command = {
   notes: [
     'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, expect }].',
     'expect is allow, ask, deny, hidden or an error code, or { decision, reason?, ruleId? }.',
-    'Exit code 1 when one differs, and for a tool that is unknown where tool_not_found is not ' +
-      'what is expected.',
+    'The exit code is 1 if a case differs, or if its tool is unknown and it does not expect ' +
+      'tool_not_found.',
   ],
   options: worldOptions,
   operands: ['FILE'],
@@ -105,7 +105,7 @@ async function check(
   };
 }
 
-/** What the session refuses, such as facts that are too deep, is the table's fault. */
+/** If the session refuses an option, such as facts that are too deep, the table is wrong. */
 function openSession(
   world: World,
   wish: Parameters<World['session']>[0],

@@ -1,12 +1,12 @@
 /**
- * Text from outside, as it may be shown: what a terminal would obey, hide or reorder is written as
- * an escape.
+ * Makes text from outside safe to show: characters that a terminal would obey, hide or reorder
+ * become escapes.
  */
 import { escapeUnseen } from '../surfaces/shared/approval-input.ts';
 
 /**
- * Controls of both blocks, line and paragraph separators, bidirectional and invisible characters,
- * lone surrogates; not the selector that colours emoji.
+ * Control characters, line and paragraph separators, bidirectional and invisible characters, and
+ * lone surrogates. Not the selector that colours emoji.
  */
 const unsafe = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 const short = new Map([
@@ -15,10 +15,7 @@ const short = new Map([
   ['\t', '\\t'],
 ]);
 
-/**
- * One line that does nothing but stand there. Emoji that are joined from several lose their joiners
- * to escapes.
- */
+/** Makes one line that is safe on a terminal. Joiners in composed emoji become escapes too. */
 export function printable(text: string): string {
   return text.replace(
     unsafe,
@@ -27,8 +24,8 @@ export function printable(text: string): string {
 }
 
 /**
- * The first line of a text that has something on it, as one {@link printable} line of at most
- * `most` characters.
+ * The first line of a text that is not blank, as a {@link printable} line of at most `most`
+ * characters.
  */
 export function headline(text: string, most = 100): string {
   const line =
@@ -41,16 +38,15 @@ export function headline(text: string, most = 100): string {
 }
 
 /**
- * JSON that a terminal can show: the same value to a parser, without a character that a terminal
- * would obey.
+ * JSON that is safe on a terminal. A parser reads the same value from it.
  */
 export function jsonText(value: unknown, indent = 0): string {
   return escapeUnseen(JSON.stringify(value, undefined, indent) ?? 'null');
 }
 
 /**
- * Rows as columns, padded to their widest cell; the last column is left as it is. Cells must be
- * printable.
+ * Aligns rows in columns, which are padded to their widest cell. The last column is not padded.
+ * Cells must be printable.
  */
 export function columns(rows: readonly (readonly string[])[], indent = ''): string[] {
   const widths: number[] = [];

@@ -1,40 +1,43 @@
 /**
- * The process while a command runs code that is not ours: it ends when the command says so, with
- * the command's exit code, and stray errors are lines.
+ * Guards the process while a command runs the host's code: the process ends when the command ends,
+ * with the command's exit code, and each stray error is a line.
  */
 import { placesOf, placeText } from '../config/thrown-place.ts';
 import { shownPath } from './shown-path.ts';
 import { textOf } from './validate/validate-foreign-code.ts';
 import { isValidating } from './validate/validate-process-guard.ts';
 
-/** Watches the process until it ends. */
+/** The guard of a process, until the process ends. */
 export interface RunGuard {
-  /** Whether anything was told. */
+  /** Whether any line was shown. */
   readonly told: boolean;
-  /** Waits until rejections of the last turns have come out. */
+  /** Waits until Node has reported the rejections of the last turns. */
   settled(): Promise<void>;
-  /** Ends the process with this code, whatever listeners of its end do. */
+  /** Ends the process with this code, whatever listeners of its `exit` event do. */
   leave(code: number): never;
 }
 
 type Exit = (code?: number | string | null) => never;
-/** What `process.exit` ends in. Not documented, but known to be called and replaced. */
+/**
+ * `process.exit` calls `reallyExit`. It is not documented, but some programs call or replace it.
+ */
 type Ending = Omit<NodeJS.Process, 'exit'> & { exit: Exit; reallyExit: Exit };
 
-/** Most lines that are told: a timer may throw for ever. */
+/** Maximum lines that are shown, since a timer may throw for ever. */
 const mostTold = 10;
 
 /**
- * Begins to watch. `process.exit` by anybody else is told and answered by a throw; rejections that
- * nobody handles and exceptions that nobody catches are told, unless `validate` is watching, which
- * has them in its report. A process that ends without {@link RunGuard.leave} ends with 1.
- * @param tell shows one line
+ * Starts to guard a process. A call to `process.exit` by other code is shown, and throws. Unhandled
+ * rejections and uncaught exceptions are shown, unless `validate` is running, which has them in its
+ * report. A process that ends without {@link RunGuard.leave} ends with 1.
+ * One function, because its listeners share the count of lines and the process's own functions.
+ * @param tell Shows one line.
  */
 export function guardRun(host: NodeJS.Process, tell: (line: string) => void): RunGuard {
   const process = host as unknown as Ending;
   const exit: Exit = process.exit.bind(host);
   const reallyExit: Exit = process.reallyExit.bind(host);
-  // Ours, when it comes out again as an exception that nobody catches.
+  // The errors that this guard has thrown: uncaught, they come back to it.
   const answers = new WeakSet<object>();
   let count = 0;
   const fault = (line: string): void => {
@@ -50,7 +53,7 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
       answers.add(answer);
       fault(
         `${name}(${code === undefined ? '' : textOf(code)}) was ` +
-          `called${place === undefined ? '' : ` at ${place}`}; only the command itself ends its ` +
+          `called${place === undefined ? '' : ` at ${place}`}; only the command itself can end its ` +
           'process.',
       );
       throw answer;
@@ -67,17 +70,17 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
   };
   process.exit = refuse('process.exit');
   process.reallyExit = refuse('process.reallyExit');
-  // Should listeners of the end be taken away.
+  // In case other code removes the listener of `exit`.
   host.exitCode = 1;
   host.on('exit', unanswered);
-  host.on('unhandledRejection', stray('A promise was rejected and nobody handled it'));
-  host.on('uncaughtException', stray('An exception was thrown and nobody caught it'));
+  host.on('unhandledRejection', stray('Unhandled rejection'));
+  host.on('uncaughtException', stray('Uncaught exception'));
   return {
     get told() {
       return count > 0;
     },
     async settled() {
-      // Rejections come out after the microtasks of a turn; what they cause, a turn later.
+      // Node reports rejections after the microtasks of a turn, and those that follow a turn later.
       for (let turn = 0; turn < 3; turn++)
         await new Promise<void>((resolve) => void setImmediate(resolve));
     },
@@ -88,14 +91,14 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
       try {
         exit(code);
       } finally {
-        // A listener of the end has thrown.
+        // A listener of `exit` has thrown.
         reallyExit(code);
       }
     },
   };
 }
 
-/** The first place of a stack, after those that are skipped. */
+/** The first place of a stack, after `skip` others. */
 function placeOf(thrown: unknown, cwd: string, skip: number): string | undefined {
   const place = placesOf(thrown)[skip];
   return place === undefined

@@ -1,4 +1,4 @@
-/** `profiles diff`: what sessions under one profile can do that those under another cannot. */
+/** `profiles diff`: shows what a session can do under one profile but not under another. */
 import {
   type JsonObject,
   type JsonValue,
@@ -14,14 +14,14 @@ import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
 import { jsonText, printable } from './printable.ts';
 
-/** One thing in which two profiles differ; null where a side says nothing. */
+/** One difference between two profiles. Null if a profile does not set the field. */
 interface Difference {
   readonly field: string;
   readonly a: JsonValue;
   readonly b: JsonValue;
 }
 
-/** A rule that only one of them has, and the tools effective there that it touches. */
+/** A rule that only one profile has, and the effective tools of that profile that it applies to. */
 interface RuleRow {
   readonly id: string;
   readonly effect: string;
@@ -40,7 +40,7 @@ interface ProfileDiff {
   readonly default: Difference | null;
 }
 
-/** One profile as a session sees it. */
+/** A profile in a session of its own. */
 interface Side {
   readonly id: string;
   readonly session: ToolSession;
@@ -53,8 +53,9 @@ export const profilesDiff: Command = {
   usage: 'A B',
   summary: 'show what profile A can do that profile B cannot, and the reverse',
   notes: [
-    'Compares effective tools, and for those in both: decisions, knobs, timeouts, budgets, ' +
-      'approval; then rules, limits and defaults. Exit code 0.',
+    'Compares the effective tools; for tools in both, decisions, knobs, timeouts, budgets and ' +
+      'approval; then rules, limits and defaults.',
+    'The exit code is 0.',
   ],
   options: worldOptions.filter((name) => name !== 'profile'),
   operands: ['A', 'B'],
@@ -76,7 +77,7 @@ function sideOf(id: string, session: ToolSession): Side {
   const given = givenRules(state.registry.profiles);
   const rules = (state.profile?.rules ?? []).map((compiled) => {
     const rule = given.get(compiled) ?? { effect: compiled.effect };
-    // An id is a name; what a rule does is the rest.
+    // Two rules that differ only in their id are equal.
     const { id: _, ...rest } = rule;
     const tools = names.filter((name) => compiled.appliesTo(entryOf(session, name).summary));
     return {
@@ -94,8 +95,8 @@ type State = ReturnType<typeof stateOf>;
 type Compiled = NonNullable<State['profile']>['rules'][number];
 
 /**
- * The rules as they were written. A compiled rule names the profile that wrote it, and stands among
- * that profile's in their order.
+ * The rules as they were written, by their compiled form. A compiled rule names its profile, and a
+ * profile's compiled rules have the order of its written ones.
  */
 function givenRules(profiles: State['registry']['profiles']): ReadonlyMap<Compiled, Rule> {
   const found = new Map<Compiled, Rule>();
@@ -136,10 +137,7 @@ async function compare(a: Side, b: Side, io: CliIo): Promise<ProfileDiff> {
   };
 }
 
-/**
- * What a profile makes of one tool, flat. The decision is that of a call whose input no rule looks
- * at.
- */
+/** A tool's settings under a profile, as flat fields. The decision is the one without an input. */
 async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<JsonObject> {
   const { registry } = stateOf(session);
   const entry = entryOf(session, name);
@@ -161,7 +159,8 @@ async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<J
 
 function entryOf(session: ToolSession, name: string): NonNullable<ReturnType<State['entryOf']>> {
   const entry = stateOf(session).entryOf(name);
-  if (entry === undefined) throw new MisuseError('unknown_tool', `The tool \`${name}\` is gone.`);
+  if (entry === undefined)
+    throw new MisuseError('unknown_tool', `The tool \`${name}\` was unregistered.`);
   return entry;
 }
 
@@ -210,21 +209,21 @@ function textOf({
   section(`Rules only in ${nameA}`, rules.onlyInA.map(ruleLine));
   section(`Rules only in ${nameB}`, rules.onlyInB.map(ruleLine));
   section('Limits', limits.map(between));
-  if (fallback !== null) lines.push(`Where no rule speaks, the ${between(fallback)}`);
-  return lines.length === 0 ? `${nameA} and ${nameB} do the same.` : lines.join('\n');
+  if (fallback !== null) lines.push(`If no rule matches, the ${between(fallback)}`);
+  return lines.length === 0 ? `${nameA} and ${nameB} are the same.` : lines.join('\n');
 }
 
 function ruleLine({ id, effect, rule, tools }: RuleRow): string {
   const { when, reason } = rule;
   const touched =
     tools.length === 0
-      ? `${subjectOf(rule)}, which is no effective tool,`
+      ? `${subjectOf(rule)}, which is not an effective tool,`
       : tools.map(printable).join(', ');
   const rest = `${when === undefined ? '' : ` when ${jsonText(when)}`}${reason === undefined ? '' : ` as ${printable(reason)}`}`;
   return `${effect} ${rest === '' ? touched.replace(/,$/, '') : touched}${rest} (${printable(id)})`;
 }
 
-/** What a rule is about, as it was written. */
+/** The tools that a rule names, as they were written. */
 function subjectOf({ tools, tags, annotations, source }: Rule): string {
   const parts = [tools === undefined ? 'every tool' : [tools].flat().map(printable).join(' or ')];
   if (tags !== undefined) parts.push(`tagged ${[tags].flat().map(printable).join(' or ')}`);

@@ -1,4 +1,4 @@
-/** JSON from the command line: arguments of a call, facts. */
+/** Reads JSON from the command line: the arguments of a call, and facts. */
 
 import { messageOf } from '../errors.ts';
 import type { JsonObject } from '../index.ts';
@@ -6,20 +6,20 @@ import type { CliIo } from './cli-io.ts';
 import { failure, usageFault } from './fault.ts';
 import { readStdin, readTextFile } from './read-text.ts';
 
-/** Most bytes of a text: pretty-printed, an input may be well above what a call admits. */
+/** Maximum bytes of a text. Pretty-printed, an input may be well above the limit of a call. */
 const maxBytes = 8 * 1_048_576;
 
 /**
- * Reads `--input`; `{}` where it is absent. @throws CliFault 1 where it cannot be read, 2 where it
- * is not what is expected.
+ * Reads `--input`. Without it, the input is `{}`.
+ * @throws CliFault 1 if it cannot be read, 2 if it is not JSON
  */
 export async function readInput(option: string | undefined, io: CliIo): Promise<unknown> {
   return option === undefined ? {} : readOption(option, '`--input`', io);
 }
 
 /**
- * Reads `--facts`; `{}` where it is absent. @throws CliFault 1 where it cannot be read, 2 where it
- * is not what is expected.
+ * Reads `--facts`. Without it, there are no facts.
+ * @throws CliFault 1 if it cannot be read, 2 if it is not a JSON object
  */
 export async function readFacts(option: string | undefined, io: CliIo): Promise<JsonObject> {
   if (option === undefined) return {};
@@ -31,7 +31,7 @@ export async function readFacts(option: string | undefined, io: CliIo): Promise<
   return facts as JsonObject;
 }
 
-/** JSON, `@file` or `-`. */
+/** Reads JSON, `@file` or `-`. */
 async function readOption(option: string, name: string, io: CliIo): Promise<unknown> {
   if (option === '-') {
     const text = await readStdin(io, maxBytes).catch((error: unknown) => {

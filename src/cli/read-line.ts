@@ -1,17 +1,16 @@
-/** A line that a person types as the answer to a question. */
+/** Reads a line that a person types as the answer to a question. */
 import { createInterface } from 'node:readline/promises';
 import type { CliIo } from './cli-io.ts';
 
 /**
- * Milliseconds in which nothing may come before a question is asked. A terminal hands its lines
- * over one after the other, some at each turn.
+ * Milliseconds without input after which a question is asked. A terminal delivers lines that were
+ * typed earlier one after the other, a few per turn.
  */
 const quietMs = 30;
 
 /**
- * Throws away what was typed before: it cannot be an answer to a question that nobody has seen.
- * Resolves when nothing has come for a moment, at the end of input, and when the question is
- * closed.
+ * Discards what was typed before a question is shown, because it cannot be the answer. Resolves
+ * when nothing has come for a moment, at the end of input, and when the question is closed.
  */
 export function discardTyped(stdin: CliIo['stdin'], signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -31,13 +30,13 @@ export function discardTyped(stdin: CliIo['stdin'], signal: AbortSignal): Promis
   });
 }
 
-/** One line; undefined at the end of input, and when the question is closed. */
+/** Reads one line. Undefined at the end of input, and when the question is closed. */
 export function readLine(stdin: CliIo['stdin'], signal: AbortSignal): Promise<string | undefined> {
-  // An ended input would never say so again.
+  // Input that has ended sends no further event.
   if (stdin.readableEnded || stdin.destroyed) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    // The terminal itself echoes and edits: no raw mode, so nothing has to be put back, and Ctrl-C
-    // stays a signal.
+    // The terminal itself echoes and edits. Without raw mode, there is nothing to restore and
+    // Ctrl-C remains a signal.
     const lines = createInterface({ input: stdin, terminal: false });
     const stop = (): void => lines.close();
     lines.once('line', (line) => {

@@ -1,4 +1,4 @@
-/** Reading text whole: files and standard input, bounded and as UTF-8. */
+/** Reads files and standard input as UTF-8 text, up to a size. */
 import { access, constants, open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../errors.ts';
@@ -6,8 +6,9 @@ import type { CliIo } from './cli-io.ts';
 import { untilInterrupted } from './fault.ts';
 
 /**
- * Reads a file, whose path starts from `io.cwd`. @param maxBytes most bytes. @throws Error with a
- * message for people.
+ * Reads a file. A relative path starts from `io.cwd`.
+ * @param maxBytes The maximum size in bytes.
+ * @throws Error with a message for people
  */
 export async function readTextFile(path: string, io: CliIo, maxBytes: number): Promise<string> {
   return untilInterrupted(
@@ -29,8 +30,8 @@ export async function readTextFile(path: string, io: CliIo, maxBytes: number): P
 }
 
 /**
- * Checks that there is a file to read, and does not open it: a pipe would wait. @throws Error with
- * a message for people.
+ * Checks that there is a readable file, without opening it, because a pipe would wait.
+ * @throws Error with a message for people
  */
 export async function requireFile(path: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<void> {
   try {
@@ -43,7 +44,7 @@ export async function requireFile(path: string, { cwd }: Pick<CliIo, 'cwd'>): Pr
   }
 }
 
-/** Reads standard input to its end. @throws Error with a message for people. */
+/** Reads standard input to its end. @throws Error with a message for people */
 export function readStdin({ stdin, signal }: CliIo, maxBytes: number): Promise<string> {
   return untilInterrupted(collect(stdin, maxBytes), signal);
 }
@@ -57,11 +58,11 @@ async function collect(stream: AsyncIterable<string | Buffer>, maxBytes: number)
     if (size > maxBytes) throw new Error(`it is longer than ${maxBytes} bytes`);
     chunks.push(bytes);
   }
-  // Drops a byte order mark, refuses what is no UTF-8.
+  // Drops a byte order mark and refuses other encodings.
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
-    throw new Error('it is not UTF-8');
+    throw new Error('it is not UTF-8 text');
   }
 }
 
@@ -70,6 +71,6 @@ function fileFault(error: unknown): string {
   const { code } = error as { code?: unknown };
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file';
   if (code === 'EISDIR') return 'it is a directory';
-  if (code === 'EACCES' || code === 'EPERM') return 'it may not be read';
+  if (code === 'EACCES' || code === 'EPERM') return 'you have no permission to read it';
   return messageOf(error);
 }

@@ -1,13 +1,16 @@
-/** What the registry has to say, as lines of the screen. */
-import { placesOf, placeText } from '../config/thrown-place.ts';
+/** The registry's log, as lines of the screen. */
+import { fileURLToPath } from 'node:url';
+import { placeOfFrame, placesOf, placeText, type ThrownPlace } from '../config/thrown-place.ts';
 import { messageOf } from '../errors.ts';
 import { jsonText } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { shownPath } from './shown-path.ts';
 
-/** Most lines of a stack with its causes. */
-const mostLines = 60;
+/** Maximum lines of a stack with its causes, with `--verbose` and without. */
+const mostLines = { verbose: 60, brief: 12 };
 const mostCauses = 4;
+/** The folder of this library. */
+const library = fileURLToPath(new URL('..', import.meta.url));
 
 interface Logger {
   warn(data: object, message?: string): void;
@@ -15,43 +18,71 @@ interface Logger {
 }
 
 /**
- * One line each. Of what a tool or a module threw the message and the place are shown; the first
- * such line says how to see more.
- * @param verbose Whether the stack follows, with its causes.
+ * For an error that a tool, a policy or a module threw: a line with the message and the place, and
+ * below it the stack. Other entries are one line.
+ * @param verbose Shows the whole stack with its causes. Without it, frames of Node and of
+ * packages are left out, and the first such error says how to see them.
  */
 export function registryLogger(screen: Screen, cwd: string, verbose: boolean): Logger {
-  let hint = verbose ? '' : '. Run again with --verbose to see its stack.';
-  const tell = (data: object, message = 'something was survived'): void => {
+  let hint = verbose ? '' : '. Run again with --verbose to see the whole stack.';
+  const tell = (data: object, message = 'an error was survived'): void => {
     const { err, source } = data as { err?: unknown; source?: unknown };
     if (err === undefined) {
       screen.note(`warning: ${message} ${jsonText(data)}`);
       return;
     }
-    // What did not load has a line of its own already.
-    if (source === 'config' && !verbose) return;
-    const [place] = placesOf(err);
+    const stack = verbose ? wholeStack(err) : ownFrames(err);
+    // An entry of a file that does not load also has a line with the message and the place.
+    if (source === 'config' && !verbose && stack.length < 2) return;
+    const places = placesOf(err);
+    const place = places.find(({ path }) => !path.startsWith(library)) ?? places[0];
     const at =
       place === undefined ? '' : ` (${placeText({ ...place, path: shownPath(place.path, cwd) })})`;
     screen.note(`warning: ${message}: ${messageOf(err)}${at}${hint}`);
     hint = '';
-    if (verbose) for (const line of stackLines(err)) screen.note(`  ${line}`);
+    for (const line of stack) screen.note(`  ${line}`);
   };
   return { warn: tell, error: tell };
 }
 
-function stackLines(thrown: unknown): readonly string[] {
-  const lines: string[] = [];
+/** The stack and those of its causes. */
+function wholeStack(thrown: unknown): readonly string[] {
+  const lines = stacksOf(thrown).flatMap((stack, depth) => {
+    const [first = '', ...rest] = stack.split('\n');
+    return [depth === 0 ? first : `Caused by: ${first}`, ...rest];
+  });
+  return lines.slice(0, mostLines.verbose);
+}
+
+/** The frames of the host's own code, and the causes with theirs. */
+function ownFrames(thrown: unknown): readonly string[] {
+  const lines = stacksOf(thrown).flatMap((stack, depth) => {
+    const [first = '', ...rest] = stack.split('\n');
+    const frames = rest.filter((line) => {
+      const place = /^\s+at /.test(line) ? placeOfFrame(line) : undefined;
+      return place !== undefined && isOwn(place);
+    });
+    return depth === 0 ? frames : [`Caused by: ${first}`, ...frames];
+  });
+  return lines.slice(0, mostLines.brief);
+}
+
+/** Whether a place is in the host's own code. */
+function isOwn({ path }: ThrownPlace): boolean {
+  return !path.startsWith(library) && !/[/\\]node_modules[/\\]/.test(path);
+}
+
+/** The stack of what was thrown, then those of its causes. */
+function stacksOf(thrown: unknown): readonly string[] {
+  const stacks: string[] = [];
   try {
-    for (
-      let [error, depth] = [thrown, 0];
-      error instanceof Error && depth <= mostCauses;
-      error = error.cause, depth++
-    ) {
-      const own = String(error.stack ?? error.message).split('\n');
-      lines.push(...(depth === 0 ? own : [`Caused by: ${own[0]}`, ...own.slice(1)]));
+    let error = thrown;
+    while (error instanceof Error && stacks.length <= mostCauses) {
+      stacks.push(String(error.stack ?? error.message));
+      error = error.cause;
     }
   } catch {
-    // A getter that throws: what there is so far is shown.
+    // A getter that throws: the stacks that could be read are shown.
   }
-  return lines.slice(0, mostLines);
+  return stacks;
 }

@@ -1,7 +1,8 @@
-/** `relay`: applications bring their tools to agents' sessions, until the person interrupts. */
+/** `relay`: runs a relay, where applications bring their tools to agents' sessions. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { messageOf } from '../errors.ts';
 import { type ApprovalStore, HostToolRegistry } from '../index.ts';
+import { basePath } from '../relay/http/route-table.ts';
 import {
   type RelayLogger,
   type RelayOptions,
@@ -17,20 +18,20 @@ import type { Screen } from './screen.ts';
 import { openWorld } from './world.ts';
 
 const defaultPort = 4_040;
-/** Standard output has said where it listens, and says no more. */
+/** The address has already been written to standard output. */
 const done: Answer = { exit: 0, text: '', json: null, silent: true };
 
 export const relay: Command = {
   name: 'relay',
   usage: '[--port N] [--redis URL] [--host-tools FILE]',
-  summary: 'let applications bring their tools to sessions of agents',
+  summary: "start a relay, where applications bring their tools to agents' sessions",
   notes: [
-    'Listens on http://127.0.0.1:4040 until it is interrupted, then says goodbye to whoever ' +
+    'Listens on http://127.0.0.1:4040 until it is interrupted, then says goodbye to everyone who ' +
       'is connected. Log lines are JSON on standard error.',
-    'Tools, profiles and rules of --host-tools hold in every session.',
-    'What needs approval is refused; with --host-key it waits for `POST ' +
-      '/:code/approvals/:approvalId`.',
-    'Nodes with the same --redis, and the same key, are one relay.',
+    'Tools, profiles and rules of --host-tools apply in every session.',
+    'Calls that need an approval are refused. With --host-key they wait for',
+    `\`POST ${basePath}/:code/approvals/:approvalId\` with the key.`,
+    'Nodes with the same --redis and the same key are one relay.',
   ],
   options: [
     'host-tools',
@@ -79,7 +80,7 @@ export const relay: Command = {
         io.signal,
       );
       screen.note(`The relay listens at ${served.url}`);
-      // For programs, which wait for it.
+      // Programs that start the command wait for this line.
       if (io.stdout.isTTY !== true)
         await writeOut(
           io.stdout,
@@ -98,7 +99,8 @@ export const relay: Command = {
 };
 
 /**
- * Suspended calls outlive a node where others share its store: then all nodes must know the key.
+ * If nodes share a store, a suspended call outlives its node. So all nodes need the same approval
+ * secret, which comes from the host key.
  */
 function makeRegistry(
   hostKey: string | undefined,
@@ -120,14 +122,13 @@ function keyOf(variable: string, { env }: CliIo): string {
   const key = env[variable];
   if (key === undefined || key === '')
     throw usageFault(
-      `\`--host-key\` names the variable \`${variable.slice(0, 60)}\`, which is not set.`,
+      `\`--host-key\` names the environment variable \`${variable.slice(0, 60)}\`, which is not ` +
+        'set. Set it to the key.',
     );
   return key;
 }
 
-/**
- * One JSON document a line. An error, which JSON would leave empty, is written out with its stack.
- */
+/** Writes one JSON document per line. An error, which JSON would leave empty, has its stack. */
 function loggerOn(screen: Screen): RelayLogger {
   const written = (_: string, value: unknown): unknown =>
     value instanceof Error

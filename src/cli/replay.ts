@@ -1,4 +1,4 @@
-/** `replay`: folds a recorded trace again and compares. */
+/** `replay`: replays a recorded trace and compares the result. */
 import { messageOf } from '../errors.ts';
 import type { Command } from './command.ts';
 import { failure } from './fault.ts';

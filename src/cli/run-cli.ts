@@ -1,4 +1,4 @@
-/** One run of the command line, with everything that it touches given. */
+/** One run of the command line. Everything that it touches is passed in. */
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../errors.ts';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
@@ -9,19 +9,20 @@ import { commands } from './commands.ts';
 import { CliFault, type FaultExit, failure, usageFault } from './fault.ts';
 import { kindOfFile, optionOf } from './file-kinds.ts';
 import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } from './help.ts';
-import { meant, type OptionName, type Options, parseLine } from './options.ts';
+import { meant, type Options, parseLine } from './options.ts';
 import { jsonText } from './printable.ts';
 import { registryLogger } from './registry-logger.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { openWorld, type World } from './world.ts';
+import { checkOptions, unknownOption } from './wrong-option.ts';
 
-/** How a run ended, as in the table of exit codes. */
+/** The exit code of a run, as in the table of exit codes. */
 export type ExitCode = 0 | FaultExit;
 
-/** Milliseconds that clean-ups of tools have at the end. */
+/** Milliseconds that clean-ups of tools have at the end of a run. */
 const graceMs = 5_000;
 
-/** What a command line asks for. */
+/** What a command line asks for: a text, such as help, or a command. */
 type Order =
   | {
       readonly kind: 'say';
@@ -39,7 +40,7 @@ type Order =
 /**
  * Runs one command line. Writes the answer to `io.stdout` and everything else to `io.stderr`,
  * closes what it has opened, and never rejects.
- * @param argv the words after the program's name
+ * @param argv The words after the program's name.
  */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   const screen = createScreen(io);
@@ -59,7 +60,9 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
 }
 
 async function understand(argv: readonly string[]): Promise<Order> {
-  const { words, options, given } = parseLine(argv);
+  const { words, options, given, unknown } = parseLine(argv);
+  if (unknown !== undefined)
+    throw unknownOption(unknown, commandOf(words[0] === 'help' ? words.slice(1) : words), commands);
   const say = (text: string, json: unknown): Order => ({
     kind: 'say',
     text,
@@ -76,25 +79,28 @@ async function understand(argv: readonly string[]): Promise<Order> {
     if (helps || options.help) return say(generalHelp(commands), generalHelpJson(commands));
     throw usageFault(
       `Expected a command: ${commands.map(({ name }) => name).join(', ')}. Run \`host-tools ` +
-        `--help\` for what they do.`,
+        `--help\` to see what they do.`,
     );
   }
   const command = findCommand(named);
   if (helps || options.help) return say(commandHelp(command), commandHelpJson(command));
   const operands = named.slice(command.name.split(' ').length);
   checkOperands(command, operands);
-  checkOptions(command, given);
+  checkOptions(command, given, commands);
   if (options.input === '-' && options.facts === '-')
     throw usageFault(
-      'Standard input can be read once: give one of `--input` and `--facts` as JSON or `@file`.',
+      'Standard input can be read only once. Give `--input` or `--facts` as JSON or `@file`.',
     );
   return { kind: 'run', command, operands, options };
 }
 
+function commandOf(words: readonly string[]): Command | undefined {
+  return commands.find(({ name }) => name.split(' ').every((part, at) => words[at] === part));
+}
+
+/** @throws CliFault 2 */
 function findCommand(words: readonly string[]): Command {
-  const found = commands.find(({ name }) =>
-    name.split(' ').every((part, at) => words[at] === part),
-  );
+  const found = commandOf(words);
   if (found !== undefined) return found;
   const names = commands.map(({ name }) => name);
   const [word = '', second] = words;
@@ -109,14 +115,14 @@ function findCommand(words: readonly string[]): Command {
   throw usageFault(
     `Unknown command \`${word}\`. ` +
       `${near === '' ? `Commands are ${names.join(', ')}. ` : near}Run \`host-tools --help\` ` +
-      'for what they do.',
+      'to see what they do.',
   );
 }
 
 function checkOperands(command: Command, operands: readonly string[]): void {
   const { name, operands: wanted, many = false } = command;
   const missing = wanted[operands.length];
-  if (missing !== undefined)
+  if (missing !== undefined && !missing.startsWith('['))
     throw usageFault(`\`${name}\` needs ${missing}: \`host-tools ${usageOf(command)}\`.`);
   const extra = many ? undefined : operands[wanted.length];
   if (extra === undefined) return;
@@ -124,21 +130,11 @@ function checkOperands(command: Command, operands: readonly string[]): void {
   const remedy =
     kind === undefined
       ? `\`host-tools ${usageOf(command)}\``
-      : `give the ${kind} by \`${optionOf[kind]} ${extra}\``;
+      : `give the ${kind} with \`${optionOf[kind]} ${extra}\``;
   throw usageFault(
-    `\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, got also ` +
+    `\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, but also got ` +
       `\`${extra}\`: ${remedy}.`,
   );
-}
-
-function checkOptions(command: Command, given: ReadonlySet<OptionName>): void {
-  const known: readonly string[] = [...command.options, 'verbose', 'json'];
-  for (const name of given)
-    if (!known.includes(name))
-      throw usageFault(
-        `\`${command.name}\` takes no \`--${name}\`. Run \`host-tools help ${command.name}\` ` +
-          'for its options.',
-      );
 }
 
 async function execute(
@@ -146,7 +142,7 @@ async function execute(
   io: CliIo,
   screen: Screen,
 ): Promise<ExitCode> {
-  // Suspended calls end with this process, so nobody else needs the key.
+  // Suspended calls end with this process, so no other process needs the key.
   const registry = new HostToolRegistry({
     graceMs,
     logger: registryLogger(screen, io.cwd, options.verbose),
@@ -170,13 +166,13 @@ async function execute(
       },
     });
     screen.clear();
-    // Before anything is closed: a clean-up that hangs must not keep the answer back.
+    // Before anything is closed, because a clean-up that hangs must not hold back the answer.
     if (!silent) await print(io, options.json ? jsonText(json) : text);
     return exit;
   } catch (error) {
     if (error instanceof CliFault) throw error;
-    // What the core refuses, such as facts that are too deep, came from the command line; a package
-    // that is not installed did not.
+    // A mistake that the core refuses, such as facts that are too deep, came from the command line.
+    // A package that is not installed did not.
     throw isMisuseError(error) && error.code !== 'missing_dependency'
       ? usageFault(error.message)
       : failure(messageOf(error));

@@ -1,4 +1,4 @@
-/** The process around a run: its streams, its signals, its end. */
+/** Runs the command line in a process: its streams, its signals, its end. */
 import { writeOut } from './cli-io.ts';
 import { failure } from './fault.ts';
 import { onInterrupt } from './lifeline.ts';
@@ -6,16 +6,16 @@ import { printable } from './printable.ts';
 import { guardRun } from './process-guard.ts';
 import { runCli } from './run-cli.ts';
 
-/** What a shell calls a process that Ctrl-C ended. */
+/** The exit code by which a shell reports a process that Ctrl-C ended. */
 const interruptedExit = 130;
 
 /**
- * Runs the command line of a process and ends the process with its exit code once all of it is
- * written. What a tool or a module prints to standard output goes to standard error: standard
- * output carries the answer alone. What it does to the process, an exit or an error that nobody
- * handles, is a line, and makes a 0 a 1.
- * @param lifeline the file descriptor by which a supervising process tells of interruptions;
- * absent, signals do
+ * Runs the command line of a process. Ends the process with the exit code of the run, once
+ * everything is written. Standard output has only the answer: what a tool or a module prints there
+ * goes to standard error. If a tool or a module calls `process.exit` or leaves an error unhandled,
+ * a line says so, and an exit code of 0 becomes 1.
+ * @param lifeline The file descriptor by which a supervising process passes interruptions on.
+ * Without it, they come as signals.
  */
 export async function run(host: NodeJS.Process, lifeline?: number): Promise<never> {
   const { stdin, stdout, stderr } = host;
@@ -23,19 +23,21 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
   const guard = guardRun(host, (line) => show(`host-tools: ${line}`));
   const interrupt = new AbortController();
   const interrupted = (): void => {
-    // Asked twice: whatever still runs is not waited for.
+    // At the second interruption, nothing that still runs is waited for.
     if (interrupt.signal.aborted) guard.leave(interruptedExit);
     interrupt.abort();
   };
-  // Nothing is left that could go on: without a word the process would end here, since a promise by
-  // itself keeps none alive.
+  // A promise alone does not keep a process alive, so without this listener it would end here
+  // without a message.
   const stalled = (): void =>
     interrupt.abort(
-      failure('Nothing is left to wait for: the set-up of a module, or a tool, never finished.'),
+      failure(
+        'The set-up of a module, or a tool, never finished, and nothing is left to wait for.',
+      ),
     );
   onInterrupt(host, lifeline, interrupted);
   host.on('beforeExit', stalled);
-  // The callbacks of writes tell what failed; without a listener it would end the process.
+  // The callbacks of writes report failures; without a listener, a failure would end the process.
   stdout.on('error', () => {});
   stderr.on('error', () => {});
   const write = stdout.write.bind(stdout);
@@ -54,7 +56,7 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
   host.off('beforeExit', stalled);
   await guard.settled();
   await writeOut(stderr, '').catch(() => {});
-  // At once: a handler that never settles, or a connection that a module has opened, must not keep
-  // a finished run alive.
+  // A handler that never settles, or a connection that a module has opened, must not keep a
+  // finished run alive.
   return guard.leave(exit === 0 && guard.told ? 1 : exit);
 }

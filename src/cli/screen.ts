@@ -1,5 +1,5 @@
 /**
- * Standard error: notes a line each, and on a terminal the progress of a call, which is wiped
+ * Standard error: notes, one line each. On a terminal also the progress of a call, which is wiped
  * before anything else is written.
  */
 import type { CliIo } from './cli-io.ts';
@@ -13,33 +13,33 @@ export interface Progress {
   readonly message?: string | undefined;
 }
 
-/** What writes to standard error. */
+/** Writes to standard error. */
 export interface Screen {
-  /** True where lines can be drawn over. */
+  /** Whether lines can be drawn over. */
   readonly animated: boolean;
-  /** Writes one line; whatever the text holds stays on it. While a question stands it waits. */
+  /** Writes one line. Line breaks in the text are escaped. While a question is open, it waits. */
   note(text: string): void;
   /**
-   * Shows progress, at most ten times a second; the last state is shown in the end. Nothing without
-   * a terminal.
+   * Shows progress, at most ten times per second. The last state is always shown. Does nothing
+   * without a terminal.
    */
   progress(progress: Progress): void;
   /** Wipes the progress. */
   clear(): void;
   /**
-   * Writes a question as it is, which has to be printable, and holds everything else back until the
-   * returned function is called: with true where the answer has ended the line.
+   * Writes a question, which must be printable. Everything else waits until the returned function
+   * is called. Pass true to it if the answer has ended the line.
    */
   ask(text: string): (broken: boolean) => void;
-  /** Emphasises printable text on a terminal that takes colours. */
+  /** Emphasises printable text on a terminal with colours. */
   strong(text: string): string;
 }
 
-/** Time, for tests. */
+/** A clock that tests can replace. */
 export interface ScreenClock {
   /** Monotonic milliseconds. */
   now(): number;
-  /** Runs later, once; returns what takes it back. Does not keep a process alive. */
+  /** Runs something later, once. Returns a function that cancels it. Keeps no process alive. */
   later(run: () => void, ms: number): () => void;
 }
 
@@ -55,7 +55,7 @@ const realClock: ScreenClock = {
   },
 };
 
-/** Makes the screen of one run. */
+/** Creates the screen of one run. One closure, because its methods share what is drawn and held. */
 export function createScreen(
   { stderr, env }: Pick<CliIo, 'stderr' | 'env'>,
   clock: ScreenClock = realClock,
@@ -79,7 +79,7 @@ export function createScreen(
   const draw = (): void => {
     cancel = undefined;
     if (next === undefined || held !== undefined) return;
-    // Some terminals say that they have no columns at all.
+    // Some terminals report zero columns.
     stderr.write(
       `\r\x1b[2K${lineOf(next, frames[frame++ % frames.length] as string, stderr.columns || 80)}`,
     );

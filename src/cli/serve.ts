@@ -1,4 +1,4 @@
-/** `serve`: the tools of the command line for MCP clients. */
+/** `serve`: serves the tools of the command line to MCP clients. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { messageOf } from '../errors.ts';
 import type { ToolSession } from '../index.ts';
@@ -10,7 +10,7 @@ import { failure, usageFault } from './fault.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
 
-/** Where to listen. */
+/** The address to listen at. */
 interface Address {
   /** Without the brackets of IPv6. */
   readonly host: string;
@@ -19,12 +19,9 @@ interface Address {
 
 const path = '/mcp';
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
-/**
- * Milliseconds that answers to calls which an interruption has cancelled have to reach their
- * clients.
- */
+/** After an interruption: milliseconds in which the answers to calls can reach their clients. */
 const graceMs = 5_000;
-/** Standard output had the protocol. */
+/** Standard output is used for the protocol. */
 const done: Answer = { exit: 0, text: '', json: null, silent: true };
 
 export const serve: Command = {
@@ -32,10 +29,10 @@ export const serve: Command = {
   usage: '[--http [HOST:]PORT]',
   summary: 'serve the tools to MCP clients, over stdio or HTTP',
   notes: [
-    'Over stdio it ends when its client has gone; standard output carries the protocol alone.',
+    'Over stdio it ends when its client disconnects; standard output carries only the protocol.',
     'An interruption cancels the calls in flight, answers them and then ends the command.',
-    `With --http it answers at ${path} until it is interrupted. Anybody who reaches the ` +
-      'address may call the tools: keep it on the loopback.',
+    `With --http it serves at ${path} until it is interrupted. Anyone who can reach the ` +
+      'address can call the tools, so keep it on the loopback.',
   ],
   options: [...worldOptions, 'http'],
   operands: [],
@@ -45,7 +42,7 @@ export const serve: Command = {
       throw usageFault('Standard input carries the protocol: give `--facts` as JSON or `@FILE`.');
     const loaded = await world();
     loaded.requireRules();
-    // Now, so that a profile that is not there ends the command and not each client's session.
+    // Already here, so that an unknown profile ends the command and not each client's session.
     const session = loaded.session();
     if (address !== undefined) {
       await session.close();
@@ -59,8 +56,7 @@ export const serve: Command = {
     await untilAborted(io.signal, served.closed);
     if (io.signal.aborted) {
       void session.close();
-      // As if the client had nothing more to say: the connection ends once everything is answered,
-      // or when its own time for that is up.
+      // The end of input ends the connection: once every call is answered, or after its own limit.
       io.stdin.destroy();
       await served.closed;
     }
@@ -76,8 +72,8 @@ async function overHttp(
   screen: Screen,
 ): Promise<Answer> {
   const shown = host.includes(':') ? `[${host}]` : host;
-  // A client of the 2026 era asks its person between two requests, so that the call is suspended
-  // meanwhile; whoever reaches the address is one and the same.
+  // A client of the 2026 era asks for an approval between two requests, so the call is suspended
+  // meanwhile. All clients have the same principal.
   const sessions = new Set<ToolSession>();
   const openSession = (modern: boolean): ToolSession => {
     const session = loaded.session(modern ? { approvalMode: 'suspend', principal: 'local' } : {});
@@ -90,16 +86,16 @@ async function overHttp(
     allowedHosts: [...loopback, shown],
     onError: (error) => screen.note(`warning: ${messageOf(error)}`),
   });
-  // Before anybody is told where to knock: without its package every request would fail.
+  // Before the address is shown: without its package every request would fail.
   await handler.fetch(new Request(`http://localhost${path}`, { method: 'OPTIONS' }));
   const answer = toNodeListener(handler);
   const unanswered = new Set<ServerResponse>();
-  // What is slow to say what it wants is not waited for.
+  // Slow requests are not waited for.
   const server = createServer(
     { headersTimeout: 10_000, requestTimeout: 60_000 },
     (request, response) => {
       if (request.url?.split('?', 1)[0] === path) {
-        // What is not a POST listens, and is answered by the end of the server.
+        // Other requests are streams, which end with the server.
         if (request.method === 'POST') {
           unanswered.add(response);
           response.once('close', () => unanswered.delete(response));
@@ -112,7 +108,7 @@ async function overHttp(
   screen.note(`Serving MCP at http://${shown}:${at.port}${path}`);
   if (!loopback.includes(shown))
     screen.note(
-      'warning: this address is not the loopback, and whoever reaches it may call the tools.',
+      'warning: this address is not the loopback, so anyone who can reach it can call the tools.',
     );
   await untilAborted(io.signal);
   const closed = new Promise((resolve) => server.close(resolve));
@@ -124,9 +120,7 @@ async function overHttp(
   return done;
 }
 
-/**
- * Waits until each response is handed on or its client is gone, but no longer than {@link graceMs}.
- */
+/** Waits until each response is sent or its client is gone, but at most {@link graceMs}. */
 async function allClosed(responses: ReadonlySet<ServerResponse>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((resolve) => {
@@ -150,7 +144,7 @@ function listen(server: Server, host: string, port: number): Promise<{ readonly 
   });
 }
 
-/** Until the person interrupts, or `ended` settles; rejects as that does. */
+/** Waits until the user interrupts, or `ended` settles. Rejects if `ended` rejects. */
 function untilAborted(signal: AbortSignal, ended?: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => resolve();

@@ -1,33 +1,33 @@
 /**
- * The process that a person starts. Modules and handlers run in a second one, because a signal's
- * listener needs a turn of the event loop, and code that spins gives none: a process with such a
- * listener could be ended by SIGKILL alone.
+ * The process that the user starts. Modules and handlers run in a second process: a listener of a
+ * signal needs a turn of the event loop, and code that never yields gives none. Only SIGKILL could
+ * end a single process with such a listener.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
 
 /**
- * The variable that tells the second process where its lifeline is. It is gone from the environment
- * before anything is loaded.
+ * The environment variable that has the file descriptor of the second process's lifeline. It is
+ * removed before anything is loaded.
  */
 export const lifelineVariable = 'HOST_TOOLS_LIFELINE';
 /**
- * The file descriptor of the pipe between the two. A byte is an interruption; its end means that
- * the first process is no more.
+ * The file descriptor of the pipe between the two processes. Each byte is an interruption. The end
+ * of the pipe means that the first process is gone.
  */
 const lifelineFd = 3;
-/** What a shell calls a process that Ctrl-C ended. */
+/** The exit code by which a shell reports a process that Ctrl-C ended. */
 const interruptedExit = 130;
 
 /**
- * Runs a program again in a process of its own, with the same words and streams, passes
- * interruptions on, and ends as that process ends. Returns false where no process can be started,
- * so that the program has to run in this one.
- * @param entry path of the program
+ * Runs a program in a second process, with the same words and streams. Passes interruptions on, and
+ * ends this process with the exit code of the second one. Returns false if no process can be
+ * started, so that the program has to run in this one.
+ * @param entry Path of the program.
  */
 export async function supervise(host: NodeJS.Process, entry: string): Promise<boolean> {
-  // A debugger is to see the code that it was started for.
+  // A debugger should see the code that it was started for.
   if (host.execArgv.some((word) => word.startsWith('--inspect'))) return false;
   const child = start(host, entry);
   if (child === undefined) return false;
@@ -51,13 +51,13 @@ export async function supervise(host: NodeJS.Process, entry: string): Promise<bo
   host.off('SIGTERM', interrupt);
   if (ended === undefined) return false;
   const { code, signal } = ended;
-  // What a shell would call the other process.
+  // The exit code that a shell would report for the second process.
   host.exit(
     code ?? (interrupted || signal === null ? interruptedExit : 128 + constants.signals[signal]),
   );
 }
 
-/** Undefined where this process may not start others. */
+/** Undefined if this process may not start others. */
 function start(host: NodeJS.Process, entry: string): ReturnType<typeof spawn> | undefined {
   try {
     return spawn(host.execPath, [...host.execArgv, entry, ...host.argv.slice(2)], {

@@ -1,4 +1,4 @@
-/** What the command line's files and modules make: a registry, and sessions over it. */
+/** The registry with the tools of the command line's files and modules, and its sessions. */
 import { isAbsolute, resolve } from 'node:path';
 import { messageOf } from '../errors.ts';
 import {
@@ -21,7 +21,7 @@ import { shownPath } from './shown-path.ts';
 
 /** An entry that did not load. */
 export interface LoadFailure {
-  /** `tools`, `profiles`, `rules` or what else the file has. */
+  /** The section of the file: `tools`, `profiles` or `rules`. */
   readonly section: string;
   readonly file: string;
   /** From 0. */
@@ -32,7 +32,7 @@ export interface LoadFailure {
   readonly line?: number | undefined;
 }
 
-/** What a session is asked for; absent: what the command line says. */
+/** Options of a session. Those that are absent come from the command line. */
 export interface SessionWish {
   readonly profile?: string | undefined;
   readonly facts?: JsonObject | undefined;
@@ -41,33 +41,31 @@ export interface SessionWish {
   readonly approvalMode?: SessionOptions['approvalMode'];
 }
 
-/** What was loaded. */
+/** The loaded tools, profiles and rules. */
 export interface World {
   readonly registry: HostToolRegistry;
-  /**
-   * Makes a session. @throws CliFault for a profile that is not there, as
-   * {@link World.profileFault} has it.
-   */
+  /** Creates a session. @throws CliFault of {@link World.profileFault} for an unknown profile */
   session(wish?: SessionWish): ToolSession;
   /**
-   * Why there is no such profile: 1 where it did not load, 2 where nobody defines it; undefined
-   * where it is there.
+   * The error for a profile that does not exist: exit code 1 if it did not load, 2 if no file has
+   * it. Undefined if the profile exists.
    */
   profileFault(id: string): CliFault | undefined;
   /**
-   * Refuses to judge calls where a rule did not load: what it forbids would be allowed. @throws
-   * CliFault 1.
+   * Refuses to go on if a rule did not load, because calls that it forbids would be allowed.
+   * @throws CliFault 1
    */
   requireRules(): void;
-  /** What to say of a name that no tool has, with the nearest ones; undefined for a tool's. */
+  /** The message for a name that no tool has, with the nearest names. Undefined for a tool. */
   unknownTool(name: string): string | undefined;
-  /** The names nearest to one. */
+  /** The names of tools that are nearest to a name. */
   nearest(name: string): readonly string[];
 }
 
 /**
- * Loads what the options name, in their order. What fails is noted; a file that cannot be read at
- * all ends the command. @throws CliFault.
+ * Loads the files and modules of the options, in their order. Each entry that does not load is a
+ * line on the screen.
+ * @throws CliFault for a file or module that cannot be loaded at all
  */
 export async function openWorld(
   registry: HostToolRegistry,
@@ -76,39 +74,7 @@ export async function openWorld(
   screen: Screen,
 ): Promise<World> {
   const facts = await readFacts(options.facts, io);
-  const failed: LoadFailure[] = [];
-  if (options.sources.length === 0)
-    throw usageFault(
-      'There are no tools to work with. Give `--host-tools FILE` or `--host-tools-module MOD`.',
-    );
-  const config = await import('../config/index.ts');
-  for (const { kind, name } of options.sources) {
-    const looks = kindOfFile(name);
-    if (looks !== undefined && looks !== kind && (kind === 'file' || isPath(name)))
-      throw usageFault(
-        `\`${name}\` is ${looks === 'module' ? 'a module' : 'a YAML or JSON file'}. Give it ` +
-          `by \`${optionOf[looks]} ${name}\`.`,
-      );
-    if (kind === 'file' || isPath(name))
-      await requireFile(name, io).catch((error: unknown) => {
-        throw failure(`Cannot read \`${name}\`: ${messageOf(error)}.`);
-      });
-    try {
-      const loading =
-        kind === 'file'
-          ? config.loadHostTools(resolve(io.cwd, name), registry)
-          : config.loadHostToolsModule(moduleOf(name, io.cwd), registry);
-      const report = await untilInterrupted(loading, io.signal);
-      failed.push(...report.failed);
-      for (const one of report.failed) screen.note(placeOf(one, io.cwd));
-    } catch (error) {
-      if (io.signal.aborted) throw error;
-      // The loaders name the file themselves.
-      throw failure(
-        isMisuseError(error) ? error.message : `Cannot load \`${name}\`: ${messageOf(error)}`,
-      );
-    }
-  }
+  const failed = await loadSources(registry, options, io, screen);
   const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
@@ -129,15 +95,15 @@ export async function openWorld(
       if (profiles.has(id)) return undefined;
       const lost = failed.some(({ section, name }) => section === 'profiles' && name === id);
       return lost
-        ? failure(`The profile \`${id}\` did not load; its line above says why.`)
+        ? failure(`The profile \`${id}\` did not load. Its line above says why.`)
         : usageFault(unknownProfile(id, [...profiles.keys()]));
     },
     requireRules() {
       const rules = failed.filter(({ section }) => section === 'rules').length;
       if (rules > 0)
         throw failure(
-          `${rules === 1 ? 'A rule' : `${rules} rules`} did not load, and with it nothing of ` +
-            'its file, so what would be refused cannot be told. Mend what is named above.',
+          `${rules === 1 ? 'A rule' : `${rules} rules`} did not load, so nothing of the file was ` +
+            'loaded: calls that the rule forbids would be allowed. Fix the lines above.',
         );
     },
     unknownTool(name) {
@@ -152,12 +118,55 @@ export async function openWorld(
   return world;
 }
 
-/** One line: unknown, what was probably meant, what there is. */
+/** Loads the files and modules. Resolves to the entries that did not load. @throws CliFault */
+async function loadSources(
+  registry: HostToolRegistry,
+  options: Options,
+  io: CliIo,
+  screen: Screen,
+): Promise<readonly LoadFailure[]> {
+  const failed: LoadFailure[] = [];
+  if (options.sources.length === 0)
+    throw usageFault(
+      'There are no tools to work with. Give `--host-tools FILE` or `--host-tools-module MOD`.',
+    );
+  const config = await import('../config/index.ts');
+  for (const { kind, name } of options.sources) {
+    const looks = kindOfFile(name);
+    if (looks !== undefined && looks !== kind && (kind === 'file' || isPath(name)))
+      throw usageFault(
+        `\`${name}\` is ${looks === 'module' ? 'a module' : 'a YAML or JSON file'}. Give it ` +
+          `with \`${optionOf[looks]} ${name}\`.`,
+      );
+    if (kind === 'file' || isPath(name))
+      await requireFile(name, io).catch((error: unknown) => {
+        throw failure(`Cannot read \`${name}\`: ${messageOf(error)}.`);
+      });
+    try {
+      const loading =
+        kind === 'file'
+          ? config.loadHostTools(resolve(io.cwd, name), registry)
+          : config.loadHostToolsModule(moduleOf(name, io.cwd), registry);
+      const report = await untilInterrupted(loading, io.signal);
+      failed.push(...report.failed);
+      for (const one of report.failed) screen.note(placeOf(one, io.cwd));
+    } catch (error) {
+      if (io.signal.aborted) throw error;
+      // The messages of the loaders name the file.
+      throw failure(
+        isMisuseError(error) ? error.message : `Cannot load \`${name}\`: ${messageOf(error)}`,
+      );
+    }
+  }
+  return failed;
+}
+
+/** One line: the unknown name, the name that was probably meant, and the names that exist. */
 function unknownProfile(id: string, known: readonly string[]): string {
   const there =
     known.length === 0
-      ? 'No profile is defined; give a file that has `profiles`.'
-      : `There is ${listed(known)}.`;
+      ? 'No profile is defined. Give a file that has `profiles`.'
+      : `The profiles are ${listed(known)}.`;
   return `Unknown profile \`${id}\`. ${meant(id, known)}${there}`;
 }
 
@@ -168,7 +177,7 @@ function listed(ids: readonly string[]): string {
   );
 }
 
-/** A path starts from the working directory; anything else is a package. */
+/** A path is resolved from the working directory. Anything else is a package. */
 function moduleOf(name: string, cwd: string): string {
   return isPath(name) ? resolve(cwd, name) : name;
 }

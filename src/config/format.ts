@@ -2,6 +2,7 @@
  * The format of a file, once: what is checked here is what `host-tools.schema.json` tells editors.
  */
 import { z } from 'zod';
+import { longestTimerMs } from '../options.ts';
 import { unknownKeys } from './issues.ts';
 
 /** An object that has these keys and no others. */
@@ -37,8 +38,7 @@ const schema = values.meta({ allOf: [keywords] });
 const objectSchema = values.meta({
   allOf: [keywords, { properties: { type: { const: 'object' } } }],
 });
-const longestMs = 2 ** 31 - 1;
-const milliseconds = z.number().gt(0).lte(longestMs);
+const milliseconds = z.number().gt(0).lte(longestTimerMs);
 const count = z.int().gt(0);
 const effect = z.enum(['allow', 'ask', 'deny']);
 
@@ -216,7 +216,7 @@ export const toolEntry = strict({
   timeout: z
     .number()
     .gt(0)
-    .lte(longestMs / 1_000)
+    .lte(longestTimerMs / 1_000)
     .optional()
     .describe(
       'SECONDS that the handler may run. Default: what the registry gives, 120 unless set.',
@@ -334,7 +334,7 @@ export const profileEntry = strict({
       .optional()
       .describe('Calls that may wait for a slot. Default: 1000.'),
     queueTimeoutMs: count
-      .lte(longestMs)
+      .lte(longestTimerMs)
       .optional()
       .describe('Milliseconds that a call may wait for a slot. Default: 30000.'),
     maxPendingApprovals: z

@@ -17,6 +17,13 @@ import type { FileReport, LoadReport } from './report.ts';
  * @throws MisuseError (as a rejection) `invalid_file` when the file cannot be read or parsed, with
  * `file:line:column:` before the reason; `missing_dependency`, `invalid_option`, `closed`. Nothing
  * has changed then.
+ *
+ * @example
+ * ```ts
+ * import { loadHostTools } from 'host-tools/config';
+ *
+ * const { loaded, failed } = await loadHostTools('host-tools.yaml', registry);
+ * ```
  */
 export async function loadHostTools<S>(
   path: string | URL,
@@ -31,6 +38,13 @@ export async function loadHostTools<S>(
  * profiles that it had loaded there before.
  * @param path As for {@link loadHostTools}.
  * @throws MisuseError (as a rejection) as {@link loadHostTools} does.
+ *
+ * @example
+ * ```ts
+ * import { loadProfiles } from 'host-tools/config';
+ *
+ * const { loaded, failed } = await loadProfiles('profiles.yaml', registry);
+ * ```
  */
 export async function loadProfiles<S>(
   path: string | URL,

@@ -35,6 +35,13 @@ const expected =
  * @throws MisuseError (as a rejection) `invalid_file` when the module cannot be loaded, exports
  * nothing of use, or its set-up throws or rejects: what the set-up had done to the registry is
  * undone then. `invalid_option` for other arguments.
+ *
+ * @example
+ * ```ts
+ * import { loadHostToolsModule } from 'host-tools/config';
+ *
+ * const { loaded, failed } = await loadHostToolsModule('./tools.js', registry);
+ * ```
  */
 export async function loadHostToolsModule<S>(
   specifier: string | URL,

@@ -29,11 +29,14 @@ export function placesOf(thrown: unknown): readonly ThrownPlace[] {
   return lines
     .filter((line) => /^\s+at /.test(line))
     .slice(0, mostFrames)
-    .flatMap((text) => {
-      const [, file, line, column] = frame.exec(text) ?? [];
-      const path = file === undefined ? undefined : pathOf(file);
-      return path === undefined ? [] : [{ path, line: Number(line), column: Number(column) }];
-    });
+    .flatMap((line) => placeOfFrame(line) ?? []);
+}
+
+/** The place that one line of a stack names; undefined if it names no file. */
+export function placeOfFrame(text: string): ThrownPlace | undefined {
+  const [, file, line, column] = frame.exec(text) ?? [];
+  const path = file === undefined ? undefined : pathOf(file);
+  return path === undefined ? undefined : { path, line: Number(line), column: Number(column) };
 }
 
 /** `path:line:column`. */

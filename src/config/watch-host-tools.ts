@@ -4,10 +4,16 @@
  */
 import { type FSWatcher, unwatchFile, watchFile, watch as watchFolder } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { describe } from '../errors.ts';
 import { type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
 import { isThenable } from '../maybe-promise.ts';
-import { readOptions } from '../options.ts';
+import {
+  fn,
+  milliseconds,
+  type OptionValues,
+  readOptions,
+  type TableOf,
+  withDefault,
+} from '../options.ts';
 import { applyFile } from './apply-file.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
@@ -60,6 +66,16 @@ export interface Watch {
  * @param path As for `loadHostTools`.
  * @throws MisuseError as a rejection, as `loadHostTools` does; nothing is watched then.
  * `invalid_option`, at once, for arguments that cannot be meant.
+ *
+ * @example
+ * ```ts
+ * import { watchHostTools } from 'host-tools/config';
+ *
+ * const watch = await watchHostTools('host-tools.yaml', registry, {
+ *   onError: (error) => console.error(error),
+ * });
+ * // later: watch.close();
+ * ```
  */
 export function watchHostTools<S>(
   path: string | URL,
@@ -68,7 +84,7 @@ export function watchHostTools<S>(
 ): Promise<Watch> & Watch {
   const target = checkRegistry(registry, 'watchHostTools');
   const file = pathOf(path, 'watchHostTools');
-  const watching = new Watching(file, target, checkOptions(options));
+  const watching = new Watching(file, target, readOptions('watchHostTools', options, watchTable));
   const watch: Watch = {
     get report() {
       return watching.report;
@@ -80,27 +96,13 @@ export function watchHostTools<S>(
     Watch;
 }
 
-type CheckedOptions = Omit<WatchOptions, 'debounceMs'> & { readonly debounceMs: number };
+const watchTable = {
+  onReload: fn<NonNullable<WatchOptions['onReload']>>(),
+  onError: fn<NonNullable<WatchOptions['onError']>>(),
+  debounceMs: withDefault(milliseconds(0, 60_000), 100),
+} satisfies TableOf<WatchOptions>;
 
-function checkOptions(options: WatchOptions): CheckedOptions {
-  const fault = (field: string, expected: string, value: unknown): MisuseError =>
-    new MisuseError(
-      'invalid_option',
-      `watchHostTools: expected ${field} to be ${expected}, got ${describe(value)}.`,
-    );
-  const {
-    onReload,
-    onError,
-    debounceMs = 100,
-  } = readOptions('watchHostTools', options, ['onReload', 'onError', 'debounceMs']);
-  if (onReload !== undefined && typeof onReload !== 'function')
-    throw fault('`onReload`', 'a function', onReload);
-  if (onError !== undefined && typeof onError !== 'function')
-    throw fault('`onError`', 'a function', onError);
-  if (!(typeof debounceMs === 'number' && debounceMs >= 0 && debounceMs <= 60_000))
-    throw fault('`debounceMs`', 'a number from 0 to 60000', debounceMs);
-  return { onReload, onError, debounceMs };
-}
+type ReadWatchOptions = OptionValues<typeof watchTable>;
 
 /**
  * Milliseconds between two looks at what no event of the folder tells: a link's target that is
@@ -116,7 +118,7 @@ class Watching {
   report: FileReport | undefined;
   readonly #file: string;
   readonly #registry: HostToolRegistry<never>;
-  readonly #options: CheckedOptions;
+  readonly #options: ReadWatchOptions;
   #watcher: FSWatcher | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When the first sign of an edit came that was not read yet. */
@@ -128,7 +130,7 @@ class Watching {
   #again = false;
   #closed = false;
 
-  constructor(file: string, registry: HostToolRegistry<never>, options: CheckedOptions) {
+  constructor(file: string, registry: HostToolRegistry<never>, options: ReadWatchOptions) {
     this.#file = file;
     this.#registry = registry;
     this.#options = options;

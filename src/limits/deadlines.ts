@@ -3,8 +3,8 @@
  * and removing one allocates nothing.
  */
 
-/** Longest delay that a timer of the platform holds; longer durations are cut to it. */
-const LONGEST_MS = 2 ** 31 - 1;
+import { longestTimerMs } from '../options.ts';
+
 /**
  * A new entry arms no longer timer than this: it usually finds that the call has ended, and then
  * there is nothing to clear. What it finds waiting gets an exact timer.
@@ -96,7 +96,7 @@ export class Deadlines {
    */
   add(entry: Deadline, durationMs: number, now: number): void {
     if (entry.dlList !== undefined) this.#unlink(entry, entry.dlList);
-    const duration = durationMs > 1 ? Math.min(Math.ceil(durationMs), LONGEST_MS) : 1;
+    const duration = durationMs > 1 ? Math.min(Math.ceil(durationMs), longestTimerMs) : 1;
     const clock = now + this.#ahead;
     const at = clock + duration;
     let list = this.#recent;
@@ -164,7 +164,7 @@ export class Deadlines {
   #arm(target: number, clock: number): void {
     // The globals are looked up at each use, so that fake timers work whenever they are installed.
     if (this.#timer !== undefined) globalThis.clearTimeout(this.#timer);
-    const delay = Math.min(Math.max(Math.ceil(target - clock), 1), LONGEST_MS);
+    const delay = Math.min(Math.max(Math.ceil(target - clock), 1), longestTimerMs);
     this.#armedAt = clock;
     this.#armedFor = target;
     this.#long = delay > TICK_MS;

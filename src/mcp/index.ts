@@ -1,21 +1,20 @@
 /**
- * Tools over the Model Context Protocol: a session's tools for its clients, and other servers'
- * tools as ours.
+ * The Model Context Protocol in both directions: serving a session's tools to MCP clients, and
+ * importing the tools of MCP servers.
  */
 
-export type {
-  ImportedMcpTools,
-  ImportMcpOptions,
-  McpConnection,
-  McpImportFailure,
-} from './client/import.ts';
-export { importMcpTools } from './client/import.ts';
-export type { McpHttpConnection, McpStdioConnection } from './client/open.ts';
+export type { NodeRequest } from '../http/node-request.ts';
+export type { NodeResponse } from '../http/node-response.ts';
+export { type ImportMcpOptions, importMcpTools, type McpConnection } from './client/import.ts';
+export type { ImportedMcpTools } from './client/imported-tools.ts';
+export type { McpHttpConnection } from './client/open-http.ts';
+export type { McpStdioConnection } from './client/open-stdio.ts';
 export type { McpDrift, McpPin } from './client/pins.ts';
 export type { AnyResultSchema, ConnectedMcpClient, McpRequestOptions } from './client/sdk.ts';
+export type { McpImportFailure } from './client/server-tools.ts';
 export { createMcpHandler, type McpHandler } from './server/handler.ts';
-export type { LineInput, LineOutput } from './server/lines.ts';
-export { type NodeRequest, type NodeResponse, toNodeListener } from './server/node.ts';
+export type { LineInput, LineOutput } from './server/line-streams.ts';
+export { toNodeListener } from './server/node.ts';
 export type {
   McpCaller,
   McpEventStore,

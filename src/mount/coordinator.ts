@@ -52,17 +52,17 @@ export interface HookResult {
   readonly reason?: string | null | undefined;
   /** Text for the model's context, with an `inject_context`. */
   readonly context_injection?: string | null | undefined;
-  /** @default 'system' */
+  /** The role of the injected text. @default 'system' */
   readonly context_injection_role?: 'system' | 'user' | 'assistant' | undefined;
   /** The injection is for this turn only. @default false */
   readonly ephemeral?: boolean | undefined;
-  /** @default false */
+  /** Whether the injected text goes to the end of the last tool result. @default false */
   readonly append_to_last_tool_result?: boolean | undefined;
-  /** @default false */
+  /** Whether the hook's output is hidden from the user. @default false */
   readonly suppress_output?: boolean | undefined;
   /** Text for the person, beside the conversation. */
   readonly user_message?: string | null | undefined;
-  /** @default 'info' */
+  /** The severity of `user_message`. @default 'info' */
   readonly user_message_level?: 'info' | 'warning' | 'error' | undefined;
   /** Who `user_message` is from. */
   readonly user_message_source?: string | null | undefined;

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonPrimitive } from '../json.ts';
 
-/** What a rule that restricts does with a path, against what a rule that permits does with it. */
+/** How a path is read: `any` by a deny or ask, `all` by an allow. */
 export type Reading = 'any' | 'all';
 
 /** One condition: a path and a test of the scalars that are found there. */
@@ -15,64 +15,64 @@ export interface Condition {
   readonly cost: number;
 }
 
-/** Deepest nesting that is followed; inputs are at most 64 deep, parsed values may be anything. */
+/** The deepest nesting that is followed. Inputs are at most 64 deep; parsed values may be deeper. */
 const maxDepth = 200;
 
 /**
- * What the rules of one layer may cost together for one call, in steps of some tens of nanoseconds:
- * a value looked at, a key looked up, a part of a text.
+ * How many steps the rules of one layer may take together for one call. A step is a value looked
+ * at, a key looked up, or a part of a text tested, and takes some tens of nanoseconds.
  */
 export const maxRuleSteps = 2_000_000;
 
-/** Thrown when the rules have cost more than they may. */
+/** Thrown when the rules of a layer have used up their steps. */
 export const overBudget = Symbol('over the budget of rules');
 
 interface Walk {
   readonly path: readonly string[];
   readonly condition: Condition;
   readonly judged: Judged;
-  /** Some branch led to nothing. */
+  /** Whether some branch led to no value. */
   hole: boolean;
-  /** Scalars that were found. */
+  /** How many scalars were found. */
   found: number;
 }
 
-/** Thrown through the recursion where a value is nested too deep to be read. */
+/** Thrown where a value is nested too deep to be read. */
 const tooDeep = Symbol('too deep');
 
 /** The two values of a call, and what is known about the tool's schema. */
 export interface Judged {
-  /** What was sent, as people and events are shown it. */
+  /** What was sent, as people and events see it. */
   readonly input: JsonObject;
   /**
-   * What the handler gets. The same object where the schema transforms nothing; undefined where
-   * there is none.
+   * What the handler gets: the same object where the schema transforms nothing, undefined where
+   * there is no parsed value.
    */
   readonly parsed: unknown;
   /**
-   * Whether the tool's schema lists a name at its root. An allow does not rest on a member that the
-   * schema drops unread.
+   * Whether the tool's schema lists a name at its root. An allow must not depend on a member that
+   * the schema drops.
    */
   readonly declares: (name: string) => boolean;
-  /** Steps that are left; starts at {@link maxRuleSteps}. */
+  /** Steps left. Starts at {@link maxRuleSteps}. */
   left: number;
 }
 
-/** What one value says about an `all` condition. */
+/** How one value answers an `all` condition. */
 type Finding = 'passes' | 'fails' | 'partly there' | 'absent';
 
 /**
- * True when the condition holds for the call. Both values are read, since a schema may turn an
- * input into what a rule would have stopped. A path that only one of them has is judged there.
- * - `any` (deny, ask): one value that passes, in the input or in the parse, is enough. Arrays on
- *   the way or at the end are searched at every depth, `*` also stands for a value that is in no
- *   array, and a key that itself holds dots is found as well: the same value in another wrapping
- *   cannot slip through.
- * - `all` (allow): every value that the path leads to must pass, in the input and in the parse;
- *   there must be one, and no branch may be empty. Arrays on the way are entered only by `*` (every
- *   element) or by an index; at the end all elements count.
+ * Whether the condition holds for the call. Both the input and the parsed value are read, since a
+ * schema may turn an input into something that a rule would have stopped. A path that only one of
+ * them has is judged there.
+ * - `any` (deny, ask): one passing value, in the input or the parsed value, is enough. Arrays along
+ *   the path and at its end are searched at every depth, `*` also matches a value outside an array,
+ *   and a key that contains dots is found too. Wrapping a value differently does not evade the rule.
+ * - `all` (allow): every value that the path leads to must pass, in the input and in the parsed
+ *   value. There must be at least one, and no branch may be empty. Arrays along the path are entered
+ *   only by `*` (every element) or by an index; at the end, all elements count.
  *
- * A value that is nested too deep, or throws when it is read, matches `any` and does not match
+ * A value that is nested too deep, or that throws when it is read, matches `any` and does not match
  * `all`.
  * @throws overBudget
  */
@@ -111,7 +111,7 @@ function spend({ judged }: Walk, steps: number): void {
   if (judged.left < 0) throw overBudget;
 }
 
-/** A test of a scalar costs what the scalar is long. */
+/** The cost of a test grows with the length of the text. */
 function passes(walk: Walk, value: JsonPrimitive): boolean {
   const { test, cost } = walk.condition;
   if (typeof value === 'string') spend(walk, value.length * cost);
@@ -119,8 +119,8 @@ function passes(walk: Walk, value: JsonPrimitive): boolean {
 }
 
 /**
- * What a parse may hold beside JSON, as the JSON that stands for it: a rule must see a date, a set
- * or a URL that a schema made.
+ * The JSON form of a parsed value that is not JSON, so that a rule can judge a date, a set or a URL
+ * that a schema made.
  */
 function plain(node: unknown, walk: Walk): unknown {
   if (typeof node === 'bigint')
@@ -151,8 +151,8 @@ function isScalar(value: unknown): value is JsonPrimitive {
 }
 
 /**
- * Undefined at the end of the path. An index beyond it would be looked up on `Array.prototype` and
- * further.
+ * Undefined at the end of the path. Reading past the end of an array would search
+ * `Array.prototype`.
  */
 function segmentAt({ path }: Walk, at: number): string | undefined {
   return at < path.length ? path[at] : undefined;
@@ -163,8 +163,8 @@ function isIndex(segment: string): boolean {
 }
 
 /**
- * True as soon as one value on any reading of the path passes. An array matches whenever one of its
- * elements does, whatever is left of the path.
+ * True as soon as one value passes, on any reading of the path. An array matches if one of its
+ * elements does, whatever part of the path is left.
  */
 function anyOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
   count(walk, depth);
@@ -189,12 +189,11 @@ function anyOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
   }
   if (segment === undefined) return isScalar(node) && passes(walk, node);
   if (anyKey(node, at, walk, depth)) return true;
-  // A value outside an array is read as an array of one: `T` for `T[]` is what lenient tools
-  // accept.
+  // Lenient tools accept `T` for `T[]`, so a value outside an array is read as an array of one.
   return (segment === '*' || segment === '0') && anyOf(node, at + 1, walk, depth + 1);
 }
 
-/** Own keys of an object: the segment itself, and the segments from here on joined by dots. */
+/** Looks up the segment itself, and then longer keys made of the following segments and dots. */
 function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean {
   const node = plain(value, walk);
   if (!isJsonObject(node)) return false;
@@ -208,7 +207,7 @@ function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean 
 }
 
 /**
- * False as soon as one value does not pass. Branches that lead nowhere leave a hole, which the
+ * False as soon as one value does not pass. A branch that leads to no value sets `hole`, which the
  * caller judges.
  */
 function allOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
@@ -242,7 +241,7 @@ function allOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
     return allOf(node, at + 1, walk, depth + 1);
   if (object === undefined || !Object.hasOwn(object, segment)) walk.hole = true;
   else if (!allOf(object[segment], at + 1, walk, depth + 1)) return false;
-  // A key that holds the dots is another reading of the path: where it exists, it must pass too.
+  // A key that contains dots is another reading of the path. Where it exists, it must pass too.
   return object === undefined || allDotted(object, at, walk, depth);
 }
 

@@ -1,47 +1,91 @@
-/** The three outcomes of every gate, and how they are read from code that is not ours. */
+/** The three outcomes of every gate, and how they are read from host code. */
 
-/** No objection; other gates may still have one. Made by {@link allow}. */
+/** No objection. Other gates may still object. Made by {@link allow}. */
 export interface Allow {
   readonly effect: 'allow';
 }
-/** A person must say yes first; over an `allow`, under a `deny`. Made by {@link ask}. */
+/** A person must approve first. Beats an `allow`, yields to a `deny`. Made by {@link ask}. */
 export interface Ask {
   readonly effect: 'ask';
-  /** What the approver is asked. */
+  /** The question for the approver. */
   readonly prompt?: string;
 }
-/** No, whatever other gates say. Made by {@link deny}; the call ends as `policy_denied`. */
+/** Refuses the call, whatever other gates say; it ends as `policy_denied`. Made by {@link deny}. */
 export interface Deny {
   readonly effect: 'deny';
-  /** Stable and machine-readable; matches `^[a-z][a-z0-9_]*$`. */
+  /** A stable word for code to read. Matches `^[a-z][a-z0-9_]*$`. */
   readonly reason: string;
-  /** For the model: what to do instead. @default a text that names the reason */
+  /** Tells the model what to do instead. @default a text that names the reason */
   readonly message?: string;
 }
-/** What a gate says. Of several a deny beats an ask, and an ask an allow. */
+/** The outcome of a gate. A deny beats an ask, and an ask beats an allow. */
 export type Decision = Allow | Ask | Deny;
-/** A decision's kind by itself, as rules and defaults give it. */
+/** The kind of a decision, as rules and defaults name it. */
 export type Effect = Decision['effect'];
 
-/** Lets the call through where only a default would refuse it; never lifts an ask or a deny. */
+/**
+ * Lets a call through that only a default would refuse. It never overrides an ask or a deny.
+ * @example
+ * ```ts
+ * import { allow, HostToolRegistry } from 'host-tools';
+ *
+ * const registry = new HostToolRegistry({
+ *   default: 'deny',
+ *   policies: [
+ *     { id: 'read-only', check: ({ tool }) => (tool.annotations.readOnly ? allow() : undefined) },
+ *   ],
+ * });
+ * ```
+ */
 export function allow(): Allow {
   return { effect: 'allow' };
 }
 
-/** Asks a person first. `prompt` is what the approver reads. */
+/**
+ * Asks a person first.
+ * @param prompt the question that the approver reads
+ * @example
+ * ```ts
+ * import { ask, HostToolRegistry } from 'host-tools';
+ *
+ * const registry = new HostToolRegistry({
+ *   policies: [
+ *     {
+ *       id: 'large-payments',
+ *       check: ({ input }) => (Number(input.cents) > 10_000 ? ask('Send this much?') : undefined),
+ *     },
+ *   ],
+ * });
+ * ```
+ */
 export function ask(prompt?: string): Ask {
   return prompt === undefined ? { effect: 'ask' } : { effect: 'ask', prompt };
 }
 
 /**
- * Refuses the call. `reason` is stable and matches `^[a-z][a-z0-9_]*$`; `message` tells the model
- * what to do instead.
+ * Refuses the call.
+ * @param reason a stable word for code to read; matches `^[a-z][a-z0-9_]*$`
+ * @param message tells the model what to do instead
+ * @example
+ * ```ts
+ * import { deny, HostToolRegistry } from 'host-tools';
+ *
+ * const registry = new HostToolRegistry({
+ *   policies: [
+ *     {
+ *       id: 'frozen',
+ *       check: ({ tool }) =>
+ *         tool.annotations.readOnly ? undefined : deny('frozen', 'Only read until Monday.'),
+ *     },
+ *   ],
+ * });
+ * ```
  */
 export function deny(reason: string, message?: string): Deny {
   return message === undefined ? { effect: 'deny', reason } : { effect: 'deny', reason, message };
 }
 
-/** True for a reason that dashboards and tests can rely on. */
+/** Whether a value can be a reason: 1 to 128 characters of `^[a-z][a-z0-9_]*$`. */
 export function isReason(value: unknown): value is string {
   if (typeof value !== 'string' || value.length === 0 || value.length > 128) return false;
   for (let index = 0; index < value.length; index++) {
@@ -53,15 +97,14 @@ export function isReason(value: unknown): value is string {
   return true;
 }
 
-/** Own members alone: whatever somebody put on Object.prototype decides nothing. */
+/** Reads own members only, so that a polluted `Object.prototype` decides nothing. */
 function ownMember(value: object, name: string): unknown {
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 /**
- * Reads what a policy answered. `undefined` in, `undefined` out (a policy may have no opinion where
- * its port says so); anything that is not exactly a decision is `'nonsense'`, which the caller
- * turns into a denial.
+ * Reads the answer of a policy. The caller turns `'nonsense'`, anything that is not exactly a
+ * decision, into a denial.
  */
 export function readDecision(value: unknown): Decision | 'nonsense' {
   if (typeof value !== 'object' || value === null) return 'nonsense';

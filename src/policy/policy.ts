@@ -1,28 +1,28 @@
-/** Policies: decisions by host code, for what rules as data cannot say. */
+/** Policies: decisions by host code, for what rules cannot express. */
 import type { CallInfo } from '../context.ts';
 import type { JsonObject } from '../json.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 import type { Decision } from './decision.ts';
 
-/** What a policy judges. Everything in it is the policy's own copy, or frozen. */
+/** The call that a policy judges. Everything in it is a copy of the policy's own, or frozen. */
 export interface PolicySubject<S = unknown> {
-  /** The tool that is called. */
+  /** The tool. */
   readonly tool: ToolSummary;
-  /** The canonical input. */
+  /** The canonical input: the JSON that was sent, after before hooks, repair and defaults. */
   readonly input: JsonObject;
-  /** Who calls, and where. */
+  /** Who makes the call, and where. */
   readonly context: CallInfo<S>;
-  /** The tool's settings in the session's profile, with defaults. {} where it has no knobs. */
+  /** The tool's settings in the session's profile, with defaults. `{}` for a tool without knobs. */
   readonly knobs: JsonObject;
 }
 
 /**
- * Answers a decision, or undefined for no opinion. One that throws, answers anything else or takes
- * longer than `policyTimeoutMs` denies.
+ * Host code that decides about calls. It answers a decision, or undefined for no opinion. A policy
+ * that throws, answers anything else, or takes longer than `policyTimeoutMs` denies the call.
  */
 export interface Policy<S = unknown> {
-  /** Non-empty; shown as `ruleId` wherever the policy decides. */
+  /** Non-empty. Appears as `ruleId` where the policy decides. */
   readonly id: string;
   /** Judges one call, within the registry's `policyTimeoutMs`. */
   check(call: PolicySubject<S>): MaybePromise<Decision | undefined>;

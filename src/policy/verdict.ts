@@ -1,27 +1,27 @@
-/** What all gates together say of a call. The same code reaches it for `call` and for `explain`. */
+/** The decision of all gates together. `call` and `explain` reach it by the same code. */
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { JsonObject } from '../json.ts';
 import { allow, ask, type Decision, deny } from './decision.ts';
 
 export interface Verdict {
   readonly effect: 'allow' | 'ask' | 'deny';
-  /** Of a deny. `policy_error` where a gate failed rather than decided. */
+  /** Set for a deny. `policy_error` where a gate failed instead of deciding. */
   readonly code: 'policy_denied' | 'policy_error' | undefined;
-  /** Of a deny, which always has one. */
+  /** Every deny has one. */
   readonly reason: string | undefined;
   readonly message: string | undefined;
   /**
-   * What the model is told where there is no message; written beforehand where it never changes.
+   * The text for the model where there is no message. Prepared in advance where it never changes.
    */
   readonly text: string | undefined;
   readonly ruleId: string | undefined;
-  /** Always there in what a gate or a default has said. */
+  /** Every verdict of a gate or a default has one. */
   readonly source: string | undefined;
-  /** What a gate threw. */
+  /** The value that a gate threw. */
   readonly cause: unknown;
-  /** Of an ask, which always has one. */
+  /** Every ask has one. */
   readonly prompt: ApprovalPrompt | undefined;
-  /** What each gate said, in order; kept only for `explain`. */
+  /** The decision of each gate, in order. Kept only for `explain`. */
   readonly steps: readonly JsonObject[] | undefined;
 }
 
@@ -37,14 +37,13 @@ const unsaid: Omit<Verdict, 'effect'> = {
   steps: undefined,
 };
 
-/** A verdict has all its members, said or not: none is inherited. */
+/** A verdict has all members as its own, so that none is inherited. */
 export function makeVerdict(effect: Verdict['effect'], said: Partial<Verdict>): Verdict {
   return { ...unsaid, ...said, effect };
 }
 
 /**
- * A denial in a gate's own words, written as one literal: one is made for every call that is
- * refused.
+ * A denial in the words of a gate. It is one literal because every refused call makes one.
  */
 export function denied(
   reason: string,
@@ -66,12 +65,12 @@ export function denied(
   };
 }
 
-/** What the model is told of a denial that nobody worded. */
+/** The text for the model where a denial has no message. */
 export function denialText({ code, reason, ruleId }: Verdict): string {
   if (code === 'policy_error') return `The call was refused because a policy failed (${reason}).`;
   return (
     `The call was denied${ruleId === undefined ? '' : ` by rule \`${ruleId}\``}: ${reason}. Do ` +
-    'not repeat it as it is.'
+    'not retry it unchanged.'
   );
 }
 

@@ -1,13 +1,13 @@
 /**
- * Reads JSON text piece by piece, without making values of it: nothing that the text says is lost,
- * and depth is no limit.
+ * Scans JSON text without building values, so that nothing in the text is lost and depth has no
+ * limit.
  */
 
-/** Told of each piece in its order, by its place in the text. */
+/** Receives each piece in order, by its range in the text. */
 export interface JsonPieces {
   /** An object or array begins. */
   open(isArray: boolean, start: number): void;
-  /** The innermost object or array has ended before `end`. */
+  /** The innermost object or array ended before `end`. */
   close(end: number): void;
   /** A key of the innermost object, quotes included. Its value follows. */
   key(start: number, end: number): void;
@@ -17,13 +17,13 @@ export interface JsonPieces {
   leaf(start: number, end: number): void;
 }
 
-/** Reads as far as the text is strict JSON (RFC 8259). Answers whether all of it is. */
+/** Scans as long as the text is strict JSON (RFC 8259), and returns whether all of it is. */
 export function scanJson(text: string, pieces: JsonPieces): boolean {
-  /** Of each object and array that is open: whether it is an array. */
+  /** For each open object and array, whether it is an array. */
   const open: boolean[] = [];
   let at = afterBlank(text, 0);
 
-  /** From the start of a member or an element to the start of its value; -1 where there is none. */
+  /** Moves from the start of a member or element to the start of its value; -1 if it has none. */
   const enter = (): number => {
     if (open.at(-1) === true) {
       pieces.element();
@@ -55,7 +55,7 @@ export function scanJson(text: string, pieces: JsonPieces): boolean {
       pieces.leaf(at, end);
       at = afterBlank(text, end);
     }
-    // A value has ended. What it ends with it, ends too; then another member or element begins.
+    // A value has ended. Close every object and array that ends with it; then the next one begins.
     while (open.length > 0 && text[at] === (open.at(-1) === true ? ']' : '}')) {
       at++;
       open.pop();
@@ -70,7 +70,7 @@ export function scanJson(text: string, pieces: JsonPieces): boolean {
   }
 }
 
-/** A string literal's own text. */
+/** The text of a string literal. */
 export function readString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
   return inner.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : inner;
@@ -85,7 +85,7 @@ function afterBlank(text: string, from: number): number {
   return at;
 }
 
-/** The place after a string literal that begins at `start`; -1 when it is none. */
+/** The index after the string literal that begins at `start`; -1 if there is none. */
 function afterString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -101,7 +101,7 @@ function afterString(text: string, start: number): number {
 
 const escapes = '"\\/bfnrt';
 
-/** How many characters write one: 2, or 6 for `\u0000`; -1 when it is no escape. */
+/** The length of an escape: 2, or 6 for `\u0000`; -1 if it is invalid. */
 function escapeLength(text: string, at: number): number {
   const sign = text[at + 1];
   if (sign === undefined) return -1;
@@ -111,7 +111,7 @@ function escapeLength(text: string, at: number): number {
 
 const word = /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)/y;
 
-/** The place after a number or a literal name; -1 when it is neither. */
+/** The index after a number or a literal name; -1 if there is neither. */
 function afterWord(text: string, start: number): number {
   word.lastIndex = start;
   return word.test(text) ? word.lastIndex : -1;

@@ -1,26 +1,26 @@
 /**
- * Cuts secret values out of JSON that was sent as text. The rest of the text stays as it was
- * written: a reader who has to judge it sees members that are given twice, every digit of a number,
- * and whatever stands where the text stops being JSON.
+ * Cuts secret values out of JSON that was sent as text. The rest of the text is unchanged, so that a
+ * person who judges it sees duplicate members, every digit of a number, and what follows where the
+ * text stops being JSON.
  */
 import { type Budget, spend, valueSteps } from './budget.ts';
 import { readString, scanJson } from './json-scan.ts';
 import type { SecretState, SecretStates } from './secret-states.ts';
 import { redacted } from './spellings.ts';
 
-/** What leads to secrets, and who is told of those that are found. */
+/** How secrets are found, and what receives those that are. */
 export interface SecretFinder {
   readonly states: SecretStates;
   /** Keys that are secret at any depth. */
   readonly anyDepth: ReadonlySet<string>;
   readonly budget: Budget;
-  /** Told of each outermost secret value, by the keys and places below the text that lead to it. */
+  /** Receives the path of each outermost secret value, from the text on. */
   readonly hidden: ((path: readonly (string | number)[]) => void) | undefined;
-  /** Told of each string and number within secret values; a number as it was written. */
+  /** Receives each string and number in secret values; numbers as they were written. */
   readonly found: ((kind: 'string' | 'number', text: string) => void) | undefined;
 }
 
-/** Characters of a text, and what stands in their place. */
+/** A range of a text and its replacement. */
 interface Cut {
   readonly start: number;
   readonly end: number;
@@ -32,7 +32,7 @@ interface Frame {
   readonly isArray: boolean;
   readonly state: SecretState;
   readonly isSecret: boolean;
-  /** Where it begins, if it is an outermost secret value; else -1. */
+  /** Its start, if it is an outermost secret value; else -1. */
   readonly cutFrom: number;
   /** The member or element that is being read. */
   at: string | number;
@@ -42,20 +42,20 @@ interface Frame {
 const pathSteps = 5;
 
 /**
- * From this depth on, each object and array costs three times as much: the engine has to keep all
- * that are open at once.
+ * From this depth on, each object and array costs three times as many steps, since all that are open
+ * take memory at the same time.
  */
 const usualDepth = 1_000;
 
-/** True for a text that begins as JSON with fields in it does. */
+/** Whether a text starts like JSON that can have fields in it. */
 export function looksLikeJson(text: string): boolean {
   return /^\s*[[{"]/.test(text);
 }
 
 /**
- * Reads the text as strict JSON as far as it is, and cuts the secrets out of that part; strings
- * that are JSON themselves are read as well. Only a value that ends is cut: nothing can be hidden
- * behind one that does not.
+ * Reads the text as strict JSON up to where it stops being that, and cuts the secrets out of that
+ * part. Strings that are JSON themselves are read as well. Only complete values are cut, so that an
+ * incomplete one cannot hide what follows.
  */
 export function cutText(
   text: string,
@@ -73,6 +73,7 @@ export function cutText(
   return { text: out + text.slice(done), isJson };
 }
 
+/** Longer than 60 lines, since the handlers of the scanner share its state. */
 function findCuts(
   text: string,
   root: SecretState,
@@ -94,7 +95,7 @@ function findCuts(
     if (text[start] === '"') cuts.push({ start: start + 1, end: end - 1, by: redacted });
     else cuts.push({ start, end, by: `"${redacted}"` });
   };
-  /** What is known of the value that begins. */
+  /** What is known about the value that starts here. */
   const here = (): { state: SecretState; isSecret: boolean; isOutermost: boolean } => {
     const frame = frames.at(-1);
     if (frame?.isSecret === true) return { state: frame.state, isSecret: true, isOutermost: false };
@@ -141,7 +142,7 @@ function findCuts(
   return { cuts, isJson };
 }
 
-/** Cuts of a string's own text as cuts of the literal that begins at `start`. */
+/** Converts cuts of a string's text to cuts of its literal, which begins at `start`. */
 function asWritten(cuts: readonly Cut[], text: string, start: number): Cut[] {
   let read = 0;
   let written = start + 1;

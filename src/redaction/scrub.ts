@@ -1,13 +1,13 @@
-/** Takes secret texts out of what is told. */
+/** Removes secret texts from what others may read. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { type Budget, createBudget, spend, valueSteps, withinBudget } from './budget.ts';
 import type { Secrets } from './secrets.ts';
 import { redacted } from './spellings.ts';
 
 /**
- * Replaces every occurrence of every secret by {@link redacted}, in whichever of its
- * {@link spellings} it stands. Secrets that overlap in the text are hidden together, so that none
- * leaves a remainder. A text that is over the budget is replaced as a whole.
+ * Replaces every occurrence of every secret, in any of its {@link spellings}, by {@link redacted}.
+ * Secrets that overlap in the text are hidden together, so that none leaves a remainder. A text that
+ * exceeds the budget is replaced whole.
  */
 export function redactText(
   text: string,
@@ -22,8 +22,8 @@ export function redactText(
 }
 
 /**
- * The value with no secret in any text, number or key; {@link redacted} when it is over the budget.
- * A copy, but for the parts in which nothing stood.
+ * The value without secrets in any text, number or key; {@link redacted} if it exceeds the budget.
+ * Parts that hold no secret are shared with the original.
  */
 export function scrubStrings(
   value: JsonValue,
@@ -37,8 +37,7 @@ export function scrubStrings(
 }
 
 /**
- * Whether one of the secrets stands in the text. True as well where it cannot be told within the
- * budget.
+ * Whether the text contains a secret. Also true if that cannot be decided within the budget.
  */
 export function holdsSecret(text: string, secrets: Secrets): boolean {
   if (secrets.none) return false;
@@ -90,7 +89,7 @@ function copyObject(object: JsonObject, secrets: Secrets, budget: Budget): JsonV
     const item = object[key] as JsonValue;
     const kept = copy(item, secrets, budget);
     if (kept === item) continue;
-    // The copy has the key as its own, so that writing `__proto__` sets no prototype.
+    // The copy already has the key as its own, so that writing `__proto__` sets no prototype.
     changed ??= { ...object } as Record<string, JsonValue>;
     changed[key] = kept;
   }

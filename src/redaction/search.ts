@@ -1,13 +1,13 @@
 /**
- * Finds many forms in a text at once, in time that grows with the text alone (Aho and Corasick's
- * automaton). Both the forms and the text may come from a model, so neither may make the search
- * slow. The case of ASCII letters is ignored.
+ * Finds many forms in a text at once, in time that grows only with the text (Aho-Corasick). Both the
+ * forms and the text may come from a model, so neither may make the search slow. The case of ASCII
+ * letters is ignored.
  */
 import { type Budget, spend } from './budget.ts';
 
 /**
- * Longer forms are found by their beginning and then searched for one by one: an automaton of whole
- * documents would take too long to build.
+ * Longer forms are found by their first characters and then compared one by one, because an
+ * automaton of whole documents would take too long to build.
  */
 export const longestPrefix = 32;
 
@@ -19,8 +19,8 @@ export interface Form {
   /** The form, or its first {@link longestPrefix} characters. */
   readonly prefix: string;
   /**
-   * The whole form, where it is longer than its prefix. Called when the prefix was found in a text;
-   * charges what it costs to write.
+   * Writes the whole form, if it is longer than its prefix. Called when the prefix was found in a
+   * text; charges its own cost.
    */
   readonly whole: ((budget: Budget) => string) | undefined;
 }
@@ -28,26 +28,30 @@ export interface Form {
 /** Long forms with the same prefix. */
 interface LongForms {
   readonly forms: ((budget: Budget) => string)[];
-  /** The forms, each once. Written when their prefix is first found. */
+  /** The forms without duplicates. Filled when their prefix is first found. */
   wholes: ReadonlySet<string> | undefined;
 }
 
 export interface Search {
   /**
-   * For each place of the text the length of the longest form that starts there, overlapping ones
-   * too; undefined when there is none.
+   * For each index of the text, the length of the longest form that starts there. Forms may overlap.
+   * Undefined if there is none.
    */
   find(text: string, budget: Budget): Int32Array | undefined;
 }
 
-/** Builds the automaton. It has about as many nodes as the prefixes have characters. */
+/**
+ * Builds the automaton. It has about as many nodes as the prefixes have characters.
+ * Longer than 60 lines, since both halves work on the same flat arrays.
+ */
 export function createSearch(forms: readonly Form[], budget: Budget): Search {
   let most = 1;
   for (const { prefix } of forms) most += prefix.length;
   spend(budget, most * nodeSteps);
   const edges = createEdges(most);
   /**
-   * Of each node: the length of the form that ends there, or of the longest one that ends its text.
+   * For each node, the length of the form that ends there, or of the longest one that its text ends
+   * with.
    */
   const ends = new Int32Array(most);
   const longOf = new Map<number, LongForms>();
@@ -90,12 +94,11 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
         const length = ends[node] as number;
         if (length > 0) {
           lengths ??= new Int32Array(text.length);
-          // What ends later than another form from the same place is the longer one.
+          // Of two forms from the same index, the one that ends later is longer.
           lengths[at + 1 - length] = length;
         }
         if (longOf.size > 0) {
-          // A node of a long form's prefix is as deep as nodes get, so no other node's text ends
-          // with it.
+          // No node is deeper than the prefix of a long form, so no other node's text ends with it.
           const long = longOf.get(node);
           if (long !== undefined) {
             hits ??= new Map();
@@ -118,13 +121,13 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
 }
 
 /**
- * For each node, in breadth-first order: the node of the longest proper ending of its text that is
- * itself the beginning of a form.
+ * For each node, the node of the longest proper suffix of its text that is also the prefix of a
+ * form.
  */
 function linkNodes(edges: Edges, nodes: number, ends: Int32Array): Int32Array {
   const fallback = new Int32Array(nodes);
   const { parents, units } = edges;
-  // Nodes are numbered as forms came, so depth has to be counted: buckets by depth give the order.
+  // The computation must go breadth-first, but nodes are numbered by form, so they are sorted by depth.
   const depths = new Uint8Array(nodes);
   const buckets: number[][] = Array.from({ length: longestPrefix + 1 }, () => []);
   for (let node = 1; node < nodes; node++) {
@@ -153,14 +156,14 @@ interface Edges {
   /** The node that a character leads to, or -1. */
   get(node: number, unit: number): number;
   set(node: number, unit: number, child: number): void;
-  /** Of each node, the node and the character that led there. */
+  /** For each node, the node and the character that lead to it. */
   readonly parents: Int32Array;
   readonly units: Uint16Array;
 }
 
 /**
- * The automaton's edges as one hash table in flat arrays, the root's commonest ones as a plain
- * table.
+ * The edges of the automaton as one hash table in flat arrays. The most common edges of the root are
+ * in a plain table.
  */
 function createEdges(most: number): Edges {
   const bits = Math.max(4, 32 - Math.clz32(most * 2));
@@ -169,7 +172,7 @@ function createEdges(most: number): Edges {
   const parents = new Int32Array(most);
   const units = new Uint16Array(most);
   const roots = new Int32Array(256).fill(-1);
-  // Secrets cannot be chosen to collide with a number that nobody knows.
+  // A random seed keeps anybody from choosing secrets that collide.
   const seed = (Math.random() * 0x1_0000_0000) | 1;
   const slotOf = (node: number, unit: number): number => {
     const mixed = Math.imul(Math.imul(node + 1, 0x9e3779b1) ^ (unit + seed), 0x85ebca6b ^ seed);
@@ -201,10 +204,9 @@ function createEdges(most: number): Edges {
 }
 
 /**
- * Notes where a long form stands in a text, of the places where its prefix does. Answers whether it
- * does. Forms that begin alike mostly differ soon after, so the places are looked at one by one.
- * Where that costs more than a search that takes linear time whatever the form, that search does
- * the rest.
+ * Records where a long form occurs in a text, given where its prefix occurs, and returns whether it
+ * does. Forms with the same prefix mostly differ soon after it, so the indexes are compared one by
+ * one. Once that costs more than a search in linear time, that search does the rest.
  */
 function findLong(
   text: string,
@@ -231,7 +233,7 @@ function findLong(
   return isFound;
 }
 
-/** Knuth, Morris and Pratt's search. */
+/** The search of Knuth, Morris and Pratt. */
 function findEverywhere(text: string, form: string, lengths: Int32Array, budget: Budget): boolean {
   spend(budget, form.length + text.length);
   const fallback = new Int32Array(form.length);
@@ -256,7 +258,7 @@ function findEverywhere(text: string, form: string, lengths: Int32Array, budget:
   return isFound;
 }
 
-/** An ASCII letter in lower case; anything else as it is. */
+/** Lower-cases an ASCII letter. */
 function folded(unit: number): number {
   return unit >= 65 && unit <= 90 ? unit + 32 : unit;
 }

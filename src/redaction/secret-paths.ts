@@ -12,25 +12,25 @@ import {
   resolveReference,
 } from './schema-references.ts';
 
-/** One sub-schema, or one step of a dotted path, reduced to what decides about secrecy. */
+/** A sub-schema, or a step of a dotted path, reduced to what decides which values are secret. */
 export interface SecretNode {
   marked: boolean;
-  /** A step of a path: keys and indexes alike, and arrays are entered without being mentioned. */
+  /** Whether this is a step of a path: it matches keys and indexes, and enters arrays by itself. */
   readonly path: boolean;
   readonly properties: Map<string, SecretNode>;
   readonly patterns: {
     test: (key: string, budget: Budget) => boolean;
     readonly node: SecretNode;
   }[];
-  /** For keys that `properties` does not list. */
+  /** Apply to keys that `properties` does not list. */
   otherProperties: SecretNode[];
   prefix: SecretNode[];
-  /** For elements after `prefix`. */
+  /** Apply to elements after `prefix`. */
   otherItems: SecretNode[];
   everyItem: SecretNode[];
-  /** Any one key or index (`*` of a path). */
+  /** Applies to any one key or index (`*` in a path). */
   each: SecretNode | undefined;
-  /** Speak of the same value: branches, conditions, references. */
+  /** Apply to the same value: branches, conditions, references. */
   also: SecretNode[];
 }
 
@@ -40,7 +40,7 @@ export interface SecretPaths {
   readonly anyDepth: ReadonlySet<string>;
 }
 
-/** Stands where something is listed that leads to no mark. */
+/** Represents a listed name or position that leads to no mark. */
 const inert = Object.freeze(createNode(false));
 
 /** Undefined when nothing is marked. */
@@ -98,13 +98,13 @@ function compilePaths(paths: readonly string[], anyDepth: Set<string>): SecretNo
       }
     }
     node.marked = true;
-    // A key that itself holds the dots is the same field in another spelling.
+    // A key that contains the dots is another spelling of the same field.
     root.properties.set(path, node);
   }
   return root;
 }
 
-/** Keywords whose value is one schema for the same value, a list of such, or a map of such. */
+/** Keywords whose value is a schema that applies to the same value, or a list or map of them. */
 const sameValue = [
   'allOf',
   'anyOf',
@@ -119,8 +119,8 @@ const sameValue = [
 const references = ['$ref', '$dynamicRef', '$recursiveRef'];
 
 /**
- * The root's node, when a mark can be reached from it. Works by a list of what is left, not by
- * recursion: depth is no limit and cycles end.
+ * The node of the root, if a mark can be reached from it. It uses a work list instead of recursion,
+ * so that depth has no limit and cycles end.
  */
 function compileSchema(schema: JsonObject): readonly SecretNode[] {
   const bases = new Map<object, string>();
@@ -171,7 +171,7 @@ function fill(
   node.marked = own('x-secret') === true || own('secret') === true;
   for (const [name, child] of map('properties'))
     for (const next of of(child)) node.properties.set(name, next);
-  // A name listed with a boolean schema is listed all the same.
+  // A name with a boolean schema is still listed.
   for (const [name, child] of map('properties'))
     if (!isJsonObject(child)) node.properties.set(name, inert);
   for (const [pattern, child] of map('patternProperties'))
@@ -201,15 +201,15 @@ function fill(
 }
 
 /**
- * Patterns of a schema that listed keys are tested against; any further one may mean any key. A
- * compilation can take two milliseconds.
+ * How many patterns of a schema are tested against keys. Any further pattern is taken to match every
+ * key, since compiling one can take two milliseconds.
  */
 const mostPatterns = 8;
 const patternSteps = 50_000;
 
 /**
- * Compiled when a listed key has to be told from the pattern's keys; a pattern that cannot be read
- * could mean any key.
+ * Compiles the pattern when a listed key is first tested against it. A pattern that cannot be read is
+ * taken to match every key.
  */
 function patternTest(pattern: string): (key: string, budget: Budget) => boolean {
   let compiled: { readonly test: (key: string) => boolean; readonly size: number } | undefined;
@@ -240,7 +240,7 @@ function edges(node: SecretNode): readonly SecretNode[] {
   ];
 }
 
-/** The nodes from which a mark can be reached. */
+/** The nodes that lead to a mark. */
 function reachMarks(nodes: readonly SecretNode[]): Set<SecretNode> {
   const users = new Map<SecretNode, SecretNode[]>();
   for (const node of nodes) {
@@ -256,8 +256,8 @@ function reachMarks(nodes: readonly SecretNode[]): Set<SecretNode> {
 }
 
 /**
- * Forgets what leads to no mark. Listed names and places stay listed: what stands beside them does
- * not speak of them.
+ * Drops what leads to no mark. Listed names and positions stay listed, since keywords for the other
+ * keys and elements must not apply to them.
  */
 function prune(node: SecretNode, live: ReadonlySet<SecretNode>): void {
   const keep = (list: readonly SecretNode[]): SecretNode[] =>

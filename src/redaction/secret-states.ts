@@ -1,29 +1,29 @@
 /**
- * All that schema and paths say of one value, as one state. A walk over a value asks a state for
- * the next one; every answer is kept, so a schema in which a thousand parts speak of the same value
- * costs its thousand steps once and not for each value.
+ * Everything that the schema and the paths say about one value, as one state. A walk over a value
+ * asks a state for the next one. Answers are kept, so that a schema in which a thousand parts apply
+ * to the same value costs its thousand steps once and not for each value.
  */
 import { type Budget, spend } from './budget.ts';
 import type { SecretNode } from './secret-paths.ts';
 
-/** What is known of a value at one place. */
+/** What is known about a value at one place. */
 export interface SecretState {
   readonly nodes: readonly SecretNode[];
-  /** The value is secret. */
+  /** Whether the value is secret. */
   readonly marked: boolean;
-  /** A mark or a path may lead further into the value. */
+  /** Whether a mark or a path may lead further into the value. */
   readonly deep: boolean;
-  /** A schema does, so the value should have been an object or an array. */
+  /** Whether a schema leads further, so that the value should be an object or an array. */
   readonly structured: boolean;
-  /** Every key that some node lists. Made when first needed. */
+  /** Every key that some node lists. Filled when first needed. */
   names: ReadonlySet<string> | undefined;
-  /** How many places of an array some schema lists. */
+  /** How many leading elements of an array some schema lists. */
   readonly places: number;
   readonly children: Map<string, SecretState>;
-  /** Of a key that no node lists. */
+  /** For a key that no node lists. */
   otherChild: SecretState | undefined;
   readonly items: Map<number, SecretState>;
-  /** Of an element after every place that is listed. */
+  /** For an element after all that are listed. */
   otherItem: SecretState | undefined;
 }
 
@@ -36,14 +36,17 @@ export interface SecretStates {
 }
 
 /**
- * Most nodes in all states that are kept. Nodes can be combined in more ways than memory holds;
- * beyond this, states are made again.
+ * The most nodes in all kept states. Nodes can be combined in more ways than memory can hold; beyond
+ * this number, states are dropped and computed again.
  */
 const mostKept = 200_000;
 /** Steps for each node that a new state is made from. */
 const nodeSteps = 5;
 
-/** Makes the states of one schema and its paths, as values need them. */
+/**
+ * Computes the states of one schema and its paths as values need them. Longer than 60 lines, since
+ * all of it shares the table of kept states.
+ */
 export function createStates(root: readonly SecretNode[]): SecretStates {
   const nothing = createState([]);
   const ids = new Map<SecretNode, number>();
@@ -51,31 +54,31 @@ export function createStates(root: readonly SecretNode[]): SecretStates {
   let first: SecretState | undefined;
   let kept = 0;
 
-  /** The one state for these nodes and for all that speak of the same value with them. */
+  /** The one state for these nodes and all others that apply to the same value. */
   function stateOf(nodes: readonly SecretNode[], budget: Budget): SecretState {
     const all = new Set(nodes);
     spend(budget, nodes.length * nodeSteps);
-    // A Set that grows while it is walked is walked to its end: cycles of references stop here.
+    // Iterating a Set visits members added meanwhile, each once, so cycles of references end here.
     for (const node of all) {
       spend(budget, (1 + node.also.length) * nodeSteps);
       for (const other of node.also) all.add(other);
     }
-    // A node that only refers to others has been followed.
-    const speaking = [...all].filter((node) => node.marked || leadsDeeper(node));
-    if (speaking.length === 0) return nothing;
-    const key = speaking
+    // A node that only refers to others is no longer needed.
+    const relevant = [...all].filter((node) => node.marked || leadsDeeper(node));
+    if (relevant.length === 0) return nothing;
+    const key = relevant
       .map((node) => idOf(node))
       .sort((a, b) => a - b)
       .join();
     const known = states.get(key);
     if (known !== undefined) return known;
-    kept += speaking.length + 1;
+    kept += relevant.length + 1;
     if (kept > mostKept) {
       states = new Map();
       first = undefined;
-      kept = speaking.length + 1;
+      kept = relevant.length + 1;
     }
-    const state = createState(speaking);
+    const state = createState(relevant);
     states.set(key, state);
     return state;
   }
@@ -108,7 +111,7 @@ export function createStates(root: readonly SecretNode[]): SecretStates {
     item(state, index, budget) {
       if (!state.deep) return nothing;
       state.names ??= namesOf(state.nodes, budget);
-      // A path names a place as it names a key.
+      // A path names an index in the same way as a key.
       if (index >= state.places && (state.names.size === 0 || !state.names.has(String(index)))) {
         state.otherItem ??= stateOf(elementsOf(state.nodes, index, budget), budget);
         return state.otherItem;
@@ -162,7 +165,7 @@ function namesOf(nodes: readonly SecretNode[], budget: Budget): ReadonlySet<stri
   return names;
 }
 
-/** The nodes that may speak of a member. */
+/** The nodes that may apply to a member. */
 function membersOf(nodes: readonly SecretNode[], key: string, budget: Budget): SecretNode[] {
   const next: SecretNode[] = [];
   for (const node of nodes) {
@@ -171,7 +174,7 @@ function membersOf(nodes: readonly SecretNode[], key: string, budget: Budget): S
     if (named !== undefined) next.push(named);
     if (!node.path) {
       if (named === undefined) next.push(...node.otherProperties);
-      // A key that is not listed may be meant by any pattern.
+      // Any pattern may match a key that is not listed.
       for (const pattern of node.patterns)
         if (named === undefined || pattern.test(key, budget)) next.push(pattern.node);
     }
@@ -180,13 +183,13 @@ function membersOf(nodes: readonly SecretNode[], key: string, budget: Budget): S
   return next;
 }
 
-/** The nodes that may speak of an element. */
+/** The nodes that may apply to an element. */
 function elementsOf(nodes: readonly SecretNode[], index: number, budget: Budget): SecretNode[] {
   const next: SecretNode[] = [];
   for (const node of nodes) {
     spend(budget, (1 + node.otherItems.length + node.everyItem.length) * nodeSteps);
     if (node.path) {
-      // A path enters arrays without mentioning them.
+      // A path enters arrays by itself.
       next.push(node);
       const named = node.properties.get(String(index));
       if (named !== undefined) next.push(named);

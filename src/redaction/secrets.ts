@@ -1,53 +1,53 @@
-/** The secret texts that nothing told of a call may hold, and the search that takes them out. */
+/** The secret texts of a call, and the search that finds them in what others may read. */
 import { type Budget, exhaust, spend, valueSteps } from './budget.ts';
 import { createSearch, type Form, longestPrefix, type Search } from './search.ts';
 import { type Spelling, spellings } from './spellings.ts';
 
-/** Most secrets of a call and of the calls that it makes. */
+/** The most secrets of a call together with the calls that it makes. */
 const mostSecrets = 500;
 /**
- * Most characters of all prefixes of all spellings: the size of the automaton, and the time that it
- * takes to build.
+ * The most characters in the prefixes of all spellings. They determine the size of the automaton and
+ * the time it takes to build.
  */
 const mostCharacters = 50_000;
 const leastSecretLength = 4;
 const leastSecretDigits = 6;
 /**
- * Enough of a secret to write the prefix of each of its spellings, also where its last character is
+ * How much of a secret is needed to write the prefix of each spelling, even if the last character is
  * cut in half.
  */
 const headLength = longestPrefix * 2;
 
 /**
- * Secret texts, which only ever become more. A call shares them with the calls that it makes. The
- * search for them is built when first needed, and again after they have grown. Where there are more
- * than can be searched for, everything that is told is hidden.
+ * A set of secret texts that only grows. A call shares it with the calls that it makes. The search is
+ * built when first needed, and again after the set has grown. If there are more secrets than can be
+ * searched for, everything is hidden.
  */
 export class Secrets {
   readonly #texts = new Set<string>();
   #search: Search | undefined;
   #lost = false;
 
-  /** Starts with the secrets of another set, if one is given. */
+  /** @param known secrets to start with */
   constructor(known?: Secrets) {
     if (known === undefined) return;
     for (const text of known.#texts) this.#texts.add(text);
     this.#lost = known.#lost;
   }
 
-  /** True when there is nothing to hide. */
+  /** Whether there is nothing to hide. */
   get none(): boolean {
     return this.#texts.size === 0 && !this.#lost;
   }
 
-  /** Some secrets are not known here: there were too many, or looking for them took too long. */
+  /** Whether some secrets are unknown: there were too many, or collecting them took too long. */
   get lost(): boolean {
     return this.#lost;
   }
 
   /**
-   * Adds a secret string and what remains of it without white space around it; shorter than 4
-   * characters it is no secret.
+   * Adds a secret string, and its trimmed form. A string of fewer than 4 characters is not treated as
+   * a secret.
    */
   addText(text: string): void {
     const trimmed = text.trim();
@@ -56,26 +56,26 @@ export class Secrets {
     if (trimmed.length >= leastSecretLength) this.#add(trimmed);
   }
 
-  /** Adds a secret number as JSON writes it; with fewer than 6 digits it is no secret. */
+  /** Adds a secret number in JSON. One with fewer than 6 digits is not treated as a secret. */
   addNumber(text: string): void {
     if (text.replace(/\D/g, '').length >= leastSecretDigits) this.#add(text);
   }
 
-  /** Some secrets could not be collected: from now on everything is hidden. */
+  /** Records that some secrets could not be collected. From now on everything is hidden. */
   lose(): void {
     this.#lost = true;
     this.#texts.clear();
     this.#search = undefined;
   }
 
-  /** The texts that are known. */
+  /** The known texts. */
   [Symbol.iterator](): Iterator<string> {
     return this.#texts.values();
   }
 
-  /** Where secrets stand in the text; undefined when nowhere. Throws when the budget is spent. */
+  /** Finds secrets in a text; undefined if there are none. Throws when the budget is exceeded. */
   find(text: string, budget: Budget): Int32Array | undefined {
-    // No spelling is shorter than this.
+    // No spelling of a secret is shorter than this.
     if (text.length < leastSecretLength) return undefined;
     if (this.#search === undefined && !this.#lost) {
       spend(budget, this.#texts.size * spellings.length * valueSteps);
@@ -94,7 +94,7 @@ export class Secrets {
   }
 }
 
-/** Every spelling of every secret; undefined when they are too many. */
+/** Every spelling of every secret; undefined if there are too many. */
 function formsOf(texts: ReadonlySet<string>): Form[] | undefined {
   const forms: Form[] = [];
   let characters = 0;
@@ -103,7 +103,7 @@ function formsOf(texts: ReadonlySet<string>): Form[] | undefined {
     const seen = new Set<string>();
     for (const spelling of spellings) {
       const start = spelling(head);
-      // Spellings of a long secret that begin alike may go on differently.
+      // Spellings of a long secret may start alike and differ later, so only short ones are deduplicated.
       if (start === '' || (head === text && seen.has(start))) continue;
       seen.add(start);
       const prefix = start.slice(0, longestPrefix);
@@ -122,7 +122,7 @@ function formsOf(texts: ReadonlySet<string>): Form[] | undefined {
 }
 
 function spelledOut(text: string, spelling: Spelling, budget: Budget): string {
-  // The engine's own encoders are several times as fast as a search.
+  // The built-in encoders are several times as fast as the search.
   spend(budget, Math.ceil(text.length / 4));
   return spelling(text);
 }

@@ -1,22 +1,21 @@
 /** The ways in which a secret may be written in a text. */
 
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 export const redacted = '[redacted]';
 
 /**
- * Writes a secret in one way. The start of a long secret must give the start of the long spelling:
- * only starts are searched for at first.
+ * Writes a secret in one way. The start of a secret must give the start of its spelling, because the
+ * search looks for starts first.
  */
 export type Spelling = (secret: string) => string;
 
-/** Parts of a base64 text that are shorter than this are words as well as not. */
+/** A part of a base64 text that is shorter than this could be an ordinary word. */
 const leastBase64 = 6;
 
 /**
- * As it is; in JSON text, and in JSON text within JSON text; in addresses and forms; in base64 (of
- * the UTF-8 bytes, wherever in longer data they stand) and in hex. Searching ignores the case of
- * ASCII letters, which covers upper-case copies, both cases of hex digits and of percent signs'
- * digits.
+ * Unchanged; in JSON text, and in JSON text within JSON text; in URLs and forms; in base64 (of the
+ * UTF-8 bytes, at any offset in longer data) and in hex. The search ignores the case of ASCII
+ * letters, which covers upper-case copies and both cases of hex digits, also after percent signs.
  */
 export const spellings: readonly Spelling[] = [
   (secret) => secret,
@@ -39,7 +38,7 @@ function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** A lone surrogate cannot be encoded; it travels as U+FFFD. */
+/** A lone surrogate cannot be encoded and is replaced by U+FFFD, as encoders do. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Cs}/gu, '\ufffd');
 }
@@ -49,9 +48,9 @@ function percentEncoded(text: string): string {
 }
 
 /**
- * The characters of a base64 text that these bytes alone decide when `before` bytes (0 to 2)
- * precede them in a group of three. A character at either end may hold bits of the neighbours, so
- * it is left out.
+ * The characters of a base64 text that depend only on these bytes, when `before` bytes (0 to 2)
+ * precede them in a group of three. A character at either end may hold bits of its neighbours, so it
+ * is left out.
  */
 function base64(
   secret: string,

@@ -1,16 +1,16 @@
-/** What is used of an ioredis client, as a shape: `Redis` and `Cluster` both have it. */
+/** The part of an ioredis client that is used. `Redis` and `Cluster` both have it. */
 
-/** Where a connection tells of itself. */
+/** The events of a connection. */
 export interface RedisEvents {
-  /** Listens to an event: `ready`, `close`, `end`, `error`, `message`. */
+  /** Listens to an event: `ready`, `close`, `end`, `error` or `message`. */
   on(event: string, listener: (...values: string[]) => void): unknown;
 }
 
 /** A connection that listens to channels. */
 export interface RedisSubscriber extends RedisEvents {
-  /** As that of {@link RedisClient}. */
+  /** The same as of {@link RedisClient}. */
   readonly status: string;
-  /** SUBSCRIBE. Resolves when Redis has confirmed. */
+  /** SUBSCRIBE. Resolves when Redis has confirmed it. */
   subscribe(...channels: string[]): Promise<unknown>;
   /** UNSUBSCRIBE. */
   unsubscribe(...channels: string[]): Promise<unknown>;
@@ -18,23 +18,23 @@ export interface RedisSubscriber extends RedisEvents {
   disconnect(): void;
 }
 
-/** A server as a client knows it. */
+/** A server that a client knows. */
 export interface RedisNode {
-  /** Makes a connection to it with the same settings but these, which connects at once. */
+  /** Makes a connection to it, which connects at once. Other settings than these stay the same. */
   duplicate(settings: {
     readonly autoResubscribe: false;
     readonly lazyConnect: false;
   }): RedisSubscriber;
 }
 
-/** The host's client: an ioredis 6 `Redis`, for one server or through sentinels, or a `Cluster`. */
+/** The host's client: an ioredis 6 `Redis` (one server or sentinels) or `Cluster`. */
 export interface RedisClient {
   /**
-   * `wait`, `connecting`, `connect` or `ready`: commands are sent. Anything else, such as
-   * `reconnecting` or `end`: they fail at once.
+   * With `wait`, `connecting`, `connect` or `ready`, commands are sent. With anything else, such as
+   * `reconnecting` or `end`, they fail at once.
    */
   readonly status: string;
-  /** As that of {@link RedisNode}; a cluster is asked for its servers instead. */
+  /** The same as of {@link RedisNode}. Not used on a cluster, which is asked for its servers. */
   duplicate(settings?: never): RedisSubscriber;
   /** The servers of a cluster; a `Redis` has no such method. */
   nodes?(role: 'master'): readonly RedisNode[];

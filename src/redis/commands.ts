@@ -1,5 +1,5 @@
 /**
- * How a command is sent: at once or not at all, for a bounded time, and each script as one round
+ * Sends commands: each at once or not at all, for a limited time, and each script in one round
  * trip.
  */
 import { createHash } from 'node:crypto';
@@ -8,22 +8,22 @@ import { inTime } from './in-time.ts';
 import type { RedisSettings } from './options.ts';
 import { asUnreachable, reasonOf, unreachable } from './unreachable.ts';
 
-/** A script, and the name that Redis knows it by once it has seen it. */
+/** A script, and the name by which Redis knows it after the first run. */
 export interface RedisScript {
   readonly source: string;
   readonly sha1: string;
 }
 
-/** Scripts are sent by name; in full where a server does not know them yet. */
+/** Makes a script. It is sent by name, or in full to a server that does not know it yet. */
 export function redisScript(source: string): RedisScript {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
 }
 
-/** Sends to Redis. Everything rejects with {@link unreachable} and with nothing else. */
+/** Sends commands to Redis. They reject only with {@link unreachable}. */
 export interface RedisCommands {
   readonly client: RedisClient;
   readonly prefix: string;
-  /** Runs a script, which is atomic. A null in its reply stands for its `false`. */
+  /** Runs a script, which is atomic. The reply has null for its `false`. */
   run(
     script: RedisScript,
     keys: readonly string[],
@@ -33,8 +33,8 @@ export interface RedisCommands {
   send<T>(command: () => Promise<T>): Promise<T>;
 }
 
-// A client that has not been connected yet connects now; one that lost its connection would keep
-// the command until it has it again, which is too late.
+// A client that was never connected connects now. One that lost its connection would keep the
+// command until it is connected again, which is too late.
 const open = ['wait', 'connecting', 'connect', 'ready'];
 
 /** @throws RedisUnreachable when the connection is known to be gone. */

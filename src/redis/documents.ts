@@ -1,7 +1,8 @@
 /**
- * A session and its documents: fields of one hash, `d:` the value and `v:` the version of each key.
- * `f` is the highest version of any document that was deleted: what comes after goes on from there,
- * so that no version comes twice and nothing is kept of deleted ones.
+ * A session and its documents. They are the fields of one hash: for each key, `d:` has the value
+ * and `v:` the version. `f` is the highest version of any deleted document. New documents continue
+ * from there, so that no version is used twice although deleted documents leave nothing else
+ * behind.
  */
 import type { RelayStore, StoredValue } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
@@ -13,7 +14,7 @@ redis.call('HSET', KEYS[1], 'e', ARGV[3], 'v:' .. ARGV[1], 1, 'd:' .. ARGV[1], A
 redis.call('PEXPIREAT', KEYS[1], ARGV[3])
 return 1`);
 
-// The names of logs are in the hash.
+// The hash has the names of the logs.
 const dropScript = redisScript(`
 local fields = redis.call('HKEYS', KEYS[1])
 if #fields == 0 then return 0 end

@@ -1,10 +1,12 @@
-/** Windows of uses, a counter each, and what is due: one sorted set of all sessions by when. */
+/**
+ * Rate windows, each with one counter, and due items: one sorted set for all sessions, by time.
+ */
 import type { DueItem, RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { countKey, dueKey, whole } from './keys.ts';
 import { nowLua } from './redis-clock.ts';
 
-// 0, or how long to wait.
+// Returns 0, or the milliseconds to wait.
 const countScript = redisScript(`
 if tonumber(redis.call('GET', KEYS[1]) or '0') >= tonumber(ARGV[1]) then
   local left = redis.call('PTTL', KEYS[1])
@@ -59,7 +61,7 @@ function member(session: string, key: string): string {
   return JSON.stringify([session, key]);
 }
 
-/** Undefined for what no node has written: it must not keep the others from being looked after. */
+/** Undefined for a member that no node has written, which must not block the others. */
 function item(text: string): DueItem | undefined {
   try {
     const [session, key] = JSON.parse(text) as [unknown, unknown];

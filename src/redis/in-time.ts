@@ -1,9 +1,9 @@
-/** How long a command may take. */
+/** A time limit for a command. */
 import { unreachable } from './unreachable.ts';
 
 /**
- * What the command gives; rejects with `timeout` where that takes longer. p-timeout makes an error
- * with its stack for every wait, which was a fifth of what a relay on Redis does.
+ * The command's result. Rejects with `timeout` if it takes longer. Not done with p-timeout, which
+ * makes an error with a stack for every wait; that took a fifth of the time of a relay on Redis.
  */
 export function inTime<T>(command: Promise<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * What a relay and approvals share between nodes, kept in Redis. The client is the host's, made
- * with ioredis; nothing of that package is loaded here.
+ * Keeps in Redis what a relay and approvals share between nodes. The host makes the client with
+ * ioredis; this subpath does not load that package.
  */
 
 // The client

@@ -1,46 +1,50 @@
 /**
- * The names of keys. What belongs to one session has one hash tag, so that a cluster keeps it in
- * one place.
+ * The names of keys. All keys of one session have the same hash tag, so that a cluster keeps them
+ * on one server.
  */
 
-/** What holds keys together: `{…}`. Any string, with no brace left in it and never empty. */
+/** The hash tag `{…}` for any string. It has no other braces and is never empty. */
 function tag(name: string): string {
-  // Through JSON, since a lone surrogate cannot be encoded.
+  // JSON escapes lone surrogates, which could not be encoded.
   return `{${encodeURIComponent(JSON.stringify(name).slice(1, -1)) || '%'}}`;
 }
 
-/** Of a relay's session: documents, counters of its logs and leases. Its keys all start so. */
+/**
+ * The hash of a relay's session: its documents, leases and log counters. All keys of the session
+ * start with this.
+ */
 export function sessionKey(prefix: string, session: string): string {
   return `${prefix}:session:${tag(session)}`;
 }
 
-/** Of a session's log. Scripts make the same name of the session's key. */
+/** The stream of a session's log. Scripts build the same name from the session's key. */
 export function logKey(prefix: string, session: string, log: string): string {
   return `${sessionKey(prefix, session)}:log:${log}`;
 }
 
-/** Of the uses in a window. */
+/** The counter of a rate window. */
 export function countKey(prefix: string, key: string): string {
   return `${prefix}:count:${tag(key)}`;
 }
 
-/** Of what is due, of all sessions. */
+/** The due items of all sessions. */
 export function dueKey(prefix: string): string {
   return `${prefix}:due`;
 }
 
-/** Of a suspended call. */
+/** A suspended call. */
 export function approvalKey(prefix: string, id: string): string {
   return `${prefix}:approval:${tag(id)}`;
 }
 
-/** Of the ids of a session's suspended calls. */
+/** The ids of a session's suspended calls. */
 export function approvalsKey(prefix: string, session: string): string {
   return `${prefix}:approvals:${tag(session)}`;
 }
 
 /**
- * A channel's name, and the key whose server its messages go through: one server keeps their order.
+ * The name of a channel. It is also the key that decides through which server of a cluster its
+ * messages go, so that they stay in order.
  */
 export function channelName(prefix: string, channel: string): string {
   return `${prefix}:channel:${tag(channel)}`;

@@ -1,6 +1,7 @@
 /**
- * Leases: a field of the session's hash, `l:` and the lease's name, with its epoch, when it ends by
- * the clock of Redis, and its holder. It stays when it ends: epochs go on.
+ * Leases. Each is a field of the session's hash, named `l:` and the lease's name. It has the epoch,
+ * the end by the clock of Redis, and the holder. It is kept when the lease ends, because epochs
+ * continue.
  */
 import type { RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
@@ -23,7 +24,7 @@ if ends > now and holder ~= ARGV[2] and ARGV[4] == '0' then return false end
 redis.call('HSET', KEYS[1], 'l:' .. ARGV[1], lease(epoch + 1, now + ARGV[3], ARGV[2]))
 return epoch + 1`);
 
-// Given back: ends now.
+// A lease that is released is renewed for 0 ms.
 const renewScript = redisScript(`${readLua}
 local epoch, ends, holder = leaseOf(redis.call('HGET', KEYS[1], 'l:' .. ARGV[1]))
 if ends <= now or epoch ~= tonumber(ARGV[2]) then return 0 end

@@ -1,13 +1,13 @@
 /**
- * Logs: a stream each, whose ids are counted in the session's hash, `n:` and the log's name, so
- * that they have no gaps.
+ * Logs. Each is a stream. Its ids are counted in the session's hash, in the field named `n:` and
+ * the log's name, so that they have no gaps.
  */
 import type { RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { logKey, sessionKey, whole } from './keys.ts';
 
-// The first write is one that a server without room refuses: then nothing has happened. A first
-// entry clears what may be left of an earlier session of this name.
+// A server without memory refuses the first write, so nothing is left half done. The first entry
+// deletes what may be left of an earlier session of this name.
 const appendScript = redisScript(`
 local found = redis.call('HMGET', KEYS[1], 'e', 'n:' .. ARGV[1])
 if not found[1] then return false end
@@ -62,7 +62,7 @@ export function redisLogs({ prefix, run }: RedisCommands): Pick<RelayStore, 'app
   };
 }
 
-/** Of `12-0`: 12. */
+/** The number 12 of the id `12-0`. */
 function entryId([id]: StreamEntry): number {
   return Number.parseInt(id, 10);
 }

@@ -1,4 +1,4 @@
-/** What a relay keeps, in Redis: any number of nodes share it, and it outlives them. */
+/** A relay's store in Redis. Any number of nodes share it, and it outlives them. */
 import type { RelayStore } from '../relay/ports/store.ts';
 import { redisCommands } from './commands.ts';
 import { redisDocuments } from './documents.ts';
@@ -8,20 +8,42 @@ import { redisLogs } from './logs.ts';
 import { type RedisOptions, redisSettings } from './options.ts';
 
 /**
- * A relay's store on Redis 6.2 or later, one server, with sentinels, or a cluster. Each operation
- * is one atomic round trip. A session is a hash and a stream for each log, all with one hash tag,
- * and all of them expire with it; leases and windows run by the clock of Redis. What was
- * acknowledged survives a crash of Redis as its persistence says (`appendonly yes`); after
- * `FLUSHALL` the sessions are simply gone.
+ * A relay's store on Redis 6.2 or later: one server, sentinels or a cluster. Each operation is one
+ * atomic round trip. A session is a hash and one stream for each log. They share one hash tag and
+ * expire together. Leases and rate windows use the clock of Redis. Whether acknowledged writes
+ * survive a crash of Redis depends on its persistence (`appendonly yes`). After `FLUSHALL` the
+ * sessions are gone.
  *
- * An operation rejects with an error that says the store cannot be reached, and nothing of what it
- * carried: when Redis refuses it (`READONLY`, `OOM`, `LOADING`, `CLUSTERDOWN`, …), does not answer
- * within `commandTimeoutMs`, or the connection is known to be gone; one that is only being made is
- * waited for. A write that failed so may still be carried out later, or have been: a client that
- * was cut off sends again what had no answer, so it may even happen twice (not with
- * `autoResendUnfulfilledCommands: false`). A relay lives with that: it writes over versions, takes
- * an entry of a log twice for one, and what is taken twice is refused.
+ * An operation rejects if Redis refuses it (`READONLY`, `OOM`, `LOADING`, `CLUSTERDOWN`, …), if
+ * Redis does not answer within `commandTimeoutMs`, or if the connection is known to be lost. A
+ * connection that is still being made is waited for. The error says that the store cannot be
+ * reached and contains nothing of the operation. A write that failed in this way may still take
+ * effect. It may even happen twice, because a client that was cut off sends unanswered commands
+ * again, unless it has `autoResendUnfulfilledCommands: false`. A relay tolerates that: it writes
+ * over versions, counts an entry that is in a log twice as one, and refuses what is taken twice.
+ *
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis';
+ *
+ * const client = new Redis(url, { autoResendUnfulfilledCommands: false });
+ * const relay = createRelay({ store: redisStore({ client }), bus: redisBus({ client }), hostKey });
+ * ```
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { redisBus, redisStore } from 'host-tools/redis';
+ * import { serveRelay } from 'host-tools/relay';
+ * import { Redis } from 'ioredis';
+ *
+ * const client = new Redis();
+ * const relay = await serveRelay({
+ *   port: 4040,
+ *   store: redisStore({ client }),
+ *   bus: redisBus({ client }),
+ * });
+ * ```
  */
 export function redisStore(options: RedisOptions): RelayStore {
   const commands = redisCommands(redisSettings('redisStore', options));

@@ -1,5 +1,5 @@
 /**
- * A connection of its own that listens to channels, and comes back to them whenever it was lost.
+ * A separate connection that listens to channels, and listens to them again after it was lost.
  */
 import pTimeout from 'p-timeout';
 import type { RedisNode, RedisSubscriber } from './client.ts';
@@ -7,20 +7,20 @@ import { mustBeOpen, type RedisCommands } from './commands.ts';
 import type { RedisSettings } from './options.ts';
 import { asUnreachable, unreachable } from './unreachable.ts';
 
-/** Who has channels. */
+/** The owner of the channels. */
 export interface Listening {
   /** The channels that are listened to now. */
   wanted(): ReadonlyMap<string, unknown>;
   heard(channel: string, message: string): void;
-  /** Messages may have been lost, on any channel; all of them are listened to again. */
+  /** Messages of any channel may have been lost. All channels are listened to again. */
   lost(): void;
 }
 
-/** Made with the first channel. */
+/** Connects when the first channel is listened to. */
 export interface Subscriber {
   /** Resolves when Redis has confirmed. Rejects as a command does. */
   listen(channel: string): Promise<void>;
-  /** In the background. */
+  /** Stops listening, in the background. */
   unlisten(channel: string): void;
   close(): void;
 }
@@ -31,113 +31,146 @@ interface Connection {
   readonly begun: Promise<void>;
 }
 
-/** Channels in one command. */
+interface State {
+  readonly settings: RedisSettings;
+  readonly commands: RedisCommands;
+  readonly listening: Listening;
+  connection: Promise<Connection> | undefined;
+  /** The connection was lost, and the listeners have not been told yet. */
+  interrupted: boolean;
+  closed: boolean;
+  /** Milliseconds until the next attempt to connect. */
+  pause: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** Most channels in one command. */
 const batch = 1_000;
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
 const ignore = (): void => {};
 
 export function redisSubscriber(
-  { client, commandTimeoutMs }: RedisSettings,
-  { send }: RedisCommands,
-  { wanted, heard, lost }: Listening,
+  settings: RedisSettings,
+  commands: RedisCommands,
+  listening: Listening,
 ): Subscriber {
-  let connection: Promise<Connection> | undefined;
-  let interrupted = false;
-  let closed = false;
-  let pause = firstPauseMs;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-
-  const open = async (): Promise<Connection> => {
-    // Waits for a client that is still being connected: a cluster does not know its servers before.
-    await send(() => client.ping());
-    const servers: readonly RedisNode[] = client.nodes?.('master') ?? [
-      client as unknown as RedisNode,
-    ];
-    const server = servers[Math.floor(Math.random() * servers.length)];
-    if (closed || server === undefined) throw unreachable(closed ? 'closed' : 'no server');
-    // What the client does by itself to listen again rejects where nobody can catch it, and is not
-    // announced.
-    const link = server.duplicate({ autoResubscribe: false, lazyConnect: false });
-    const begun = new Promise<void>((resolve) => {
-      link.on('ready', () => {
-        resolve();
-        void restore(link);
-      });
-    });
-    // The host learns of it from its own client, and from what operations answer.
-    link.on('error', ignore);
-    link.on('message', heard);
-    link.on('close', () => {
-      interrupted = true;
-    });
-    link.on('end', () => {
-      connection = undefined;
-      again();
-    });
-    return { link, begun };
+  const state: State = {
+    settings,
+    commands,
+    listening,
+    connection: undefined,
+    interrupted: false,
+    closed: false,
+    pause: firstPauseMs,
+    timer: undefined,
   };
-  const connected = (): Promise<Connection> => {
-    if (connection === undefined) {
-      const opening = open();
-      connection = opening;
-      opening.catch(() => {
-        if (connection === opening) connection = undefined;
-      });
-    }
-    return connection;
-  };
-  const restore = async (link: RedisSubscriber): Promise<void> => {
-    const channels = [...wanted().keys()];
-    try {
-      for (let at = 0; at < channels.length; at += batch) {
-        const next = channels.slice(at, at + batch).filter((channel) => wanted().has(channel));
-        if (next.length > 0) await link.subscribe(...next);
-      }
-    } catch {
-      // Refused: tried again on another connection. Cut off: comes back by itself.
-      if (link.status === 'ready') link.disconnect();
-      return;
-    }
-    pause = firstPauseMs;
-    if (!interrupted || link.status !== 'ready') return;
-    interrupted = false;
-    lost();
-  };
-  // For a connection that does not come back by itself: a cluster's server may be gone for good. A
-  // client that was ended will not be back.
-  const again = (): void => {
-    clearTimeout(timer);
-    if (closed || wanted().size === 0 || client.status === 'end') return;
-    timer = setTimeout(() => {
-      connected().catch(again);
-    }, pause);
-    timer.unref();
-    pause = Math.min(pause * 2, longestPauseMs);
-  };
-
   return {
-    async listen(channel) {
-      mustBeOpen(client.status);
-      const subscribe = async (): Promise<void> => {
-        const { link, begun } = await connected();
-        mustBeOpen(link.status);
-        await begun;
-        if (wanted().has(channel)) await link.subscribe(channel);
-      };
-      try {
-        await pTimeout(subscribe(), { milliseconds: commandTimeoutMs });
-      } catch (error) {
-        throw asUnreachable(error);
-      }
-    },
+    listen: (channel) => listen(state, channel),
     unlisten(channel) {
-      connection?.then(({ link }) => link.unsubscribe(channel)).catch(ignore);
+      state.connection?.then(({ link }) => link.unsubscribe(channel)).catch(ignore);
     },
     close() {
-      closed = true;
-      clearTimeout(timer);
-      connection?.then(({ link }) => link.disconnect()).catch(ignore);
+      state.closed = true;
+      clearTimeout(state.timer);
+      state.connection?.then(({ link }) => link.disconnect()).catch(ignore);
     },
   };
+}
+
+async function listen(state: State, channel: string): Promise<void> {
+  const { client, commandTimeoutMs } = state.settings;
+  mustBeOpen(client.status);
+  const subscribe = async (): Promise<void> => {
+    const { link, begun } = await connected(state);
+    mustBeOpen(link.status);
+    await begun;
+    if (state.listening.wanted().has(channel)) await link.subscribe(channel);
+  };
+  try {
+    await pTimeout(subscribe(), { milliseconds: commandTimeoutMs });
+  } catch (error) {
+    throw asUnreachable(error);
+  }
+}
+
+/** The connection, opened if there is none. */
+function connected(state: State): Promise<Connection> {
+  if (state.connection === undefined) {
+    const opening = open(state);
+    state.connection = opening;
+    opening.catch(() => {
+      if (state.connection === opening) state.connection = undefined;
+    });
+  }
+  return state.connection;
+}
+
+async function open(state: State): Promise<Connection> {
+  const { client } = state.settings;
+  // Waits for a client that is still connecting, because a cluster does not know its servers
+  // before.
+  await state.commands.send(() => client.ping());
+  const servers: readonly RedisNode[] = client.nodes?.('master') ?? [
+    client as unknown as RedisNode,
+  ];
+  const server = servers[Math.floor(Math.random() * servers.length)];
+  if (state.closed || server === undefined)
+    throw unreachable(state.closed ? 'closed' : 'no server');
+  // The client's own resubscribing is switched off: it is not announced, and its rejections cannot
+  // be caught.
+  const link = server.duplicate({ autoResubscribe: false, lazyConnect: false });
+  const begun = new Promise<void>((resolve) => {
+    link.on('ready', () => {
+      resolve();
+      void restore(state, link);
+    });
+  });
+  // The host learns of errors from its own client, and from operations that fail.
+  link.on('error', ignore);
+  link.on('message', state.listening.heard);
+  link.on('close', () => {
+    state.interrupted = true;
+  });
+  link.on('end', () => {
+    state.connection = undefined;
+    connectLater(state);
+  });
+  return { link, begun };
+}
+
+/** Listens to all channels again after the connection is back. */
+async function restore(state: State, link: RedisSubscriber): Promise<void> {
+  const { wanted, lost } = state.listening;
+  const channels = [...wanted().keys()];
+  try {
+    for (let at = 0; at < channels.length; at += batch) {
+      const next = channels.slice(at, at + batch).filter((channel) => wanted().has(channel));
+      if (next.length > 0) await link.subscribe(...next);
+    }
+  } catch {
+    // If Redis refused, another connection is tried. A connection that was lost comes back by
+    // itself.
+    if (link.status === 'ready') link.disconnect();
+    return;
+  }
+  state.pause = firstPauseMs;
+  if (!state.interrupted || link.status !== 'ready') return;
+  state.interrupted = false;
+  lost();
+}
+
+/**
+ * For a connection that does not come back by itself, because a server of a cluster may be gone for
+ * good. A client that the host has ended will not be back.
+ */
+function connectLater(state: State): void {
+  clearTimeout(state.timer);
+  if (state.closed || state.listening.wanted().size === 0 || state.settings.client.status === 'end')
+    return;
+  state.timer = setTimeout(() => {
+    connected(state).catch(() => connectLater(state));
+  }, state.pause);
+  state.timer.unref();
+  state.pause = Math.min(state.pause * 2, longestPauseMs);
 }

@@ -1,37 +1,35 @@
-/**
- * How a failure of Redis is told: that it is one, and of which kind. What a command carried is
- * never in it.
- */
+/** The error for a failure of Redis. It says which kind it is, and has nothing of the command. */
 
 /**
- * Thrown by everything on Redis when a command failed, was not answered in time or was not sent.
+ * Every operation on Redis rejects with this if its command failed, was not answered in time, or
+ * was not sent.
  */
 export interface RedisUnreachable extends Error {
   /**
-   * The kind: Redis' own word such as `READONLY`, `OOM`, `LOADING`, `CLUSTERDOWN`, a system's such
-   * as `ECONNREFUSED`, the connection's status, `timeout` or `failed`.
+   * The kind of failure: Redis' own word such as `READONLY`, `OOM`, `LOADING` or `CLUSTERDOWN`, a
+   * code of the system such as `ECONNREFUSED`, the status of the connection, `timeout` or `failed`.
    */
   readonly reason: string;
 }
 
 const brand = Symbol('redis unreachable');
 
-/** The client's errors hold the whole command, so none is a cause. */
+/** It has no `cause`, because the client's errors contain the whole command. */
 export function unreachable(reason: string): RedisUnreachable {
   const message =
-    `The store cannot be reached: Redis does not carry out commands (${reason}). Try again ` +
+    `The store cannot be reached: Redis did not execute the command (${reason}). Try again ` +
     'later.';
   return Object.assign(new Error(message), { [brand]: true, reason });
 }
 
-/** The same of whatever a client rejects with. */
+/** Converts whatever a client rejects with. */
 export function asUnreachable(error: unknown): RedisUnreachable {
   return error instanceof Error && brand in error
     ? (error as RedisUnreachable & typeof error)
     : unreachable(reasonOf(error));
 }
 
-/** Redis starts its errors with a word in capitals; sockets have a code. */
+/** Redis starts its errors with a word in capitals, and errors of sockets have a code. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   if (error.name === 'TimeoutError') return 'timeout';

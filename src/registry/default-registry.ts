@@ -5,7 +5,17 @@ import { HostToolRegistry, readState } from './registry.ts';
 
 let shared: HostToolRegistry | undefined;
 
-/** The optional process-wide registry, made on first use: the only state of the module. */
+/**
+ * The optional process-wide registry, made on first use: the only state of the module.
+ *
+ * @example
+ * ```ts
+ * import { hostToolRegistry } from 'host-tools';
+ *
+ * hostToolRegistry.register(add);
+ * const session = hostToolRegistry.createSession({ sessionId: 's1' });
+ * ```
+ */
 export const hostToolRegistry: HostToolRegistry = new Proxy(
   Object.create(HostToolRegistry.prototype) as HostToolRegistry,
   {

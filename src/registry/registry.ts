@@ -4,9 +4,17 @@ import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import { describe, MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
-import { readOptions } from '../options.ts';
+import {
+  anything,
+  checkOption,
+  kind,
+  readOptions,
+  type TableOf,
+  text,
+  withDefault,
+} from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
-import type { Rule } from '../policy/rules.ts';
+import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
 import { closeSession } from '../session/close.ts';
 import { checkOverrides, Session } from '../session/session.ts';
@@ -31,6 +39,15 @@ import type { AnyTool } from '../tool/tool-config.ts';
 import { createScope, type ToolScope } from './scope.ts';
 
 const host = 'host';
+const scopeTable = {
+  prefix: withDefault(text(), ''),
+  rules: anything<readonly Rule[]>(),
+} satisfies TableOf<ScopeOptions>;
+const scopeSource = kind<string>(
+  'a non-blank string other than "host" and "session"',
+  (value) =>
+    typeof value === 'string' && value.trim() !== '' && value !== host && value !== 'session',
+);
 
 /**
  * The state behind a registry, undefined for what is none. Set by the class, the only code that can
@@ -50,6 +67,24 @@ export interface ScopeOptions {
  * Holds definitions, and makes sessions over them. Mutating calls are synchronous and throw a
  * {@link MisuseError} at a host's mistake, changing nothing.
  * @typeParam S What its tools need as `context.services`.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, HostToolRegistry } from 'host-tools';
+ * import { z } from 'zod';
+ *
+ * const registry = new HostToolRegistry({ rules: [{ effect: 'ask', tools: 'delete_*' }] });
+ * registry.register(
+ *   defineTool({
+ *     name: 'delete_file',
+ *     description: 'Deletes a file of the project.',
+ *     parameters: z.object({ path: z.string() }),
+ *     handler: async ({ path }) => `${path} is gone`,
+ *   }),
+ * );
+ * const session = registry.createSession({ sessionId: 's1', approver: () => 'allow_once' });
+ * const result = await session.call('delete_file', { path: 'a.txt' });
+ * ```
  */
 export class HostToolRegistry<S = unknown> {
   readonly #state: RegistryState;
@@ -77,6 +112,12 @@ export class HostToolRegistry<S = unknown> {
   /**
    * Adds a tool. @throws MisuseError `duplicate_name`, `name_conflict` for a twin of another name,
    * `invalid_schema`, `foreign_definition`.
+   *
+   * @example
+   * ```ts
+   * const registration = registry.register(add);
+   * // later: registration.unregister();
+   * ```
    */
   register(definition: AnyTool<S>): ToolRegistration {
     return this.#add([definition], host)[0] as ToolRegistration;
@@ -168,6 +209,16 @@ export class HostToolRegistry<S = unknown> {
   /**
    * Defines a profile, or replaces the one of this id; sessions follow. @throws MisuseError naming
    * profile, tool and knob.
+   *
+   * @example
+   * ```ts
+   * registry.defineProfile({
+   *   id: 'reader',
+   *   tools: ['add'],
+   *   rules: [{ effect: 'deny', annotations: { destructive: true }, reason: 'read_only' }],
+   * });
+   * const session = registry.createSession({ sessionId: 's1', profile: 'reader' });
+   * ```
    */
   defineProfile(profile: Profile): void {
     this.#checkOpen('define a profile');
@@ -182,26 +233,18 @@ export class HostToolRegistry<S = unknown> {
   /**
    * What a plugin is given: it can register, list, drain and dispose its own tools, and nothing
    * else. @throws MisuseError when the source is taken.
+   *
+   * @example
+   * ```ts
+   * const plugin = registry.scope('plugin:math', { prefix: 'math.' });
+   * plugin.register(add); // registered as `math.add`
+   * // later: await plugin.dispose();
+   * ```
    */
   scope(source: string, options: ScopeOptions = {}): ToolScope<S> {
     this.#checkOpen('make a scope');
-    const { prefix = '', rules } = readOptions('scope', options, ['prefix', 'rules']);
-    if (typeof prefix !== 'string')
-      throw new MisuseError(
-        'invalid_option',
-        `scope: expected \`prefix\` to be a string, got ${describe(prefix)}.`,
-      );
-    if (
-      typeof source !== 'string' ||
-      source.trim() === '' ||
-      source === host ||
-      source === 'session'
-    )
-      throw new MisuseError(
-        'invalid_option',
-        `Expected a scope's \`source\` to be a non-blank string other than "host" and ` +
-          `"session", got ${describe(source)}.`,
-      );
+    const { prefix, rules } = readOptions('scope', options, scopeTable);
+    checkOption('scope', 'source', source, scopeSource);
     if (this.#scopes.has(source))
       throw new MisuseError(
         'duplicate_name',
@@ -224,7 +267,21 @@ export class HostToolRegistry<S = unknown> {
     });
   }
 
-  /** @throws MisuseError naming the option. */
+  /**
+   * Creates a session: one conversation of one agent, which sees and calls the registry's tools.
+   * Close it when the conversation ends.
+   * @throws MisuseError naming the option.
+   *
+   * @example
+   * ```ts
+   * declare const askUser: (question: string) => Promise<boolean>; // yours
+   * const session = registry.createSession({
+   *   sessionId: 'chat-1',
+   *   principal: 'user:ann',
+   *   approver: async ({ title }) => ((await askUser(title)) ? 'allow_once' : 'reject_once'),
+   * });
+   * ```
+   */
   createSession(options: SessionOptions<S>): ToolSession<S> {
     const state = this.#state;
     this.#checkOpen('create a session');

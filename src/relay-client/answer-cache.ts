@@ -1,27 +1,27 @@
-/** The calls that are over, so that one that is delivered again does not run again. */
+/** Remembers the calls that are over, so that one which is delivered again does not run again. */
 import type { Answer } from './answer.ts';
 
-/** Remembers the last calls, and the answers of those as far as there is room. */
+/** The last calls, with their answers as far as there is room. */
 export interface AnswerCache {
-  /** True for a call that is over, whether or not its answer is still known. */
+  /** True for a call that is over, whether or not its answer is still kept. */
   has(requestId: string): boolean;
-  /** Its answer, if there was one and it is still known. */
+  /** The answer of a call, if it had one that is still kept. */
   get(requestId: string): Answer | undefined;
-  /** Remembers a call. @param answer none for one that was cancelled or ran out of time */
+  /** Remembers a call. @param answer undefined if the call was cancelled or ran out of time */
   add(requestId: string, answer?: Answer): void;
-  /** Ids that are remembered. */
+  /** The number of calls that are remembered. */
   readonly size: number;
-  /** Bytes of the answers that are remembered. */
+  /** Bytes of the answers that are kept. */
   readonly bytes: number;
 }
 
-/** How much is remembered. */
+/** How much is kept. */
 export interface AnswerCacheLimits {
-  /** Calls. @default 1 000 */
+  /** Most calls. @default 1 000 */
   readonly ids?: number;
-  /** Of all answers. @default 4 MB */
+  /** Most bytes of all answers. @default 4 MB */
   readonly bytes?: number;
-  /** Of one answer: a larger one is forgotten, its id is not. @default 256 KB */
+  /** Most bytes of one answer. Of a larger one only the id is kept. @default 256 KB */
   readonly answerBytes?: number;
 }
 
@@ -41,7 +41,7 @@ export function createAnswerCache({
     for (const [requestId, answer] of answers) {
       if (bytes <= maxBytes) return;
       if (answer === undefined) continue;
-      // Its place among the ids stays.
+      // The id keeps its place.
       answers.set(requestId, undefined);
       bytes -= answer.bytes;
     }

@@ -1,4 +1,4 @@
-/** What a handler gave, as the answer that goes to the relay. */
+/** Turns what a handler returned or threw into the answer for the relay. */
 
 import { maxAnswerValues, maxBodyDepth } from '../relay/ports/answer-bounds.ts';
 import { excessOf, type JsonBounds } from '../text/json-bounds.ts';
@@ -8,20 +8,20 @@ export interface Answer {
   readonly requestId: string;
   /** JSON: `{ requestId, result }` or `{ requestId, error }`. */
   readonly body: string;
-  /** Of `body`, in UTF-8. */
+  /** The length of `body` in UTF-8. */
   readonly bytes: number;
 }
 
 /** Most bytes of an answer. */
 export const maxAnswerBytes = 4 * 1_048_576;
-/** How much a relay takes. */
+/** The bounds that a relay enforces. */
 const bounds: JsonBounds = { maxDepth: maxBodyDepth, maxValues: maxAnswerValues };
 /** Most characters of an error's message. */
 const maxMessageChars = 8_192;
 
 /**
- * The answer of a handler that returned. One that is no JSON, or too large, becomes an error that
- * says so.
+ * The answer of a handler that returned. A result that is not JSON, or too large, becomes an error
+ * that says so.
  */
 export function resultAnswer(requestId: string, tool: string, result: unknown): Answer {
   try {
@@ -29,19 +29,22 @@ export function resultAnswer(requestId: string, tool: string, result: unknown): 
     if (excessOf(answer.body, bounds) !== undefined)
       return errorAnswer(
         requestId,
-        `The result of ${tool} has too many values, or is nested too deep; a relay takes at ` +
-          `most ${maxAnswerValues} values and ${maxBodyDepth} levels. Return less, or a part at ` +
-          'a time.',
+        `The result of ${tool} has too many values or is nested too deeply. A relay accepts at ` +
+          `most ${maxAnswerValues} values and ${maxBodyDepth} levels. Return less, or one part ` +
+          'at a time.',
       );
     if (answer.bytes <= maxAnswerBytes) return answer;
     const megabytes = (answer.bytes / 1_048_576).toFixed(1);
     return errorAnswer(
       requestId,
-      `The result of ${tool} is ${megabytes} MB as JSON; a relay takes at most 4 MB. Return ` +
-        'less, or a part at a time.',
+      `The result of ${tool} is ${megabytes} MB as JSON. A relay accepts at most 4 MB. Return ` +
+        'less, or one part at a time.',
     );
   } catch (error) {
-    return errorAnswer(requestId, `The result of ${tool} is no JSON: ${messageOf(error)}`);
+    return errorAnswer(
+      requestId,
+      `The result of ${tool} cannot be sent as JSON: ${messageOf(error)}`,
+    );
   }
 }
 
@@ -59,7 +62,7 @@ export function errorAnswer(requestId: string, message: string): Answer {
   );
 }
 
-/** What was thrown, in words; whatever it is, this does not throw. */
+/** The message of whatever was thrown. Never throws itself. */
 function messageOf(thrown: unknown): string {
   try {
     const { message } = (thrown ?? {}) as { readonly message?: unknown };
@@ -76,7 +79,7 @@ function answerOf(requestId: string, key: 'result' | 'error', json: string): Ans
   return { requestId, body, bytes: new TextEncoder().encode(body).length };
 }
 
-/** The value as JSON; throws where JSON would leave something out without a word. */
+/** The value as JSON. Throws if JSON would silently leave something out. */
 function jsonOf(result: unknown): string {
   if (result === undefined) return 'null';
   const json = JSON.stringify(result, (key, value: unknown) => {
@@ -85,7 +88,7 @@ function jsonOf(result: unknown): string {
       throw new TypeError(`${key === '' ? 'it' : JSON.stringify(key)} is ${fault}.`);
     return value;
   }) as string | undefined;
-  if (json === undefined) throw new TypeError('its toJSON gives nothing.');
+  if (json === undefined) throw new TypeError('its toJSON returns nothing.');
   return json;
 }
 
@@ -97,7 +100,7 @@ function faultOf(value: unknown): string | undefined {
   if (ArrayBuffer.isView(value)) return 'binary data (encode it as text)';
   const prototype: unknown = Object.getPrototypeOf(value);
   const plain = prototype === null || Object.getPrototypeOf(prototype) === null;
-  // A Map, a Promise, an Error: JSON would make an empty object of it.
+  // JSON would turn a Map, a Promise or an Error into an empty object.
   return plain || Object.keys(value).length > 0
     ? undefined
     : `a ${Object.prototype.toString.call(value).slice(8, -1)}, which has no JSON form`;

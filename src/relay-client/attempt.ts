@@ -1,4 +1,4 @@
-/** One line from its first request to its end: how long it stood, and why it ended. */
+/** One line from its first request to its end: how long it was up, and why it ended. */
 import { numberIn, stringIn } from './json.ts';
 import type { Line, LineEvent, Transport } from './line.ts';
 import {
@@ -12,48 +12,66 @@ import type { Scope } from './scope.ts';
 /** How a line ended. */
 export interface Ending {
   readonly error: RelayClientError;
-  /** Milliseconds that it stood; undefined where it never did. */
-  readonly stoodMs: number | undefined;
+  /** Milliseconds that it was up; undefined if it never was. */
+  readonly upMs: number | undefined;
   /**
-   * `transport`: the way may be at fault, and another one better. `relay`: it is away for now.
-   * `over`: the relay says that there is no more to come.
+   * `transport`: the transport may be at fault, and another one may work better. `relay`: the relay
+   * is away for now. `over`: the relay says that no line will come up again.
    */
   readonly fault: 'transport' | 'relay' | 'over';
-  /** Milliseconds until the relay wants to hear again, where it said so. */
+  /** Milliseconds until the relay wants the next attempt, if it said so. */
   readonly retryInMs: number | undefined;
 }
 
-/** What hears of a line. */
+/** Receives what happens on a line. */
 export interface LineListener {
-  /** It stands. */
+  /** The line is up. */
   up(): void;
   /** As of {@link Line}. */
   speak(send: (frame: string) => void): void;
-  /** Every event but goodbyes. */
+  /** Every event except goodbyes. */
   event(event: LineEvent): void;
 }
 
 /** What lines have in common. */
 export interface LineMemory {
   readonly client: string;
-  /** Of the last event that came. */
+  /** The id of the last event. */
   lastId: string | undefined;
-  /** How often the relay lets hear of itself. */
+  /** Milliseconds between the relay's heartbeats. */
   heartbeatMs: number;
-  /** How long the relay lets calls wait for an application that is away. */
+  /** Milliseconds that the relay lets calls wait for an application that is away. */
   leaseMs: number;
   /** Least milliseconds before a reconnection, as a stream may say. */
   leastMs: number;
 }
 
-/** Time for a line to stand. */
+/** Milliseconds in which a line must come up. */
 export const establishMs = 10_000;
-/** Heartbeats that may fail to come. */
+/** Heartbeats that may fail to arrive. */
 const patience = 2.5;
-/** A timer that is later than this was asleep with its machine or page: the silence was ours. */
+/**
+ * If a timer is late by more than this, the machine or the page was asleep, and the relay is not to
+ * blame for the silence.
+ */
 const asleepMs = 5_000;
 
-/** Runs a line until it ends; resolves in any case. */
+interface State {
+  readonly scope: Scope;
+  readonly memory: LineMemory;
+  readonly listener: LineListener;
+  /** By `performance.now()`; undefined until the line is up. */
+  upAt: number | undefined;
+  /** When something last arrived, by `performance.now()`. */
+  heardAt: number;
+  /** Set when the line is ended from here or by a goodbye. */
+  fault: Ending['fault'] | undefined;
+  retryInMs: number | undefined;
+  /** Stops the timer of {@link establishMs}. */
+  established: () => void;
+}
+
+/** Runs a line until it ends. Never rejects. */
 export async function attempt(
   life: Scope,
   transport: Transport,
@@ -61,96 +79,115 @@ export async function attempt(
   listener: LineListener,
 ): Promise<Ending> {
   const scope = life.child();
-  let upAt: number | undefined;
-  let heardAt = performance.now();
-  let fault: Ending['fault'] | undefined;
-  let retryInMs: number | undefined;
-
-  const silenceMs = (): number => patience * memory.heartbeatMs;
-  const watch = (): void => {
-    if (upAt === undefined || scope.ended) return;
-    const dueInMs = heardAt + silenceMs() - performance.now();
-    scope.after(Math.max(1, dueInMs), () => {
-      const silentMs = performance.now() - heardAt;
-      if (silentMs < silenceMs()) return watch();
-      fault = silentMs > silenceMs() + asleepMs ? 'relay' : 'transport';
-      scope.end(relayClientError('silent', 'Nothing was heard of the relay for too long.'));
-    });
-  };
-  const up = (): void => {
-    if (upAt !== undefined || scope.ended) return;
-    upAt = performance.now();
-    heardAt = upAt;
-    establishing();
-    watch();
-    listener.up();
-  };
-  const goodbye = ({ data }: LineEvent): void => {
-    const reason = /^[a-z][a-z_]{0,63}$/.exec(stringIn(data, 'reason') ?? '')?.[0] ?? 'goodbye';
-    fault = data.reconnect === false ? 'over' : 'relay';
-    retryInMs = numberIn(data, 'retryMs');
-    scope.end(
-      relayClientError(
-        fault === 'over' ? reason : 'disconnected',
-        `The relay ended the connection: ${reason}.`,
-      ),
-    );
-  };
-  const line: Line = {
+  const state: State = {
     scope,
-    after: () => memory.lastId,
-    client: memory.client,
-    silenceMs,
-    heard() {
-      heardAt = performance.now();
-    },
-    up,
-    receive(event) {
-      if (event.event === 'goodbye') return goodbye(event);
-      if (event.event === 'connected') {
-        const everyMs = numberIn(event.data, 'heartbeatMs') ?? 0;
-        if (everyMs > 0) memory.heartbeatMs = everyMs;
-        const leaseMs = numberIn(event.data, 'leaseMs') ?? 0;
-        if (leaseMs > 0) memory.leaseMs = leaseMs;
-        up();
-      }
-      listener.event(event);
-      if (event.id !== undefined) memory.lastId = event.id;
-    },
-    speak: listener.speak,
-    retry(ms) {
-      memory.leastMs = ms;
-    },
-  };
-  const establishing = scope.after(establishMs, () =>
-    scope.end(
-      relayClientError(
-        'timeout',
-        `The ${transport.name} line did not stand within ${establishMs} ms.`,
+    memory,
+    listener,
+    upAt: undefined,
+    heardAt: performance.now(),
+    fault: undefined,
+    retryInMs: undefined,
+    established: scope.after(establishMs, () =>
+      scope.end(
+        relayClientError(
+          'timeout',
+          `The ${transport.name} connection was not established within ${establishMs} ms.`,
+        ),
       ),
     ),
-  );
-
+  };
   let broken: unknown = relayClientError('disconnected', 'The relay closed the connection.');
   try {
-    await transport.run(line);
+    await transport.run(lineOf(state));
   } catch (thrown) {
     broken = thrown;
   }
   const error = asRelayClientError(scope.ended ? scope.reason : broken);
   scope.end(error);
-  // An id that the relay cannot place: from now on, whatever it has.
+  // The relay may not know the id any longer; the next line then starts with what the relay has.
   if (error.status === 400) memory.lastId = undefined;
+  const { upAt, fault, retryInMs } = state;
   return {
     error,
-    stoodMs: upAt === undefined ? undefined : performance.now() - upAt,
+    upMs: upAt === undefined ? undefined : performance.now() - upAt,
     fault: fault ?? faultOf(error, upAt),
     retryInMs: error.retryAfterMs ?? retryInMs,
   };
 }
 
+function lineOf(state: State): Line {
+  const { scope, memory, listener } = state;
+  return {
+    scope,
+    after: () => memory.lastId,
+    client: memory.client,
+    silenceMs: () => silenceMs(memory),
+    heard() {
+      state.heardAt = performance.now();
+    },
+    up: () => noteUp(state),
+    receive: (event) => receive(state, event),
+    speak: listener.speak,
+    retry(ms) {
+      memory.leastMs = ms;
+    },
+  };
+}
+
+function silenceMs({ heartbeatMs }: LineMemory): number {
+  return patience * heartbeatMs;
+}
+
+function noteUp(state: State): void {
+  if (state.upAt !== undefined || state.scope.ended) return;
+  state.upAt = performance.now();
+  state.heardAt = state.upAt;
+  state.established();
+  watch(state);
+  state.listener.up();
+}
+
+/** Ends the line if nothing arrives for too long. */
+function watch(state: State): void {
+  const { scope, memory, upAt, heardAt } = state;
+  if (upAt === undefined || scope.ended) return;
+  const dueInMs = heardAt + silenceMs(memory) - performance.now();
+  scope.after(Math.max(1, dueInMs), () => {
+    const silentMs = performance.now() - state.heardAt;
+    if (silentMs < silenceMs(memory)) return watch(state);
+    state.fault = silentMs > silenceMs(memory) + asleepMs ? 'relay' : 'transport';
+    scope.end(relayClientError('silent', 'The relay was silent for too long.'));
+  });
+}
+
+function receive(state: State, event: LineEvent): void {
+  const { memory, listener } = state;
+  if (event.event === 'goodbye') return endByGoodbye(state, event);
+  if (event.event === 'connected') {
+    const everyMs = numberIn(event.data, 'heartbeatMs') ?? 0;
+    if (everyMs > 0) memory.heartbeatMs = everyMs;
+    const leaseMs = numberIn(event.data, 'leaseMs') ?? 0;
+    if (leaseMs > 0) memory.leaseMs = leaseMs;
+    noteUp(state);
+  }
+  listener.event(event);
+  if (event.id !== undefined) memory.lastId = event.id;
+}
+
+function endByGoodbye(state: State, { data }: LineEvent): void {
+  const reason = /^[a-z][a-z_]{0,63}$/.exec(stringIn(data, 'reason') ?? '')?.[0] ?? 'goodbye';
+  state.fault = data.reconnect === false ? 'over' : 'relay';
+  state.retryInMs = numberIn(data, 'retryMs');
+  state.scope.end(
+    relayClientError(
+      state.fault === 'over' ? reason : 'disconnected',
+      `The relay ended the connection: ${reason}.`,
+    ),
+  );
+}
+
 function faultOf(error: RelayClientError, upAt: number | undefined): Ending['fault'] {
-  // Neither a relay that is away nor one that says "not now" says anything about the way there.
+  // A relay that is away, or that answers "not now", says nothing about the transport.
   const away = error.code === 'network_error' || (error.status !== undefined && isPassing(error));
   return upAt === undefined && !away ? 'transport' : 'relay';
 }

@@ -1,4 +1,4 @@
-/** How long to wait before trying again. */
+/** How long to wait before another attempt. */
 
 /** Most milliseconds between two attempts, before jitter. */
 export const maxBackoffMs = 30_000;
@@ -6,14 +6,14 @@ export const maxBackoffMs = 30_000;
 /** Most milliseconds that a relay can make a client wait. */
 export const maxRetryAfterMs = 300_000;
 
-/** However short a lease is, no relay is asked more often than this. */
+/** The least upper limit, so that a short lease does not make attempts too frequent. */
 const leastCapMs = 250;
 
 /**
- * Milliseconds after the `failures`th failure in a row (from 1): 1 s, 2 s, 4 s … 30 s, each 25 %
- * more or less.
- * @param random gives a number from 0 up to 1
- * @param mostMs the longest of them, chance included; less than 250 ms counts as that
+ * Milliseconds to wait after the `failures`th failure in a row (from 1): 1 s, 2 s, 4 s … 30 s, plus
+ * or minus up to 25 %.
+ * @param random gives a number from 0 to below 1
+ * @param mostMs the longest wait, jitter included; less than 250 ms counts as 250 ms
  */
 export function backoffMs(
   failures: number,
@@ -29,8 +29,9 @@ export function backoffMs(
 }
 
 /**
- * The later of the two: our own turn, and when the relay wants to hear from us. @param retryAfterMs
- * what the relay said, if it did @param mostMs of our own turn
+ * Milliseconds to wait: the longer of our own backoff and what the relay asked for.
+ * @param retryAfterMs what the relay asked for, if it did
+ * @param mostMs the longest backoff of our own
  */
 export function retryMs(
   failures: number,
@@ -45,8 +46,8 @@ export function retryMs(
 }
 
 /**
- * Milliseconds of a `Retry-After` header: whole seconds. Undefined for a date (clocks differ) and
- * anything else.
+ * Milliseconds of a `Retry-After` header with whole seconds. Undefined for a date, because clocks
+ * differ, and for anything else.
  */
 export function retryAfterMs(header: string | null): number | undefined {
   return header !== null && /^\s*\d{1,9}\s*$/.test(header)

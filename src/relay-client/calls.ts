@@ -1,6 +1,6 @@
 /**
- * The calls that this application runs: each once, many at a time, stopped when nobody waits for
- * them any more.
+ * The calls that this application runs. Each runs once, many run at a time, and a call is stopped
+ * when no caller waits for it any longer.
  */
 import { type Answer, errorAnswer, resultAnswer, thrownAnswer } from './answer.ts';
 import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
@@ -14,9 +14,9 @@ import type { RelayTool } from './tool.ts';
 export interface Calls {
   /** A `tool-request` came, for the first time or again. */
   request(data: JsonObject): void;
-  /** A `tool-cancel` came: nobody waits for this call any more. */
+  /** A `tool-cancel` came: no caller waits for this call any longer. */
   cancel(data: JsonObject): void;
-  /** Calls that run or wait for their turn. */
+  /** The number of calls that run or wait for their turn. */
   readonly size: number;
 }
 
@@ -24,9 +24,9 @@ export interface Calls {
 export interface CallsWorld {
   readonly life: Scope;
   readonly clock: RelayClock;
-  /** The handler of a tool, as things are now. */
+  /** The current handler of a tool. */
   handler(tool: string): RelayTool['handler'] | undefined;
-  /** Takes an answer to the relay. */
+  /** Brings an answer to the relay. */
   answer(answer: Answer, forMs: number): void;
   readonly cache?: AnswerCache;
 }
@@ -41,130 +41,150 @@ interface Call {
   readonly tool: string;
   readonly args: JsonObject;
   readonly attempt: number;
-  /** Epoch milliseconds, by our clock. */
+  /** Epoch milliseconds, by the local clock. */
   readonly deadline: number;
   /** When it ends, the call is over, whatever its handler still does. */
   readonly scope: Scope;
   readonly remainingMs: () => number;
 }
 
-export function createCalls({
-  life,
-  clock,
-  handler,
-  answer,
-  cache = createAnswerCache(),
-}: CallsWorld): Calls {
-  const open = new Map<string, Call>();
-  const waiting = new Set<Call>();
-  let running = 0;
-  let starting = false;
+interface State {
+  readonly world: CallsWorld;
+  readonly cache: AnswerCache;
+  /** The calls that run or wait, by id. */
+  readonly open: Map<string, Call>;
+  readonly waiting: Set<Call>;
+  running: number;
+  /** Calls are being started. */
+  starting: boolean;
+}
 
-  const settle = (call: Call, given: Answer): void => {
-    // Cancelled, out of time, or closed.
-    if (call.scope.ended) return;
-    cache.add(call.requestId, given);
-    answer(given, call.remainingMs());
-    call.scope.end(undefined);
+export function createCalls(world: CallsWorld): Calls {
+  const state: State = {
+    world,
+    cache: world.cache ?? createAnswerCache(),
+    open: new Map(),
+    waiting: new Set(),
+    running: 0,
+    starting: false,
   };
-  const run = async (call: Call): Promise<void> => {
-    const { requestId, tool, args, attempt, deadline, scope } = call;
-    const handle = handler(tool);
-    if (handle === undefined)
-      return settle(
-        call,
-        errorAnswer(requestId, `This application has no tool called ${JSON.stringify(tool)} now.`),
-      );
-    const controller = new AbortController();
-    const forget = scope.onEnd((reason) => controller.abort(reason));
-    try {
-      const result = await handle(
-        args,
-        Object.freeze({ requestId, signal: controller.signal, deadline, attempt }),
-      );
-      forget();
-      settle(call, resultAnswer(requestId, tool, result));
-    } catch (thrown) {
-      forget();
-      settle(call, thrownAnswer(requestId, thrown));
-    }
-  };
-  const next = (): void => {
-    // A call that is over at once comes back here: the loop goes on instead.
-    if (starting || life.ended) return;
-    starting = true;
-    for (const call of waiting) {
-      if (running >= maxRunning) break;
-      waiting.delete(call);
-      running += 1;
-      call.scope.onEnd(() => {
-        running -= 1;
-        next();
-      });
-      run(call).catch(() => {});
-    }
-    starting = false;
-  };
-  const begin = (requestId: string, tool: string, data: JsonObject): void => {
-    const forMs = clock.remainingMs(data.deadline);
-    const scope = life.child();
-    const until = performance.now() + forMs;
-    const call: Call = {
-      requestId,
-      tool,
-      args: isJsonObject(data.args) ? data.args : {},
-      attempt: numberIn(data, 'attempt') ?? 1,
-      deadline: Date.now() + Math.round(forMs),
-      scope,
-      remainingMs: () => until - performance.now(),
-    };
-    open.set(requestId, call);
-    scope.onEnd(() => {
-      open.delete(requestId);
-      waiting.delete(call);
-      if (!cache.has(requestId)) cache.add(requestId);
-    });
-    scope.after(forMs, () =>
-      scope.end(relayClientError('timeout', 'The deadline of the call has passed.')),
-    );
-    if (waiting.size >= maxWaiting)
-      return settle(
-        call,
-        errorAnswer(
-          requestId,
-          `This application has ${maxWaiting} calls waiting and takes no more now.`,
-        ),
-      );
-    waiting.add(call);
-    next();
-  };
-
   return {
-    request(data) {
-      const requestId = stringIn(data, 'requestId');
-      const tool = stringIn(data, 'tool');
-      if (life.ended || requestId === undefined || tool === undefined || open.has(requestId))
-        return;
-      if (!cache.has(requestId)) return begin(requestId, tool, data);
-      const given = cache.get(requestId);
-      if (given !== undefined) answer(given, clock.remainingMs(data.deadline));
-    },
-    cancel(data) {
-      const requestId = stringIn(data, 'requestId');
-      if (requestId === undefined) return;
-      const call = open.get(requestId);
-      if (call !== undefined)
-        call.scope.end(
-          relayClientError(
-            'cancelled',
-            `The call was cancelled: ${stringIn(data, 'reason') ?? 'nobody waits for it'}.`,
-          ),
-        );
-      // One that was cancelled before it came does not run when it comes.
-      else if (!cache.has(requestId)) cache.add(requestId);
-    },
+    request: (data) => takeRequest(state, data),
+    cancel: (data) => cancel(state, data),
     get size() {
-      return open.size;
+      return state.open.size;
     },
   };
+}
+
+function takeRequest(state: State, data: JsonObject): void {
+  const { world, cache, open } = state;
+  const requestId = stringIn(data, 'requestId');
+  const tool = stringIn(data, 'tool');
+  if (world.life.ended || requestId === undefined || tool === undefined || open.has(requestId))
+    return;
+  if (!cache.has(requestId)) return begin(state, requestId, tool, data);
+  const given = cache.get(requestId);
+  if (given !== undefined) world.answer(given, world.clock.remainingMs(data.deadline));
+}
+
+function cancel({ open, cache }: State, data: JsonObject): void {
+  const requestId = stringIn(data, 'requestId');
+  if (requestId === undefined) return;
+  const call = open.get(requestId);
+  if (call !== undefined)
+    call.scope.end(
+      relayClientError(
+        'cancelled',
+        `The call was cancelled: ${stringIn(data, 'reason') ?? 'no caller waits for it'}.`,
+      ),
+    );
+  // A call that is cancelled before it arrives must not run when it does.
+  else if (!cache.has(requestId)) cache.add(requestId);
+}
+
+function begin(state: State, requestId: string, tool: string, data: JsonObject): void {
+  const { world, cache, open, waiting } = state;
+  const forMs = world.clock.remainingMs(data.deadline);
+  const scope = world.life.child();
+  const until = performance.now() + forMs;
+  const call: Call = {
+    requestId,
+    tool,
+    args: isJsonObject(data.args) ? data.args : {},
+    attempt: numberIn(data, 'attempt') ?? 1,
+    deadline: Date.now() + Math.round(forMs),
+    scope,
+    remainingMs: () => until - performance.now(),
+  };
+  open.set(requestId, call);
+  scope.onEnd(() => {
+    open.delete(requestId);
+    waiting.delete(call);
+    if (!cache.has(requestId)) cache.add(requestId);
+  });
+  scope.after(forMs, () =>
+    scope.end(relayClientError('timeout', 'The deadline of the call has passed.')),
+  );
+  if (waiting.size >= maxWaiting)
+    return settle(
+      state,
+      call,
+      errorAnswer(
+        requestId,
+        `This application already has ${maxWaiting} calls waiting and cannot take another one now.`,
+      ),
+    );
+  waiting.add(call);
+  startWaiting(state);
+}
+
+function startWaiting(state: State): void {
+  const { waiting, world } = state;
+  // A call that ends at once leads back here; the loop below goes on instead.
+  if (state.starting || world.life.ended) return;
+  state.starting = true;
+  for (const call of waiting) {
+    if (state.running >= maxRunning) break;
+    waiting.delete(call);
+    state.running += 1;
+    call.scope.onEnd(() => {
+      state.running -= 1;
+      startWaiting(state);
+    });
+    run(state, call).catch(() => {});
+  }
+  state.starting = false;
+}
+
+async function run(state: State, call: Call): Promise<void> {
+  const { requestId, tool, args, attempt, deadline, scope } = call;
+  const handle = state.world.handler(tool);
+  if (handle === undefined)
+    return settle(
+      state,
+      call,
+      errorAnswer(requestId, `This application has no tool called ${JSON.stringify(tool)} now.`),
+    );
+  const controller = new AbortController();
+  const forget = scope.onEnd((reason) => controller.abort(reason));
+  try {
+    const result = await handle(
+      args,
+      Object.freeze({ requestId, signal: controller.signal, deadline, attempt }),
+    );
+    forget();
+    settle(state, call, resultAnswer(requestId, tool, result));
+  } catch (thrown) {
+    forget();
+    settle(state, call, thrownAnswer(requestId, thrown));
+  }
+}
+
+function settle({ world, cache }: State, call: Call, given: Answer): void {
+  // The call was cancelled, ran out of time, or was closed.
+  if (call.scope.ended) return;
+  cache.add(call.requestId, given);
+  world.answer(given, call.remainingMs());
+  call.scope.end(undefined);
 }

@@ -1,6 +1,6 @@
 /**
- * Connects an application to its session: registers its tools, brings calls to their handlers and
- * answers back, and mends what breaks.
+ * Connects an application to its session: registers its tools, passes calls to their handlers,
+ * brings the answers back, and reconnects when needed.
  */
 import { connectionOf, type Ends } from './connection.ts';
 import { createHttp } from './http.ts';
@@ -34,17 +34,35 @@ const optionNames: readonly (keyof RelayClientOptions)[] = [
 ];
 
 /**
- * Connects to a session of a relay. Resolves when the tools are registered and the connection
- * stands for the first time. Until then it tries again, for as long as it takes, whenever that can
- * help (a network or a relay that is away, a limit that passes); `onStatus` hears of each attempt,
- * and `signal` gives up. Rejects with a `RelayClientError` where trying again cannot help: options
- * that are wrong (`invalid_options`), a token or a session that the relay does not know (status
- * 401, 403, 404, 410), tools of which it takes none (422), too many of them (413). Tools that it
- * refuses while it takes others are in `failed`.
+ * Connects to a session of a relay. Resolves when the tools are registered and the connection is up
+ * for the first time. Until then it keeps trying as long as that can help, for instance while the
+ * network or the relay is away or a rate limit applies. `onStatus` is called for each attempt, and
+ * `signal` stops them. Rejects with a `RelayClientError` if trying again cannot help: wrong options
+ * (`invalid_options`), a token or a session that the relay does not know (status 401, 403, 404,
+ * 410), a list of which it accepts no tool (422), or too many tools (413). If it accepts some tools
+ * and refuses others, the refused ones are in `failed`.
  *
- * @example const relay = await connectRelay({ url: 'https://relay.example.com', code, token, tools:
- * [{ name: 'get_title', description: 'The title of the document.', parameters: { type: 'object' },
- * handler: () => document.title }], });
+ * @example
+ * ```ts
+ * import { connectRelay } from 'host-tools/relay/client';
+ *
+ * declare const [code, token]: [string, string]; // from the host that created the session
+ *
+ * const relay = await connectRelay({
+ *   url: 'https://relay.example.com',
+ *   code,
+ *   token,
+ *   tools: [
+ *     {
+ *       name: 'get_title',
+ *       description: 'The title of the document.',
+ *       parameters: { type: 'object' },
+ *       handler: () => 'Report 2025',
+ *     },
+ *   ],
+ * });
+ * // later: await relay.close();
+ * ```
  */
 export async function connectRelay(options: RelayClientOptions): Promise<RelayConnection> {
   const own = ownOptions('connectRelay', options, optionNames) as RelayClientOptions;
@@ -78,7 +96,8 @@ function transportsOf(
   const [only] = all[transport]();
   if (only === undefined)
     throw invalid(
-      'There is no WebSocket here: give one as the option WebSocket, or another transport.',
+      'This environment has no WebSocket. Pass one as the option WebSocket, or use another ' +
+        'transport.',
     );
   return [only];
 }
@@ -92,7 +111,7 @@ function pluginOf({
   if (typeof pluginType !== 'string' || typeof pluginVersion !== 'string')
     throw invalid('pluginType and pluginVersion must be strings.');
   if (!Array.isArray(capabilities) || !isJsonObject(environment))
-    throw invalid('capabilities must be an array, and environment an object.');
+    throw invalid('capabilities must be an array, and environment must be an object.');
   try {
     return JSON.parse(
       JSON.stringify({ pluginType, pluginVersion, capabilities, environment }),

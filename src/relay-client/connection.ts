@@ -1,10 +1,10 @@
 /** A connection: its parts put together, and what the application sees of them. */
-import { createCalls } from './calls.ts';
-import { createDelivery } from './delivery.ts';
+import { type Calls, createCalls } from './calls.ts';
+import { createDelivery, type Delivery } from './delivery.ts';
 import type { RelayHttp } from './http.ts';
 import { type JsonObject, numberIn, stringIn } from './json.ts';
 import type { LineEvent, Transport } from './line.ts';
-import { keepLink } from './link.ts';
+import { keepLink, type LinkListener } from './link.ts';
 import type {
   RelayClientOptions,
   RelayCloseOptions,
@@ -14,18 +14,18 @@ import type {
   RelayTransport,
 } from './options.ts';
 import { ownOptions } from './own-options.ts';
-import { createRegistration } from './registration.ts';
+import { createRegistration, type Registration } from './registration.ts';
 import {
   asRelayClientError,
   type RelayClientError,
   relayClientError,
 } from './relay-client-error.ts';
-import { createRelayClock } from './relay-clock.ts';
-import { createScope, tell } from './scope.ts';
+import { createRelayClock, type RelayClock } from './relay-clock.ts';
+import { createScope, type Scope, tell } from './scope.ts';
 import type { RelayTool } from './tool.ts';
 import { prepareTools, type ToolList } from './tool-list.ts';
 
-/** Where it is told, once, what became of the attempt to connect. */
+/** Called with the outcome of the attempt to connect. Only the first call counts. */
 export interface Ends {
   readonly connected: (connection: RelayConnection) => void;
   readonly closed: (error: unknown) => void;
@@ -41,143 +41,202 @@ export interface ConnectionParts {
   readonly ends: Ends;
 }
 
-/** Starts it. */
-export function connectionOf({
-  http,
-  transports,
-  list,
-  plugin,
-  options,
-  ends,
-}: ConnectionParts): void {
-  const { onStatus, onToolsChanged, signal, random = Math.random } = options;
+interface State {
+  readonly parts: ConnectionParts;
+  readonly life: Scope;
+  status: RelayStatus;
+  transport: RelayTransport | undefined;
+  /** A line was up at some time. */
+  wasUp: boolean;
+  /** The list that the application set last. */
+  latest: ToolList;
+  /** Those of `latest`, and of tools that the relay may still have. */
+  handlers: ReadonlyMap<string, RelayTool['handler']>;
+}
+
+interface Workers {
+  readonly clock: RelayClock;
+  readonly registration: Registration;
+  readonly delivery: Delivery;
+  readonly calls: Calls;
+}
+
+/** Starts a connection. */
+export function connectionOf(parts: ConnectionParts): void {
+  const { list, options } = parts;
+  const { signal, random = Math.random } = options;
   const life = createScope();
-  const clock = createRelayClock();
-  let status: RelayStatus = 'connecting';
-  let transport: RelayTransport | undefined;
-  let stoodBefore = false;
-  let handlers: ReadonlyMap<string, RelayTool['handler']> = list.handlers;
-
-  const report = (more: Omit<RelayStatusEvent, 'status' | 'transport'> = {}): void => {
-    tell(
-      onStatus,
-      Object.freeze({ status, ...(transport === undefined ? {} : { transport }), ...more }),
-    );
-  };
-  const finish = (
-    reason: string,
-    error: RelayClientError | undefined,
-    why: unknown = error,
-  ): void => {
-    if (life.ended) return;
-    status = 'closed';
-    transport = undefined;
-    life.end(why);
-    report({ reason, ...(error === undefined ? {} : { error }) });
-    ends.closed(why);
-  };
-  const over = (error: RelayClientError): void => finish(error.code, error);
-
-  const registration = createRegistration(
-    { http, life, random, plugin },
-    {
-      taken(taken, failedTools) {
-        // A tool that was removed could be called until now.
-        if (latest === taken) handlers = taken.handlers;
-        report({ failedTools });
-      },
-      refused: (error, retryInMs) =>
-        report(retryInMs === undefined ? { error } : { error, retryInMs }),
-      over,
-    },
-  );
-  const delivery = createDelivery({ http, life, random, failed: (error) => report({ error }) });
-  const calls = createCalls({
+  const state: State = {
+    parts,
     life,
-    clock,
-    handler: (tool) => handlers.get(tool),
-    answer: delivery.send,
-  });
-  let latest = list;
-
-  const receive = ({ event, data }: LineEvent): void => {
-    if (event === 'connected' || event === 'heartbeat') clock.heard(data.timestamp);
-    if (event === 'connected') {
-      registration.seen(numberIn(data, 'toolsRevision'), stoodBefore);
-      stoodBefore = true;
-    } else if (event === 'tool-request') calls.request(data);
-    else if (event === 'tool-cancel') calls.cancel(data);
-    else if (event === 'tool-availability-update') tell(onToolsChanged, data);
-    else if (event === 'response-stored') delivery.stored(stringIn(data, 'requestId') ?? '');
-    else if (event === 'response-refused')
-      delivery.refused(stringIn(data, 'requestId') ?? '', refusalOf(data, http));
+    status: 'connecting',
+    transport: undefined,
+    wasUp: false,
+    latest: list,
+    handlers: list.handlers,
   };
-  const change = async (tools: readonly RelayTool[], reason: string): Promise<void> => {
-    const next = prepareTools(tools);
-    latest = next;
-    handlers = new Map([...handlers, ...next.handlers]);
-    await registration.set(next, reason);
-  };
-  const close = async (given: RelayCloseOptions): Promise<void> => {
-    const { deleteSession } = ownOptions('close', given, ['deleteSession']);
-    finish('close', undefined, relayClientError('closed', 'The connection was closed.'));
-    if (deleteSession !== true) return;
-    try {
-      await http.call(createScope(), 'DELETE', '');
-    } catch (thrown) {
-      const error = asRelayClientError(thrown);
-      // Then it is gone already.
-      if (error.status !== 404 && error.status !== 410) throw error;
-    }
-  };
-  const connection = {
-    get status() {
-      return status;
-    },
-    get transport() {
-      return transport;
-    },
-    get failed() {
-      return registration.failed;
-    },
-    update: (tools, reason = 'application-update') => quietly(change(tools, reason)),
-    close: (given = {}) => quietly(close(given)),
-  } as RelayConnection;
-  if (typeof Symbol.asyncDispose === 'symbol')
-    Object.defineProperty(connection, Symbol.asyncDispose, { value: () => connection.close() });
-
+  const workers = createWorkers(state, random);
+  const connection = shownConnection(state, workers.registration);
   const start = async (): Promise<void> => {
-    await registration.set(list, 'plugin-registration');
+    await workers.registration.set(list, 'plugin-registration');
     await keepLink(
-      { life, random, transports, client: clientId() },
-      {
-        up(name) {
-          status = 'connected';
-          transport = name;
-          report();
-          ends.connected(connection);
-        },
-        down(error, retryInMs) {
-          transport = undefined;
-          if (status === 'connected') status = 'reconnecting';
-          report({ error, retryInMs });
-        },
-        over,
-        speak: delivery.socket,
-        event: receive,
-      },
+      { life, random, transports: parts.transports, client: clientId() },
+      linkListener(state, workers, connection),
     );
   };
-
   if (signal !== undefined) {
-    const abort = (): void => finish('close', undefined, signal.reason);
+    const abort = (): void => finish(state, 'close', undefined, signal.reason);
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });
     life.onEnd(() => signal.removeEventListener('abort', abort));
   }
-  report();
-  // What the relay will not take of a first registration ends it before it began.
-  start().catch((error: unknown) => over(asRelayClientError(error)));
+  report(state);
+  // If the relay refuses the first registration, the connection ends before it began.
+  start().catch((error: unknown) => over(state, asRelayClientError(error)));
+}
+
+function createWorkers(state: State, random: () => number): Workers {
+  const { life, parts } = state;
+  const { http, plugin } = parts;
+  const clock = createRelayClock();
+  const registration = createRegistration(
+    { http, life, random, plugin },
+    {
+      taken(taken, failedTools) {
+        // Removed tools could still be called until now.
+        if (state.latest === taken) state.handlers = taken.handlers;
+        report(state, { failedTools });
+      },
+      refused: (error, retryInMs) =>
+        report(state, retryInMs === undefined ? { error } : { error, retryInMs }),
+      over: (error) => over(state, error),
+    },
+  );
+  const delivery = createDelivery({
+    http,
+    life,
+    random,
+    failed: (error) => report(state, { error }),
+  });
+  const calls = createCalls({
+    life,
+    clock,
+    handler: (tool) => state.handlers.get(tool),
+    answer: delivery.send,
+  });
+  return { clock, registration, delivery, calls };
+}
+
+function linkListener(state: State, workers: Workers, connection: RelayConnection): LinkListener {
+  return {
+    up(name) {
+      state.status = 'connected';
+      state.transport = name;
+      report(state);
+      state.parts.ends.connected(connection);
+    },
+    down(error, retryInMs) {
+      state.transport = undefined;
+      if (state.status === 'connected') state.status = 'reconnecting';
+      report(state, { error, retryInMs });
+    },
+    over: (error) => over(state, error),
+    speak: workers.delivery.socket,
+    event: (event) => receive(state, workers, event),
+  };
+}
+
+function receive(
+  state: State,
+  { clock, registration, delivery, calls }: Workers,
+  { event, data }: LineEvent,
+): void {
+  const { options, http } = state.parts;
+  if (event === 'connected' || event === 'heartbeat') clock.heard(data.timestamp);
+  if (event === 'connected') {
+    registration.seen(numberIn(data, 'toolsRevision'), state.wasUp);
+    state.wasUp = true;
+  } else if (event === 'tool-request') calls.request(data);
+  else if (event === 'tool-cancel') calls.cancel(data);
+  else if (event === 'tool-availability-update') tell(options.onToolsChanged, data);
+  else if (event === 'response-stored') delivery.stored(stringIn(data, 'requestId') ?? '');
+  else if (event === 'response-refused')
+    delivery.refused(stringIn(data, 'requestId') ?? '', refusalOf(data, http));
+}
+
+/** The connection as the application sees it. */
+function shownConnection(state: State, registration: Registration): RelayConnection {
+  const connection = {
+    get status() {
+      return state.status;
+    },
+    get transport() {
+      return state.transport;
+    },
+    get failed() {
+      return registration.failed;
+    },
+    update: (tools, reason = 'application-update') =>
+      quietly(update(state, registration, tools, reason)),
+    close: (given = {}) => quietly(close(state, given)),
+  } as RelayConnection;
+  if (typeof Symbol.asyncDispose === 'symbol')
+    Object.defineProperty(connection, Symbol.asyncDispose, { value: () => connection.close() });
+  return connection;
+}
+
+async function update(
+  state: State,
+  registration: Registration,
+  tools: readonly RelayTool[],
+  reason: string,
+): Promise<void> {
+  const next = prepareTools(tools);
+  state.latest = next;
+  state.handlers = new Map([...state.handlers, ...next.handlers]);
+  await registration.set(next, reason);
+}
+
+async function close(state: State, given: RelayCloseOptions): Promise<void> {
+  const { deleteSession } = ownOptions('close', given, ['deleteSession']);
+  finish(state, 'close', undefined, relayClientError('closed', 'The connection was closed.'));
+  if (deleteSession !== true) return;
+  try {
+    await state.parts.http.call(createScope(), 'DELETE', '');
+  } catch (thrown) {
+    const error = asRelayClientError(thrown);
+    // These mean that the session is gone already.
+    if (error.status !== 404 && error.status !== 410) throw error;
+  }
+}
+
+function over(state: State, error: RelayClientError): void {
+  finish(state, error.code, error);
+}
+
+/** @param why what the scopes of the connection end with */
+function finish(
+  state: State,
+  reason: string,
+  error: RelayClientError | undefined,
+  why: unknown = error,
+): void {
+  if (state.life.ended) return;
+  state.status = 'closed';
+  state.transport = undefined;
+  state.life.end(why);
+  report(state, { reason, ...(error === undefined ? {} : { error }) });
+  state.parts.ends.closed(why);
+}
+
+function report(
+  { parts, status, transport }: State,
+  more: Omit<RelayStatusEvent, 'status' | 'transport'> = {},
+): void {
+  tell(
+    parts.options.onStatus,
+    Object.freeze({ status, ...(transport === undefined ? {} : { transport }), ...more }),
+  );
 }
 
 function refusalOf(data: JsonObject, http: RelayHttp): RelayClientError {
@@ -188,7 +247,8 @@ function refusalOf(data: JsonObject, http: RelayHttp): RelayClientError {
 }
 
 /**
- * 128 random bits: which running application this is, to a relay that must not give a call to two.
+ * 128 random bits that identify this running application. The relay must not give one call to two
+ * applications.
  */
 function clientId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
@@ -196,7 +256,7 @@ function clientId(): string {
   ).join('');
 }
 
-/** A promise whose rejection may go unlooked at. */
+/** The application may ignore the promise, even if it rejects. */
 function quietly(promise: Promise<void>): Promise<void> {
   promise.catch(() => {});
   return promise;

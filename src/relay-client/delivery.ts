@@ -1,6 +1,6 @@
 /**
- * Answers on their way to the relay: by the socket where there is one, else by POST, again and
- * again until the relay has them or nobody waits any more.
+ * Brings answers to the relay: over the socket if there is one, else by POST, and again until the
+ * relay has them or no caller waits any longer.
  */
 import { type Answer, errorAnswer } from './answer.ts';
 import { retryMs } from './backoff.ts';
@@ -13,24 +13,24 @@ import {
 } from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 
-/** Takes answers to the relay. */
+/** Brings answers to the relay. */
 export interface Delivery {
   /**
-   * Sends an answer. One that is under way already is left to that; in the place of one whose
-   * content the relay refuses goes an error that says so.
-   * @param forMs how long it is worth anything
+   * Sends an answer. Does nothing if an answer to the same call is under way already. If the relay
+   * refuses what the answer contains, an error that says so is sent instead.
+   * @param forMs milliseconds for which the answer is of any use
    */
   send(answer: Answer, forMs: number): void;
   /**
-   * There is a socket now that frames go out on; undefined: there is none any more, and what it did
-   * not confirm goes by POST.
+   * Sets the function that sends frames over a socket. Undefined: the socket is gone, and what it
+   * did not confirm is sent by POST.
    */
   socket(send: ((frame: string) => void) | undefined): void;
-  /** The relay has confirmed an answer that came by the socket. */
+  /** The relay has confirmed an answer that came over the socket. */
   stored(requestId: string): void;
-  /** The relay has refused an answer that came by the socket. */
+  /** The relay has refused an answer that came over the socket. */
   refused(requestId: string, error: RelayClientError): void;
-  /** Answers that are under way. */
+  /** The number of answers that are under way. */
   readonly size: number;
 }
 
@@ -39,108 +39,51 @@ export interface DeliveryWorld {
   readonly http: RelayHttp;
   readonly life: Scope;
   readonly random: () => number;
-  /** An answer that the relay will not take. */
+  /** Called for an answer that does not reach the relay. */
   failed(error: RelayClientError): void;
 }
 
-/** How long a socket's confirmation is waited for. */
+/** Milliseconds to wait for the socket's confirmation. */
 const confirmMs = 5_000;
-/** Larger answers go by POST: a frame holds up those behind it. */
+/** Larger answers go by POST, because a frame delays those behind it. */
 const maxFrameBytes = 262_144;
 
+/** An answer that is under way. */
 interface Parcel {
   readonly answer: Answer;
-  /** Ends when it has arrived, or is worth nothing any more. */
+  /** Ends when the answer has arrived, or is of no use any longer. */
   readonly scope: Scope;
-  /** When nobody waits any more, by the clock that never jumps. */
+  /** When the answer becomes useless, by `performance.now()`. */
   readonly until: number;
-  /** It says that the relay refused another one. */
+  /** The answer says that the relay refused another one. */
   readonly isNotice: boolean;
-  /** Stops the wait for the socket's confirmation; undefined when it goes by POST. */
+  /** Stops the wait for the socket's confirmation; undefined if the answer goes by POST. */
   unconfirmed?: (() => void) | undefined;
 }
 
-export function createDelivery({ http, life, random, failed }: DeliveryWorld): Delivery {
-  const parcels = new Map<string, Parcel>();
-  let sendFrame: ((frame: string) => void) | undefined;
+interface State {
+  readonly world: DeliveryWorld;
+  /** By the id of the call. */
+  readonly parcels: Map<string, Parcel>;
+  sendFrame: ((frame: string) => void) | undefined;
+}
 
-  const post = async ({ answer, scope }: Parcel, failures: number): Promise<void> => {
-    try {
-      await http.call(scope, 'POST', '/response', { body: answer.body });
-      scope.end(undefined);
-    } catch (thrown) {
-      if (scope.ended) return;
-      retry(answer.requestId, asRelayClientError(thrown), failures + 1);
-    }
-  };
-  const start = (parcel: Parcel, failures = 0): void => {
-    parcel.unconfirmed?.();
-    parcel.unconfirmed = undefined;
-    post(parcel, failures).catch(() => {});
-  };
-  const retry = (requestId: string, error: RelayClientError, failures: number): void => {
-    const parcel = parcels.get(requestId);
-    if (parcel === undefined) return;
-    if (isPassing(error)) {
-      parcel.unconfirmed?.();
-      parcel.unconfirmed = undefined;
-      parcel.scope.after(retryMs(failures, random, error.retryAfterMs), () =>
-        start(parcel, failures),
-      );
-    } else {
-      parcel.scope.end(undefined);
-      failed(error);
-      // Whoever waits is told why there is no result.
-      if (!parcel.isNotice && isOfContent(error))
-        take(
-          errorAnswer(requestId, `The relay did not take the result: ${error.message}`),
-          parcel.until - performance.now(),
-          true,
-        );
-    }
-  };
-  const byFrame = (parcel: Parcel): boolean => {
-    if (sendFrame === undefined || parcel.answer.bytes > maxFrameBytes) return false;
-    try {
-      sendFrame(`{"event":"response","data":${parcel.answer.body}}`);
-    } catch {
-      return false;
-    }
-    parcel.unconfirmed = parcel.scope.after(confirmMs, () => start(parcel));
-    return true;
-  };
-
-  const take = (answer: Answer, forMs: number, isNotice: boolean): void => {
-    if (life.ended || parcels.has(answer.requestId)) return;
-    const scope = life.child();
-    const parcel: Parcel = { answer, scope, until: performance.now() + forMs, isNotice };
-    parcels.set(answer.requestId, parcel);
-    scope.onEnd(() => parcels.delete(answer.requestId));
-    scope.after(forMs, () => {
-      scope.end(undefined);
-      failed(
-        relayClientError(
-          'timeout',
-          'An answer could not be brought to the relay before its deadline.',
-        ),
-      );
-    });
-    if (!byFrame(parcel)) start(parcel);
-  };
-
+export function createDelivery(world: DeliveryWorld): Delivery {
+  const state: State = { world, parcels: new Map(), sendFrame: undefined };
+  const { parcels } = state;
   return {
-    send: (answer, forMs) => take(answer, forMs, false),
+    send: (answer, forMs) => take(state, answer, forMs, false),
     socket(send) {
-      sendFrame = send;
+      state.sendFrame = send;
       if (send !== undefined) return;
       for (const parcel of [...parcels.values()])
-        if (parcel.unconfirmed !== undefined) start(parcel);
+        if (parcel.unconfirmed !== undefined) startPost(state, parcel, 0);
     },
     stored(requestId) {
       parcels.get(requestId)?.scope.end(undefined);
     },
     refused(requestId, error) {
-      if (parcels.get(requestId)?.unconfirmed !== undefined) retry(requestId, error, 1);
+      if (parcels.get(requestId)?.unconfirmed !== undefined) retry(state, requestId, error, 1);
     },
     get size() {
       return parcels.size;
@@ -148,9 +91,82 @@ export function createDelivery({ http, life, random, failed }: DeliveryWorld): D
   };
 }
 
+function take(state: State, answer: Answer, forMs: number, isNotice: boolean): void {
+  const { parcels, world } = state;
+  if (world.life.ended || parcels.has(answer.requestId)) return;
+  const scope = world.life.child();
+  const parcel: Parcel = { answer, scope, until: performance.now() + forMs, isNotice };
+  parcels.set(answer.requestId, parcel);
+  scope.onEnd(() => parcels.delete(answer.requestId));
+  scope.after(forMs, () => {
+    scope.end(undefined);
+    world.failed(
+      relayClientError('timeout', 'An answer did not reach the relay before its deadline.'),
+    );
+  });
+  if (!byFrame(state, parcel)) startPost(state, parcel, 0);
+}
+
+/** False if the answer cannot go over a socket. */
+function byFrame(state: State, parcel: Parcel): boolean {
+  const { sendFrame } = state;
+  if (sendFrame === undefined || parcel.answer.bytes > maxFrameBytes) return false;
+  try {
+    sendFrame(`{"event":"response","data":${parcel.answer.body}}`);
+  } catch {
+    return false;
+  }
+  parcel.unconfirmed = parcel.scope.after(confirmMs, () => startPost(state, parcel, 0));
+  return true;
+}
+
+/** @param failures failed attempts so far */
+function startPost(state: State, parcel: Parcel, failures: number): void {
+  stopConfirming(parcel);
+  post(state, parcel, failures).catch(() => {});
+}
+
+async function post(state: State, { answer, scope }: Parcel, failures: number): Promise<void> {
+  try {
+    await state.world.http.call(scope, 'POST', '/response', { body: answer.body });
+    scope.end(undefined);
+  } catch (thrown) {
+    if (scope.ended) return;
+    retry(state, answer.requestId, asRelayClientError(thrown), failures + 1);
+  }
+}
+
+function retry(state: State, requestId: string, error: RelayClientError, failures: number): void {
+  const { parcels, world } = state;
+  const parcel = parcels.get(requestId);
+  if (parcel === undefined) return;
+  if (isPassing(error)) {
+    stopConfirming(parcel);
+    parcel.scope.after(retryMs(failures, world.random, error.retryAfterMs), () =>
+      startPost(state, parcel, failures),
+    );
+    return;
+  }
+  parcel.scope.end(undefined);
+  world.failed(error);
+  // The agent learns why there is no result.
+  if (!parcel.isNotice && isOfContent(error))
+    take(
+      state,
+      errorAnswer(requestId, `The relay refused the result: ${error.message}`),
+      parcel.until - performance.now(),
+      true,
+    );
+}
+
+function stopConfirming(parcel: Parcel): void {
+  parcel.unconfirmed?.();
+  parcel.unconfirmed = undefined;
+}
+
 /**
- * True where the relay refuses what an answer holds, such as a result nested too deep, and not who
- * sends it, or when.
+ * True if the relay refuses what an answer contains, such as a result that is nested too deep, and
+ * not its sender or its time.
  */
 function isOfContent({ status }: RelayClientError): boolean {
   return status === 400 || status === 413 || status === 422;

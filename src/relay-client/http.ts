@@ -1,6 +1,6 @@
 /**
- * Requests to the relay: the token in a header, everything bounded, and every failure as one kind
- * of error.
+ * Requests to the relay. The token goes in a header, everything is bounded, and every failure is
+ * one kind of error.
  */
 import { retryAfterMs } from './backoff.ts';
 import { type JsonObject, parseObject, stringIn } from './json.ts';
@@ -13,34 +13,34 @@ import {
 import { type Scope, within } from './scope.ts';
 import type { Target } from './target.ts';
 
-/** What a request may have. */
+/** Further settings of a request. */
 export interface HttpMore {
   /** JSON text. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds for the whole of it. @default 30 000 */
+  /** Milliseconds for the whole request. @default 30 000 */
   readonly timeoutMs?: number;
 }
 
 /**
- * Speaks to one session of a relay. Everything rejects with a RelayClientError, or with the reason
- * that the scope ended for.
+ * Requests to one session of a relay. All of them reject with a RelayClientError, or with the
+ * reason for which the scope ended.
  */
 export interface RelayHttp {
-  /** The object that the relay answers; empty for an answer without one. */
+  /** The object in the relay's answer; empty if the answer has no body. */
   call(
     scope: Scope,
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
     more?: HttpMore,
   ): Promise<JsonObject>;
-  /** A response that is read as it comes, for as long as `signal` lets it. */
+  /** A response that is read as it arrives, until `signal` aborts. */
   open(
     path: string,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Response>;
-  /** A message from outside without the token. */
+  /** Removes the token from a message, and shortens it. */
   scrub(text: string): string;
 }
 
@@ -55,7 +55,7 @@ export function createHttp(
   const scrub = (text: string): string => text.replaceAll(token, '***').slice(0, maxMessageChars);
   const send = async (path: string, init: RequestInit): Promise<Response> => {
     try {
-      // A relay redirects nobody: token, definitions and answers are for it alone.
+      // A redirect is an error: only the relay may get the token, definitions and answers.
       return await fetch(`${base}${path}`, {
         ...init,
         cache: 'no-store',
@@ -69,11 +69,11 @@ export function createHttp(
     try {
       const answer = parseObject(await textOf(response));
       if (!response.ok) throw refusal(response, answer ?? {}, scrub);
-      // What answers otherwise is no relay: a portal that wants a login, for one.
+      // Anything else is not a relay, but perhaps a portal that wants a login.
       if (answer === undefined && response.status !== 204)
         throw relayClientError(
           'invalid_answer',
-          'What answered the request is no relay: a JSON object was expected.',
+          'The answer did not come from a relay: expected a JSON object. Check the url.',
         );
       return answer ?? {};
     } catch (error) {
@@ -109,8 +109,8 @@ export function createHttp(
 function networkError(detail: string): RelayClientError {
   return relayClientError(
     'network_error',
-    `The relay cannot be reached${detail === '' ? '' : ` (${detail})`}. In a page, this is ` +
-      'also what a refused origin looks like.',
+    `The relay cannot be reached${detail === '' ? '' : ` (${detail})`}. In a browser, this also ` +
+      'happens if the relay refuses the origin of the page.',
   );
 }
 
@@ -119,10 +119,10 @@ function refusal(
   answer: JsonObject,
   scrub: (text: string) => string,
 ): RelayClientError {
-  const said = stringIn(answer, 'message');
+  const message = stringIn(answer, 'message');
   return relayClientError(
     scrub(stringIn(answer, 'error') ?? `http_${status}`),
-    said === undefined ? `The relay answered ${status}.` : scrub(said),
+    message === undefined ? `The relay answered with status ${status}.` : scrub(message),
     {
       status,
       retryAfterMs: retryAfterMs(headers.get('retry-after')),
@@ -133,7 +133,7 @@ function refusal(
 
 async function textOf(response: Response): Promise<string> {
   const reader = response.body?.getReader();
-  // Where a fetch has no streams, its text is all there is.
+  // Some environments have a `fetch` without streams.
   if (reader === undefined) return response.text();
   const decoder = new TextDecoder();
   let text = '';
@@ -146,7 +146,7 @@ async function textOf(response: Response): Promise<string> {
       await reader.cancel();
       throw relayClientError(
         'invalid_answer',
-        `The relay's answer is over ${maxAnswerBytes} bytes.`,
+        `The relay's answer has more than ${maxAnswerBytes} bytes.`,
       );
     }
     text += decoder.decode(value, { stream: true });

@@ -1,6 +1,6 @@
 /**
- * The application's side of a relay, for browsers and Node: registers tools for a session, runs the
- * calls that agents make, and stays connected.
+ * The application's side of a relay, for browsers and Node. It registers tools for a session, runs
+ * the calls that agents make, and stays connected.
  */
 
 export { connectRelay } from './connect-relay.ts';

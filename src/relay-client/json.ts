@@ -1,19 +1,19 @@
-/** JSON as types, and the one text of a value whatever the order of its keys. */
+/** JSON as types, ways to read it, and its canonical text. */
 
-/** What JSON can hold. */
+/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-/** An object of JSON. */
+/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-/** True for an object that is no array. */
+/** True for an object that is not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The object that a text holds; undefined for any other text. */
+/** Parses a JSON object; undefined for any other text. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -23,19 +23,19 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** A string of an object; undefined for anything else. */
+/** A string member of an object; undefined if it is missing or has another type. */
 export function stringIn(object: JsonObject, key: string): string | undefined {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A finite number of an object; undefined for anything else. */
+/** A number member of an object; undefined if it is missing or has another type. */
 export function numberIn(object: JsonObject, key: string): number | undefined {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
   return typeof value === 'number' ? value : undefined;
 }
 
-/** JSON with the keys of each object sorted: equal values give equal texts. */
+/** JSON with the keys of each object sorted, so that equal values give equal texts. */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);

@@ -1,53 +1,51 @@
-/**
- * One attempt to get events from the relay: what a transport is given, and what each transport is.
- */
+/** A line is one attempt to get events from the relay. A transport runs it. */
 import type { JsonObject } from './json.ts';
 import type { RelayTransport } from './options.ts';
 import type { RelayClientError } from './relay-client-error.ts';
 import { relayClientError } from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 
-/** An event, whatever carried it. */
+/** An event, whichever transport carried it. */
 export interface LineEvent {
-  /** Its place in the log; undefined for what is not replayed. */
+  /** Its place in the log; undefined for an event that is never replayed. */
   readonly id: string | undefined;
   readonly event: string;
   readonly data: JsonObject;
 }
 
-/** What a transport works on. */
+/** What a transport is given. */
 export interface Line {
-  /** Ends when the line is given up; the transport then stops. */
+  /** Ends when the line is given up. Then the transport must stop. */
   readonly scope: Scope;
-  /** The id of the last event that came, on whatever line. */
+  /** The id of the last event that arrived, on any line. */
   readonly after: () => string | undefined;
-  /** Which running application this is. */
+  /** Identifies this running application. */
   readonly client: string;
-  /** Longest silence of a relay that is there, in milliseconds. */
+  /** Milliseconds of silence after which the relay counts as gone. */
   readonly silenceMs: () => number;
-  /** Something came, be it only a comment. */
+  /** Something arrived, even if it is only a comment. */
   heard(): void;
-  /** The line stands. `connected` says so too. */
+  /** The line is up. The event `connected` has the same effect. */
   up(): void;
-  /** An event came. */
+  /** An event arrived. */
   receive(event: LineEvent): void;
-  /** Frames can be sent on this line. Before `up`. */
+  /** Frames can be sent on this line. Called before `up`. */
   speak(send: (frame: string) => void): void;
   /** The relay says how long to wait before the next attempt. */
   retry(ms: number): void;
 }
 
-/** One way to get events. */
+/** One way to get events from the relay. */
 export interface Transport {
   readonly name: RelayTransport;
   /**
-   * Brings events until the line breaks: rejects with why, or resolves where the other end just
-   * closed.
+   * Receives events until the line breaks. Rejects with the reason, or resolves if the other end
+   * closed without one.
    */
   run(line: Line): Promise<void>;
 }
 
-/** For a transport that does not work here, where another may. */
+/** The error of a transport that does not work here, although another one may. */
 export function transportUnavailable(message: string): RelayClientError {
   return relayClientError('transport_unavailable', message);
 }

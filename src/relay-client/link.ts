@@ -1,6 +1,6 @@
 /**
- * Keeps a line to the relay: one after the other, by the best way that works, with pauses that grow
- * while nothing does.
+ * Keeps a line to the relay: one after another, over the best transport that works, with growing
+ * pauses while none does.
  */
 import { attempt, type Ending, type LineMemory } from './attempt.ts';
 import { maxRetryAfterMs, retryMs } from './backoff.ts';
@@ -10,13 +10,13 @@ import { isFinal, type RelayClientError } from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 import { sleepUntilWoken } from './wake.ts';
 
-/** What hears of the link. */
+/** Receives what happens on the link. */
 export interface LinkListener {
-  /** A line stands. */
+  /** A line is up. */
   up(transport: RelayTransport): void;
-  /** No line stands; the next one is tried in so many milliseconds. */
+  /** No line is up. @param retryInMs milliseconds until the next attempt */
   down(error: RelayClientError, retryInMs: number): void;
-  /** No line will stand any more. */
+  /** No line will come up again. */
   over(error: RelayClientError): void;
   /** Frames can be sent; undefined: no longer. */
   speak(send: ((frame: string) => void) | undefined): void;
@@ -29,60 +29,60 @@ export interface LinkWorld {
   readonly random: () => number;
   /** Best first; at least one. */
   readonly transports: readonly Transport[];
-  /** Which running application this is. */
+  /** Identifies this running application. */
   readonly client: string;
 }
 
 /**
- * A relay whose lines stand for less is not believed twice in a row when it says at once that it
- * will be back soon.
+ * A line that was up for less than this is short. After a short line, the relay's own word about
+ * when it will be back is not believed a second time in a row.
  */
 const shortMs = 10_000;
-/** The lease of a relay that does not tell it. */
+/** The lease of a relay that does not name one. */
 const usualLeaseMs = 10_000;
-/** Failures in a row by which a way is found not to work. */
+/** After this many failures in a row a transport counts as not working. */
 const maxFaults = 2;
-/** Time after which a better way is tried again, at the next reconnection. */
+/** Milliseconds after which a better transport is tried again, at the next reconnection. */
 const betterAfterMs = 600_000;
 
-/** Runs until the life ends or the link is over; resolves in any case. */
-export async function keepLink(
-  { life, random, transports, client }: LinkWorld,
-  listener: LinkListener,
-): Promise<void> {
-  const memory: LineMemory = {
-    client,
-    lastId: undefined,
-    heartbeatMs: 30_000,
-    leaseMs: usualLeaseMs,
-    leastMs: 0,
-  };
-  let index = 0;
-  /** Attempts in a row since a line stood last, that line's end among them. */
-  let failures = 0;
-  /** Short lines in a row, and attempts between them. */
-  let short = 0;
-  let hasStood = false;
-  let faults = 0;
-  let loweredAt = 0;
-  /** True where there is another way to try, and reason for it. */
-  const lowers = ({ fault, error, stoodMs: stood }: Ending): boolean => {
-    if (fault === 'transport') faults += 1;
-    else if (stood !== undefined) faults = 0;
-    if (
-      index + 1 >= transports.length ||
-      !(faults >= maxFaults || (fault === 'transport' && error.code === 'silent'))
-    )
-      return false;
-    index += 1;
-    faults = 0;
-    loweredAt = performance.now();
-    return true;
+interface State {
+  readonly memory: LineMemory;
+  /** Of the transport in use. */
+  index: number;
+  /** Attempts in a row without a line that was up, counted from the end of the last such line. */
+  failures: number;
+  /** Short lines in a row, and the attempts between them. */
+  short: number;
+  /** A line was up at some time. */
+  wasUp: boolean;
+  /** Faults of the transport in a row. */
+  faults: number;
+  /** When a worse transport was chosen, by `performance.now()`. */
+  loweredAt: number;
+}
+
+/** Runs until the life ends or the link is over. Never rejects. */
+export async function keepLink(world: LinkWorld, listener: LinkListener): Promise<void> {
+  const { life, transports, client } = world;
+  const state: State = {
+    memory: {
+      client,
+      lastId: undefined,
+      heartbeatMs: 30_000,
+      leaseMs: usualLeaseMs,
+      leastMs: 0,
+    },
+    index: 0,
+    failures: 0,
+    short: 0,
+    wasUp: false,
+    faults: 0,
+    loweredAt: 0,
   };
   for (;;) {
-    if (index > 0 && performance.now() - loweredAt > betterAfterMs) index = 0;
-    const transport = transports[index] as Transport;
-    const ending = await attempt(life, transport, memory, {
+    if (state.index > 0 && performance.now() - state.loweredAt > betterAfterMs) state.index = 0;
+    const transport = transports[state.index] as Transport;
+    const ending = await attempt(life, transport, state.memory, {
       up: () => listener.up(transport.name),
       speak: listener.speak,
       event: listener.event,
@@ -90,36 +90,58 @@ export async function keepLink(
     listener.speak(undefined);
     if (life.ended) return;
     if (ending.fault === 'over' || isFinal(ending.error)) return listener.over(ending.error);
-    const stood = ending.stoodMs !== undefined;
-    hasStood ||= stood;
-    failures = stood ? 1 : failures + 1;
-    short = (ending.stoodMs ?? 0) >= shortMs ? 1 : short + 1;
-    const lowered = lowers(ending);
-    // Whose line has stood may have calls that wait for it: away for half a lease at most, there is
-    // time for another attempt before they end.
-    const mostMs = hasStood ? memory.leaseMs / 2 : undefined;
-    const waitMs = lowered
-      ? 0
-      : (goodbyeWait(ending, short) ??
-        retryMs(failures, random, Math.max(memory.leastMs, ending.retryInMs ?? 0), mostMs));
+    const waitMs = waitAfter(state, ending, world);
     listener.down(ending.error, waitMs);
     try {
-      // When the relay has named a time, there is no use in coming earlier.
+      // If the relay has named a time, an earlier attempt is of no use.
       const woken = await sleepUntilWoken(life, waitMs, ending.retryInMs === undefined);
-      // Another network, perhaps with less in the way.
-      if (woken === 'online') index = 0;
+      // This may be another network, on which a better transport works.
+      if (woken === 'online') state.index = 0;
     } catch {
       return;
     }
   }
 }
 
+/** Milliseconds until the next attempt. */
+function waitAfter(state: State, ending: Ending, { random, transports }: LinkWorld): number {
+  const { memory } = state;
+  const { upMs, retryInMs } = ending;
+  const wasUp = upMs !== undefined;
+  state.wasUp ||= wasUp;
+  state.failures = wasUp ? 1 : state.failures + 1;
+  state.short = (upMs ?? 0) >= shortMs ? 1 : state.short + 1;
+  if (lowers(state, ending, transports.length)) return 0;
+  // Calls may be waiting for an application that was connected. With a pause of at most half a
+  // lease there is time for another attempt before they end.
+  const mostMs = state.wasUp ? memory.leaseMs / 2 : undefined;
+  return (
+    goodbyeWait(ending, state.short) ??
+    retryMs(state.failures, random, Math.max(memory.leastMs, retryInMs ?? 0), mostMs)
+  );
+}
+
+/** Chooses the next transport if there is a reason to. @returns whether it did */
+function lowers(state: State, { fault, error, upMs }: Ending, count: number): boolean {
+  if (fault === 'transport') state.faults += 1;
+  else if (upMs !== undefined) state.faults = 0;
+  if (
+    state.index + 1 >= count ||
+    !(state.faults >= maxFaults || (fault === 'transport' && error.code === 'silent'))
+  )
+    return false;
+  state.index += 1;
+  state.faults = 0;
+  state.loweredAt = performance.now();
+  return true;
+}
+
 /**
- * A relay that says goodbye knows best when it is back; it is believed once, not for ever.
- * Undefined where it is not.
+ * The wait that a relay named in its goodbye, which it knows best. It is believed only once in a
+ * row; undefined if it is not believed.
  */
-function goodbyeWait({ error, retryInMs, stoodMs }: Ending, short: number): number | undefined {
-  if (retryInMs === undefined || error.status !== undefined || stoodMs === undefined || short > 1)
+function goodbyeWait({ error, retryInMs, upMs }: Ending, short: number): number | undefined {
+  if (retryInMs === undefined || error.status !== undefined || upMs === undefined || short > 1)
     return undefined;
   return Math.min(maxRetryAfterMs, Math.max(0, retryInMs));
 }

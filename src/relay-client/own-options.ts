@@ -1,10 +1,10 @@
 /**
- * Reading options as the rest of the package does: own members only, and unknown names throw with
- * the one that was probably meant.
+ * Reads options as the rest of the package does: only own members count, and an unknown name throws
+ * an error that suggests the name that was probably meant.
  */
 import { relayClientError } from './relay-client-error.ts';
 
-/** What other libraries call what we call something else. */
+/** Names that other libraries use, with ours. */
 const wordsOfOthers: ReadonlyMap<string, string> = new Map([
   ['execute', 'handler'],
   ['run', 'handler'],
@@ -16,12 +16,12 @@ const wordsOfOthers: ReadonlyMap<string, string> = new Map([
   ['sessionCode', 'code'],
   ['sessionToken', 'token'],
 ]);
-/** A longer name is none that somebody mistyped. */
+/** A longer name is not a typing error. */
 const longestName = 60;
 
 /**
- * The own members of an options object, in one that inherits nothing. @param noun what one of them
- * is called
+ * Copies the own members of an options object into one that inherits nothing.
+ * @param noun what a member is called in messages
  */
 export function ownOptions<T extends object>(
   where: string,
@@ -44,8 +44,8 @@ export function ownOptions<T extends object>(
 }
 
 /**
- * Refuses a member that was probably meant to be another, which the object lacks. What resembles
- * nothing may stay: an object may hold more than we know.
+ * Refuses an unknown member that resembles a known one which the object lacks. Other unknown
+ * members are allowed.
  */
 export function checkSpelling(where: string, value: object, known: readonly string[]): void {
   for (const key of Object.keys(value)) {
@@ -75,7 +75,7 @@ function probablyMeant(unknown: string, known: readonly string[]): string | unde
   return near !== undefined && near.away <= most ? near.name : undefined;
 }
 
-/** How many letters have to be added, left out or changed to make one text of the other. */
+/** How many letters must be added, removed or changed to turn one text into the other. */
 function distance(from: string, to: string): number {
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [row, letter] of [...from].entries()) {

@@ -1,14 +1,14 @@
 /**
- * Events by long polling: a request waits at the relay until there is something, or for a
- * heartbeat's time.
+ * Receives events by long polling: a request waits at the relay until there is an event, or for the
+ * time of a heartbeat.
  */
 import type { RelayHttp } from './http.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringIn } from './json.ts';
 import { type Line, streamPath, type Transport } from './line.ts';
 
-/** A request that waits so long without a fault is a line that stands. */
+/** If the first request waits this long without an error, the line is up. */
 const upMs = 1_000;
-/** Least time between two requests that bring nothing new. */
+/** Least milliseconds between two requests if the first one brought nothing new. */
 const pauseMs = 1_000;
 
 export function pollTransport(http: RelayHttp): Transport {
@@ -23,7 +23,7 @@ export function pollTransport(http: RelayHttp): Transport {
         const path = streamPath(line, { mode: 'poll', after });
         const answer = await http.call(line.scope, 'GET', path, { timeoutMs: line.silenceMs() });
         line.heard();
-        // What a stream says with its `connected`; a poll may say it beside its events.
+        // A stream sends this with its `connected` event, a poll next to its events.
         if (first) line.receive({ id: undefined, event: 'connected', data: about(answer) });
         first = false;
         take(line, answer);

@@ -1,41 +1,48 @@
-/**
- * What the relay knows of the application's tools, and how it is told: one request at a time, the
- * newest list first.
- */
+/** Tells the relay of the application's tools: one request at a time, the newest list first. */
 import { retryMs } from './backoff.ts';
 import type { RelayHttp } from './http.ts';
-import { type JsonObject, numberIn } from './json.ts';
+import type { JsonObject } from './json.ts';
+import {
+  createKnownTools,
+  forgetTools,
+  type KnownTools,
+  noteAnswer,
+  toolsRequest,
+} from './known-tools.ts';
 import {
   asRelayClientError,
-  failedToolsOf,
   isFinal,
   isPassing,
   type RelayClientError,
   type RelayFailedTool,
 } from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
-import { type ToolList, toolDifference } from './tool-list.ts';
+import type { ToolList } from './tool-list.ts';
 
-/** Tells the relay. */
+/** Keeps the relay informed of the tools. */
 export interface Registration {
-  /** Makes this the list. Resolves when the relay has taken it or a later one. */
+  /** Replaces the list. Resolves when the relay has accepted this list or a later one. */
   set(list: ToolList, reason: string): Promise<void>;
   /**
-   * A line stands, and the relay said which revision of the tools it has, or nothing. @param again
-   * a line has stood before
+   * A line is up.
+   * @param toolsRevision the relay's revision of the tools, if it gave one
+   * @param again true if a line was up before
    */
   seen(toolsRevision: number | undefined, again: boolean): void;
-  /** Tools that the relay did not take. */
+  /** Tools that the relay refused. */
   readonly failed: readonly RelayFailedTool[];
 }
 
-/** What hears of registrations. */
+/** Receives the outcomes of registrations. */
 export interface RegistrationListener {
-  /** The relay has taken a list. */
+  /** The relay has accepted a list. */
   taken(list: ToolList, failed: readonly RelayFailedTool[]): void;
-  /** It has not. @param retryInMs when it is tried again; undefined: it is not */
+  /**
+   * The relay has refused a list, or could not be reached.
+   * @param retryInMs milliseconds until the next attempt; undefined if there is none
+   */
   refused(error: RelayClientError, retryInMs: number | undefined): void;
-  /** The session is not there for us. */
+  /** The relay will never let this application into the session. */
   over(error: RelayClientError): void;
 }
 
@@ -44,12 +51,13 @@ export interface RegistrationWorld {
   readonly http: RelayHttp;
   readonly life: Scope;
   readonly random: () => number;
-  /** Everything of a registration but the tools. */
+  /** All of a registration except for the tools. */
   readonly plugin: JsonObject;
 }
 
-interface Wish {
-  /** Grows from wish to wish. */
+/** A list that the relay is to be told of. */
+interface Update {
+  /** Grows from update to update. */
   readonly number: number;
   readonly list: ToolList;
   readonly reason: string;
@@ -57,168 +65,175 @@ interface Wish {
   readonly reject: (error: unknown) => void;
 }
 
+interface State {
+  readonly world: RegistrationWorld;
+  readonly listener: RegistrationListener;
+  readonly known: KnownTools;
+  /** How many updates there have been. */
+  count: number;
+  latest: Update | undefined;
+  /** The last update that the relay accepted. */
+  accepted: Update | undefined;
+  /** The updates that are not settled, in order. */
+  readonly open: Set<Update>;
+  /** The relay must be told of `latest`. */
+  due: boolean;
+  /** A request, or the wait before the next one, is under way. */
+  working: boolean;
+  /** Failures in a row that may pass. */
+  failures: number;
+  /** What `seen` was called with while working. */
+  seenMeanwhile: { readonly revision: number | undefined } | undefined;
+}
+
 export function createRegistration(
-  { http, life, random, plugin }: RegistrationWorld,
+  world: RegistrationWorld,
   listener: RegistrationListener,
 ): Registration {
-  /** Names and definitions as the relay has them; undefined: it has none of ours. */
-  let known: ReadonlyMap<string, string> | undefined;
-  /** Names that it may have of ours while that is not known. */
-  let former: ReadonlySet<string> = new Set();
-  let revision: number | undefined;
-  let failed: readonly RelayFailedTool[] = [];
-  let count = 0;
-  let latest: Wish | undefined;
-  /** The last one that the relay took. */
-  let accepted: Wish | undefined;
-  /** Those whose promises are open. */
-  const wishes = new Set<Wish>();
-  /** The relay is to be told, whatever we think it knows. */
-  let due = false;
-  let working = false;
-  /** What `seen` said while a request was under way. */
-  let seenMeanwhile: { readonly revision: number | undefined } | undefined;
-
-  const keep = ({ list }: Wish, answer: JsonObject): void => {
-    failed = failedToolsOf(answer);
-    const refused = new Set(failed.map(({ toolName }) => toolName));
-    const before = known;
-    // What the relay refused it has as it was, or not at all: the next list differs from that.
-    known = new Map(
-      [...list.tools].flatMap(([name, { canonical }]) => {
-        const kept = refused.has(name) ? before?.get(name) : canonical;
-        return kept === undefined ? [] : [[name, kept] as const];
-      }),
-    );
-    former = new Set();
-    revision = numberIn(answer, 'toolsRevision');
+  const state: State = {
+    world,
+    listener,
+    known: createKnownTools(),
+    count: 0,
+    latest: undefined,
+    accepted: undefined,
+    open: new Set(),
+    due: false,
+    working: false,
+    failures: 0,
+    seenMeanwhile: undefined,
   };
-  const push = async (wish: Wish): Promise<void> => {
-    const { list, reason } = wish;
-    if (known === undefined) {
-      const availableTools = [...list.tools.values()].map(({ definition }) => definition);
-      if (availableTools.length > 0)
-        keep(
-          wish,
-          await http.call(life, 'POST', '/register-tools', {
-            body: JSON.stringify({ ...plugin, availableTools }),
-          }),
-        );
-      // A relay takes no empty registration.
-      else if (former.size > 0)
-        keep(
-          wish,
-          await http.call(life, 'POST', '/update-tools', {
-            body: JSON.stringify({ removed: [...former], reason }),
-          }),
-        );
-      else return;
-    } else {
-      const difference = toolDifference(known, list.tools);
-      if (difference === undefined) return;
-      keep(
-        wish,
-        await http.call(life, 'POST', '/update-tools', {
-          body: JSON.stringify({ ...difference, reason }),
-        }),
-      );
-    }
-    listener.taken(list, failed);
-  };
-  /** Everything up to this wish is settled. */
-  const settle = (last: Wish, how: (wish: Wish) => void): void => {
-    for (const wish of wishes) {
-      if (wish.number > last.number) return;
-      wishes.delete(wish);
-      how(wish);
-    }
-  };
-  const judge = (before: number | undefined): void => {
-    if (seenMeanwhile === undefined) return;
-    const { revision: seen } = seenMeanwhile;
-    seenMeanwhile = undefined;
-    // The line may have looked before or after the request was heard.
-    if (seen === undefined || (seen !== before && seen !== revision)) forget();
-  };
-  const forget = (): void => {
-    former = new Set([...former, ...(known?.keys() ?? [])]);
-    known = undefined;
-    due = true;
-  };
-  const work = async (): Promise<void> => {
-    let failures = 0;
-    working = true;
-    while (due && latest !== undefined && !life.ended) {
-      due = false;
-      const wish = latest;
-      const before = revision;
-      try {
-        await push(wish);
-        failures = 0;
-        accepted = wish;
-        settle(wish, ({ resolve }) => resolve());
-        judge(before);
-      } catch (thrown) {
-        if (life.ended) return;
-        const error = asRelayClientError(thrown);
-        if (error.code === 'no_tools_registered') {
-          forget();
-          former = new Set();
-        } else if (isPassing(error)) {
-          due = true;
-          failures += 1;
-          const waitMs = retryMs(failures, random, error.retryAfterMs);
-          listener.refused(error, waitMs);
-          await life.sleep(waitMs);
-        } else {
-          if (isFinal(error)) return listener.over(error);
-          settle(wish, ({ reject }) => reject(error));
-          // What the relay would not take is not what a later registration is to bring.
-          if (latest === wish) latest = accepted ?? wish;
-          listener.refused(error, undefined);
-          judge(before);
-        }
-      }
-    }
-    working = false;
-  };
-  const start = (): void => {
-    due = true;
-    // It rejects only when the life ends.
-    if (!working) work().catch(() => {});
-  };
-  life.onEnd((why) => {
-    for (const { reject } of wishes) reject(why);
-    wishes.clear();
+  world.life.onEnd((why) => {
+    for (const { reject } of state.open) reject(why);
+    state.open.clear();
   });
-
   return {
-    set(list, reason) {
-      const settled = new Promise<void>((resolve, reject) => {
-        count += 1;
-        latest = { number: count, list, reason, resolve, reject };
-        wishes.add(latest);
-      });
-      // Whoever does not look at it has said that it does not matter.
-      settled.catch(() => {});
-      if (life.ended) settle(latest as unknown as Wish, ({ reject }) => reject(life.reason));
-      else start();
-      return settled;
-    },
-    seen(toolsRevision, again) {
-      if (toolsRevision === undefined && !again) return;
-      if (working) seenMeanwhile = { revision: toolsRevision };
-      else if (known === undefined) return;
-      // An answer without a revision: this is it.
-      else if (revision === undefined && toolsRevision !== undefined && !again)
-        revision = toolsRevision;
-      else if (toolsRevision === undefined || toolsRevision !== revision) {
-        forget();
-        start();
-      }
-    },
+    set: (list, reason) => setList(state, list, reason),
+    seen: (toolsRevision, again) => noteSeen(state, toolsRevision, again),
     get failed() {
-      return failed;
+      return state.known.failed;
     },
   };
+}
+
+function setList(state: State, list: ToolList, reason: string): Promise<void> {
+  const { life } = state.world;
+  const settled = new Promise<void>((resolve, reject) => {
+    state.count += 1;
+    state.latest = { number: state.count, list, reason, resolve, reject };
+    state.open.add(state.latest);
+  });
+  // The application may ignore the promise.
+  settled.catch(() => {});
+  if (life.ended) settleUpTo(state, state.latest as Update, ({ reject }) => reject(life.reason));
+  else start(state);
+  return settled;
+}
+
+function noteSeen(state: State, revision: number | undefined, again: boolean): void {
+  const { known } = state;
+  if (revision === undefined && !again) return;
+  if (state.working) state.seenMeanwhile = { revision };
+  else if (known.definitions === undefined) return;
+  // The answer to the registration had no revision, so this is the revision that it led to.
+  else if (known.revision === undefined && revision !== undefined && !again)
+    known.revision = revision;
+  else if (revision === undefined || revision !== known.revision) {
+    forgetTools(known);
+    start(state);
+  }
+}
+
+function start(state: State): void {
+  state.due = true;
+  // This rejects only when the life ends.
+  if (!state.working) work(state).catch(() => {});
+}
+
+async function work(state: State): Promise<void> {
+  const { life } = state.world;
+  state.failures = 0;
+  state.working = true;
+  while (state.due && state.latest !== undefined && !life.ended) {
+    state.due = false;
+    const update = state.latest;
+    const before = state.known.revision;
+    try {
+      await push(state, update);
+      state.failures = 0;
+      state.accepted = update;
+      settleUpTo(state, update, ({ resolve }) => resolve());
+      judgeSeen(state, before);
+    } catch (thrown) {
+      if (life.ended) return;
+      const error = asRelayClientError(thrown);
+      if ((await handleFailure(state, update, error, before)) === 'over') return;
+    }
+  }
+  state.working = false;
+}
+
+async function push({ world, known, listener }: State, { list, reason }: Update): Promise<void> {
+  const request = toolsRequest(known, list, reason, world.plugin);
+  if (request === undefined) return;
+  const answer = await world.http.call(world.life, 'POST', request.path, {
+    body: JSON.stringify(request.body),
+  });
+  noteAnswer(known, list, answer);
+  listener.taken(list, known.failed);
+}
+
+/** Decides what follows a failed request. Waits if it is worth trying again. */
+async function handleFailure(
+  state: State,
+  update: Update,
+  error: RelayClientError,
+  before: number | undefined,
+): Promise<'over' | undefined> {
+  const { world, listener, known } = state;
+  if (error.code === 'no_tools_registered') {
+    forgetTools(known);
+    known.former = new Set();
+    state.due = true;
+  } else if (isPassing(error)) {
+    state.due = true;
+    state.failures += 1;
+    const waitMs = retryMs(state.failures, world.random, error.retryAfterMs);
+    listener.refused(error, waitMs);
+    await world.life.sleep(waitMs);
+  } else {
+    if (isFinal(error)) {
+      listener.over(error);
+      return 'over';
+    }
+    settleUpTo(state, update, ({ reject }) => reject(error));
+    // A later registration must not repeat the list that the relay refused.
+    if (state.latest === update) state.latest = state.accepted ?? update;
+    listener.refused(error, undefined);
+    judgeSeen(state, before);
+  }
+  return undefined;
+}
+
+/** Settles this update and all before it. */
+function settleUpTo({ open }: State, last: Update, how: (update: Update) => void): void {
+  for (const update of open) {
+    if (update.number > last.number) return;
+    open.delete(update);
+    how(update);
+  }
+}
+
+/**
+ * @param before the revision before the request, because the line may have looked before or after
+ */
+function judgeSeen(state: State, before: number | undefined): void {
+  const { known, seenMeanwhile } = state;
+  if (seenMeanwhile === undefined) return;
+  const { revision } = seenMeanwhile;
+  state.seenMeanwhile = undefined;
+  if (revision === undefined || (revision !== before && revision !== known.revision)) {
+    forgetTools(known);
+    state.due = true;
+  }
 }

@@ -1,45 +1,44 @@
-/** What goes wrong between an application and its relay. */
+/** The errors of a relay client. */
 import type { JsonObject } from './json.ts';
 
-/** A tool that the relay did not take. */
+/** A tool that the relay refused. */
 export interface RelayFailedTool {
-  /** Its name as the relay shows it: without white space around it and invisible characters. */
+  /** Its name as the relay shows it, without surrounding white space and invisible characters. */
   readonly toolName: string;
-  /** Why, for people. */
+  /** Why it was refused, for people. */
   readonly error: string;
-  /** True where the same definition may be taken later. */
+  /** True if the same definition may be accepted later. */
   readonly recoverable: boolean;
 }
 
 /**
- * Why a connection, a registration or an answer failed. Neither the message nor anything else of it
- * holds the token. `name` is `RelayClientError`; {@link isRelayClientError} tells it from other
- * errors.
+ * Why a connection, a registration or an answer failed. It never contains the token. `name` is
+ * `RelayClientError`; use {@link isRelayClientError} to recognize it.
  */
 export interface RelayClientError extends Error {
   /**
-   * What the relay calls it (`session_not_found`, `session_expired`, `rate_limit_exceeded`,
-   * `registration_failed` …), or, of our own: `invalid_options`, `network_error`, `timeout`,
-   * `disconnected`, `transport_unavailable`, `silent`, `invalid_answer`, `closed`, or the reason of
-   * a goodbye, such as `replaced`.
+   * The relay's code (`session_not_found`, `session_expired`, `rate_limit_exceeded`,
+   * `registration_failed` …), one of the client (`invalid_options`, `network_error`, `timeout`,
+   * `disconnected`, `transport_unavailable`, `silent`, `invalid_answer`, `closed`), or the reason
+   * for which the relay ended the connection, such as `replaced`.
    */
   readonly code: string;
-  /** The status that the relay answered with; undefined where it did not answer. */
+  /** The HTTP status of the relay's answer; undefined if there was no answer. */
   readonly status: number | undefined;
-  /** Milliseconds after which the relay wants to hear again; undefined where it did not say. */
+  /** Milliseconds after which the relay wants the next attempt; undefined if it did not say. */
   readonly retryAfterMs: number | undefined;
-  /** The tools that the relay did not take, where that is what went wrong; else empty. */
+  /** The refused tools, if that is what went wrong; else empty. */
   readonly failedTools: readonly RelayFailedTool[];
 }
 
-/** What an error may know beyond its message. */
+/** What an error may have besides its message. */
 export interface ErrorMore {
   readonly status?: number;
   readonly retryAfterMs?: number | undefined;
   readonly failedTools?: readonly RelayFailedTool[];
 }
 
-/** Makes one. */
+/** Makes an error. */
 export function relayClientError(
   code: string,
   message: string,
@@ -54,30 +53,44 @@ export function relayClientError(
   });
 }
 
-/** True for the errors of this client. */
+/**
+ * True for the errors of this client.
+ *
+ * @example
+ * ```ts
+ * import { connectRelay, isRelayClientError } from 'host-tools/relay/client';
+ *
+ * try {
+ *   await connectRelay({ url: 'https://relay.example.com', code: 'abc', token: 'old', tools: [] });
+ * } catch (error) {
+ *   if (!isRelayClientError(error)) throw error;
+ *   console.error(error.code, error.message);
+ * }
+ * ```
+ */
 export function isRelayClientError(error: unknown): error is RelayClientError {
   return error instanceof Error && error.name === 'RelayClientError';
 }
 
-/** Whatever was thrown, as an error of this client. */
+/** Converts whatever was thrown into an error of this client. */
 export function asRelayClientError(error: unknown): RelayClientError {
   return isRelayClientError(error)
     ? error
     : relayClientError('invalid_answer', 'The relay sent something that could not be read.');
 }
 
-/** True where trying again may help: no answer at all, or one that says "not now". */
+/** True if trying again may help: there was no answer, or one that says "not now". */
 export function isPassing({ status, code }: RelayClientError): boolean {
   if (status === undefined) return code !== 'invalid_options';
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
 
-/** True where the session is not there for us, and never will be. */
+/** True if this application cannot use the session, now or later. */
 export function isFinal({ status }: RelayClientError): boolean {
   return status === 401 || status === 403 || status === 404 || status === 410;
 }
 
-/** The `failedTools` of a relay's answer, as far as they can be read. */
+/** The `failedTools` in a relay's answer. Malformed entries are left out. */
 export function failedToolsOf({ failedTools }: JsonObject): readonly RelayFailedTool[] {
   if (!Array.isArray(failedTools)) return [];
   return (failedTools as readonly Partial<Record<string, unknown>>[]).flatMap((failed) =>

@@ -1,24 +1,21 @@
-/**
- * The relay's clock, as far as it can be told from here: deadlines are the relay's, and no two
- * clocks agree.
- */
+/** Estimates the relay's clock. Deadlines come from the relay, and no two clocks agree. */
 
-/** Tells how much time a deadline leaves. */
+/** Computes how much time a deadline leaves. */
 export interface RelayClock {
   /**
-   * The relay has just said what time it is. @param timestamp ISO 8601; anything else is ignored
+   * Takes the current time of the relay. @param timestamp ISO 8601; anything else is ignored
    */
   heard(timestamp: unknown): void;
   /**
-   * Milliseconds until a deadline of the relay, rather too many than too few. @param deadline epoch
-   * milliseconds; anything else is taken for none, and gets the default
+   * Milliseconds until a deadline of the relay, rather too many than too few.
+   * @param deadline epoch milliseconds; anything else counts as no deadline and gives the default
    */
   remainingMs(deadline: unknown): number;
 }
 
-/** For a call without a deadline, and the least where the relay's clock is not known. */
+/** Milliseconds for a call without a deadline; also the least if the relay's clock is unknown. */
 export const defaultCallMs = 30_000;
-/** What a call gets beyond its deadline: what is late by a little may still be in time. */
+/** Milliseconds added to each deadline, because the estimate may be slightly wrong. */
 const graceMs = 1_000;
 
 /** @param now milliseconds of a clock that never jumps */

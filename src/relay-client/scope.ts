@@ -1,28 +1,28 @@
 /**
- * What lives only as long as something else: timers, requests, handlers. When a scope ends, nothing
- * of it is left.
+ * A scope holds timers, requests and handlers that must not outlive something. When it ends, they
+ * all end.
  */
 import { relayClientError } from './relay-client-error.ts';
 
-/** A span of life. */
+/** A lifetime. */
 export interface Scope {
   readonly ended: boolean;
-  /** Why it ended; undefined before. */
+  /** Why it ended; undefined before that. */
   readonly reason: unknown;
-  /** Calls `stop` when it ends, or at once where it has. @returns forgets it */
+  /** Calls `stop` when it ends, or at once if it has ended. @returns removes `stop` */
   onEnd(stop: (reason: unknown) => void): () => void;
-  /** Calls `run` after so many milliseconds, unless it ends before. @returns cancels */
+  /** Calls `run` after some milliseconds, unless the scope ends first. @returns cancels it */
   after(ms: number, run: () => void): () => void;
-  /** Resolves after so many milliseconds; rejects with the reason when it ends. */
+  /** Resolves after some milliseconds. Rejects with the reason if the scope ends first. */
   sleep(ms: number): Promise<void>;
-  /** One that ends with this one, or before. */
+  /** A scope that ends with this one, or earlier. */
   child(): Scope;
-  /** Ends it; the first reason stays. */
+  /** Ends the scope. Only the first reason counts. */
   end(reason: unknown): void;
 }
 
-/** A longer timer would fire at once. */
-const maxTimerMs = 2_147_483_647;
+/** The longest time that a timer can wait, in milliseconds. A longer timer would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
 
 export function createScope(): Scope {
   const stops = new Set<(reason: unknown) => void>();
@@ -49,7 +49,7 @@ export function createScope(): Scope {
           stops.delete(cancel);
           run();
         },
-        Math.min(maxTimerMs, Math.max(0, ms)),
+        Math.min(longestTimerMs, Math.max(0, ms)),
       );
       const cancel = (): void => {
         clearTimeout(timer);
@@ -85,8 +85,8 @@ export function createScope(): Scope {
 }
 
 /**
- * Does something that can be stopped, within a time: rejects when the time is over or the scope
- * ends, whether or not `run` heeds its signal.
+ * Runs something with a time limit. Rejects when the time is over or the scope ends, whether or not
+ * `run` heeds its signal.
  */
 export function within<T>(
   scope: Scope,
@@ -117,9 +117,7 @@ export function within<T>(
   });
 }
 
-/**
- * Calls what the application gave us: neither what it throws nor what it rejects with comes back.
- */
+/** Calls a listener of the application, and ignores what it throws or rejects with. */
 export function tell<Args extends readonly unknown[]>(
   listener: ((...args: Args) => unknown) | undefined,
   ...args: Args
@@ -127,6 +125,6 @@ export function tell<Args extends readonly unknown[]>(
   try {
     Promise.resolve(listener?.(...args)).catch(() => {});
   } catch {
-    // The listener's own affair.
+    // An error of the listener must not disturb the connection.
   }
 }

@@ -1,92 +1,113 @@
-/** Server-sent events out of bytes, as the HTML standard reads them, however the bytes are cut. */
+/** Reads server-sent events as the HTML standard does, however the bytes are split into chunks. */
 
 /** One event. */
 export interface SseEvent {
-  /** Undefined for an event without one of its own. */
+  /** Undefined if the event itself has no id. */
   readonly id: string | undefined;
-  /** `message` where it has no name. */
+  /** `message` if the event has no name. */
   readonly event: string;
   readonly data: string;
 }
 
 /** Reads one stream. */
 export interface SseParser {
-  /**
-   * Takes the next bytes. Throws once an event is over the bound; the stream is then of no more
-   * use.
-   */
+  /** Takes the next bytes. Throws once an event exceeds the bound; the parser is then unusable. */
   push(bytes: Uint8Array): void;
 }
 
-/** Where a parser puts what it finds. */
+/** Receives what a parser finds. */
 export interface SseReader {
-  /** Each event, when its empty line has come. */
+  /** Called with each event, when the empty line after it has arrived. */
   event(event: SseEvent): void;
-  /** Milliseconds before a reconnection, where the stream says so. */
+  /** Called with the milliseconds before a reconnection, if the stream names them. */
   retry?(ms: number): void;
 }
 
 /** Most characters of one event. */
 export const maxEventChars = 8 * 1_048_576;
 
+interface State {
+  readonly reader: SseReader;
+  readonly maxChars: number;
+  /** The id of the event that is being read; so are the next three. */
+  id: string | undefined;
+  name: string;
+  data: string[];
+  chars: number;
+  /** The line that has not ended yet. */
+  line: string;
+  /** The last character was a carriage return, whose line feed may still arrive. */
+  halfEnd: boolean;
+}
+
 export function createSseParser(reader: SseReader, maxChars = maxEventChars): SseParser {
   const decoder = new TextDecoder();
-  // Of the event that is being read.
-  let id: string | undefined;
-  let name = '';
-  let data: string[] = [];
-  let chars = 0;
-  /** The line that has not ended yet. */
-  let line = '';
-  /** The last character was a carriage return, whose line feed may still come. */
-  let halfEnd = false;
-
-  const dispatch = (): void => {
-    const event: SseEvent = { id, event: name || 'message', data: data.join('\n') };
-    const whole = data.length > 0;
-    id = undefined;
-    name = '';
-    data = [];
-    chars = 0;
-    if (whole) reader.event(event);
+  const state: State = {
+    reader,
+    maxChars,
+    id: undefined,
+    name: '',
+    data: [],
+    chars: 0,
+    line: '',
+    halfEnd: false,
   };
-  const field = (key: string, value: string): void => {
-    if (key === 'data') data.push(value);
-    else if (key === 'event') name = value;
-    else if (key === 'id' && !value.includes('\0')) id = value;
-    else if (key === 'retry' && /^\d{1,9}$/.test(value)) reader.retry?.(Number(value));
-    else return;
-    chars += value.length + 1;
-  };
-  const take = (text: string): void => {
-    if (text === '') return dispatch();
-    const colon = text.indexOf(':');
-    if (colon === 0) return;
-    if (colon === -1) return field(text, '');
-    field(text.slice(0, colon), text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1));
-  };
-  const bounded = (): void => {
-    if (chars + line.length > maxChars)
-      throw new RangeError(`An event of the stream is over ${maxChars} characters.`);
-  };
-
   return {
     push(bytes) {
       const text = decoder.decode(bytes, { stream: true });
-      if (text === '') return;
-      let from = halfEnd && text[0] === '\n' ? 1 : 0;
-      halfEnd = text.endsWith('\r');
-      for (const { index, 0: end } of text.matchAll(/\r\n|\r|\n/g)) {
-        if (index < from) continue;
-        line += text.slice(from, index);
-        bounded();
-        const whole = line;
-        line = '';
-        from = index + end.length;
-        take(whole);
-      }
-      line += text.slice(from);
-      bounded();
+      if (text !== '') takeText(state, text);
     },
   };
+}
+
+function takeText(state: State, text: string): void {
+  let from = state.halfEnd && text[0] === '\n' ? 1 : 0;
+  state.halfEnd = text.endsWith('\r');
+  for (const { index, 0: end } of text.matchAll(/\r\n|\r|\n/g)) {
+    if (index < from) continue;
+    state.line += text.slice(from, index);
+    checkLength(state);
+    const whole = state.line;
+    state.line = '';
+    from = index + end.length;
+    takeLine(state, whole);
+  }
+  state.line += text.slice(from);
+  checkLength(state);
+}
+
+function checkLength({ chars, line, maxChars }: State): void {
+  if (chars + line.length > maxChars)
+    throw new RangeError(`An event of the stream has more than ${maxChars} characters.`);
+}
+
+function takeLine(state: State, line: string): void {
+  if (line === '') return dispatch(state);
+  const colon = line.indexOf(':');
+  if (colon === 0) return;
+  if (colon === -1) return takeField(state, line, '');
+  takeField(
+    state,
+    line.slice(0, colon),
+    line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1),
+  );
+}
+
+function takeField(state: State, key: string, value: string): void {
+  if (key === 'data') state.data.push(value);
+  else if (key === 'event') state.name = value;
+  else if (key === 'id' && !value.includes('\0')) state.id = value;
+  else if (key === 'retry' && /^\d{1,9}$/.test(value)) state.reader.retry?.(Number(value));
+  else return;
+  state.chars += value.length + 1;
+}
+
+/** Ends the current event and passes it on if it has data. */
+function dispatch(state: State): void {
+  const { reader, id, name, data } = state;
+  state.id = undefined;
+  state.name = '';
+  state.data = [];
+  state.chars = 0;
+  if (data.length > 0) reader.event({ id, event: name || 'message', data: data.join('\n') });
 }

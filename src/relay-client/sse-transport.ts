@@ -1,4 +1,7 @@
-/** Events as server-sent events, by fetch: an EventSource cannot send the token in a header. */
+/**
+ * Receives server-sent events with `fetch`, because an `EventSource` cannot send the token in a
+ * header.
+ */
 import type { RelayHttp } from './http.ts';
 import { parseObject } from './json.ts';
 import { type Line, streamPath, type Transport, transportUnavailable } from './line.ts';
@@ -33,8 +36,8 @@ async function read(http: RelayHttp, line: Line, signal: AbortSignal): Promise<v
     await reader?.cancel();
     throw transportUnavailable(
       reader === undefined
-        ? 'The fetch of this environment gives no streams.'
-        : 'The stream of the relay came as something else.',
+        ? 'The fetch of this environment does not support streams.'
+        : 'The relay answered with something other than an event stream.',
     );
   }
   const parser = createSseParser({
@@ -48,7 +51,7 @@ async function read(http: RelayHttp, line: Line, signal: AbortSignal): Promise<v
     const { done, value } = await reader.read().catch((error: unknown) => {
       throw line.scope.ended || isRelayClientError(error)
         ? asRelayClientError(error)
-        : relayClientError('disconnected', 'The stream was cut off.');
+        : relayClientError('disconnected', 'The event stream was cut off.');
     });
     if (done || line.scope.ended) return;
     line.heard();

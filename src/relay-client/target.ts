@@ -1,15 +1,15 @@
-/** The relay and the session that a connection is for, checked. */
+/** Checks which relay and session a connection is for. */
 import type { RelayClientOptions } from './options.ts';
 import { type RelayClientError, relayClientError } from './relay-client-error.ts';
 
-/** Where requests go, and as whom. */
+/** Where requests go, and with which token. */
 export interface Target {
   /** `https://…/api/sessions/CODE`. */
   readonly base: string;
   readonly token: string;
 }
 
-/** Reads `url`, `code` and `token`. Throws `invalid_options`, which never repeats the token. */
+/** Reads `url`, `code` and `token`. Throws `invalid_options`, whose message omits the token. */
 export function targetOf({
   url,
   code,
@@ -24,13 +24,13 @@ export function targetOf({
   if (!/^https?:$/.test(parsed.protocol))
     throw invalid(`url must begin with https: or http:, not ${parsed.protocol}`);
   if (parsed.username !== '' || parsed.password !== '')
-    throw invalid('url must hold no user name and no password.');
+    throw invalid('url must not contain a user name or a password.');
   const path = parsed.pathname.replace(/\/+$/, '').replace(/\/api\/sessions$/, '');
   return { base: `${parsed.origin}${path}/api/sessions/${code}`, token };
 }
 
 function parse(url: string | URL): URL {
-  // A page's own address, where there is a page.
+  // In a page, the url may be relative to the address of the page.
   const { location } = globalThis as { readonly location?: { readonly href?: string } };
   try {
     return new URL(url, location?.href);

@@ -1,5 +1,5 @@
 /**
- * The application's tools made ready: checked, as JSON, and told apart from what the relay knows.
+ * Checks the application's tools, copies them as JSON, and compares them with what the relay knows.
  */
 import { canonicalJson, isJsonObject, type JsonObject } from './json.ts';
 import { checkSpelling, ownOptions } from './own-options.ts';
@@ -9,17 +9,17 @@ import type { RelayTool, RelayToolAnnotations } from './tool.ts';
 /** A definition as it goes to the relay. */
 export interface PreparedTool {
   readonly definition: JsonObject;
-  /** Equal for equal definitions, whatever the order of their keys. */
+  /** The same text for equal definitions, whatever the order of their keys. */
   readonly canonical: string;
 }
 
-/** A whole list, by name. */
+/** A whole list of tools, by name. */
 export interface ToolList {
   readonly tools: ReadonlyMap<string, PreparedTool>;
   readonly handlers: ReadonlyMap<string, RelayTool['handler']>;
 }
 
-/** What makes one list of another. */
+/** The difference between two lists. */
 export interface ToolDifference {
   readonly added: readonly JsonObject[];
   readonly removed: readonly string[];
@@ -43,7 +43,8 @@ const toolFields: readonly (keyof RelayTool)[] = [
 ];
 
 /**
- * Checks and copies a list: later changes of the objects change nothing. Throws `invalid_options`.
+ * Checks and copies a list, so that later changes to the objects have no effect. Throws
+ * `invalid_options`.
  */
 export function prepareTools(tools: readonly RelayTool[]): ToolList {
   if (!Array.isArray(tools))
@@ -53,13 +54,11 @@ export function prepareTools(tools: readonly RelayTool[]): ToolList {
   for (const [index, tool] of tools.entries()) {
     const { name } = tool ?? {};
     if (typeof name !== 'string' || name === '')
-      throw invalid(
-        `tools[${index}].name must be a string that is not empty, not ${kindOf(name)}.`,
-      );
+      throw invalid(`tools[${index}].name must be a non-empty string, not ${kindOf(name)}.`);
     if (prepared.has(name))
-      throw invalid(`Two tools are called ${JSON.stringify(name)}: a name stands for one tool.`);
-    // An object may hold more than a tool does. But where a field is missing, another name was
-    // probably meant for it.
+      throw invalid(`Two tools are called ${JSON.stringify(name)}. Give each tool its own name.`);
+    // A tool may have further members. But if a required field is missing, one of them is probably
+    // that field with another name.
     if (typeof tool.handler !== 'function' || !isJsonObject(tool.parameters))
       ownOptions(`tools[${index}]`, tool, toolFields, 'field');
     if (typeof tool.handler !== 'function')
@@ -77,8 +76,9 @@ export function prepareTools(tools: readonly RelayTool[]): ToolList {
 }
 
 /**
- * What is to be told to a relay that knows `before`, by name and canonical JSON, so that it knows
- * `after`; undefined for nothing.
+ * What a relay must be sent that knows `before`, so that it knows `after`; undefined if they are
+ * equal.
+ * @param before canonical definitions by name
  */
 export function toolDifference(
   before: ReadonlyMap<string, string>,
@@ -110,8 +110,8 @@ function asJson(tool: RelayTool): JsonObject {
     ) as JsonObject;
   } catch {
     throw invalid(
-      `The definition of ${JSON.stringify(name)} is no JSON: it must hold plain values, and ` +
-        'not itself.',
+      `The definition of ${JSON.stringify(name)} cannot be written as JSON. Use only plain ` +
+        'values, and no cycles.',
     );
   }
 }
@@ -123,7 +123,7 @@ function invalid(message: string): Error {
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   return value === ''
-    ? 'an empty one'
+    ? 'an empty string'
     : value === null || value === undefined
       ? String(value)
       : `a value of type ${typeof value}`;

@@ -1,7 +1,4 @@
-/**
- * What tells that trying again at once is worth it: the network is back, or somebody looks at the
- * page.
- */
+/** Ends a wait early if the network is back or the page becomes visible. */
 import type { Scope } from './scope.ts';
 
 interface Source {
@@ -9,12 +6,12 @@ interface Source {
   removeEventListener?(type: string, listener: () => void): void;
 }
 
-/** Why a wait is over: its time, the network is back, or somebody sees the page again. */
+/** Why a wait is over: its time is up, the network is back, or the page is visible again. */
 export type Woken = 'time' | 'online' | 'visible';
 
 /**
- * Waits, if `wakeable` only until something says that trying is worth it. Rejects when the scope
- * ends.
+ * Waits for some milliseconds. If `wakeable`, the wait ends early when the network is back or the
+ * page becomes visible. Rejects when the scope ends.
  */
 export function sleepUntilWoken(scope: Scope, ms: number, wakeable: boolean): Promise<Woken> {
   const inner = scope.child();

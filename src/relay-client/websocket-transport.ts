@@ -1,6 +1,6 @@
 /**
- * Events and answers over one WebSocket, opened with a ticket: a socket cannot send the token in a
- * header, and a URL must not hold it.
+ * Events and answers over one WebSocket. It is opened with a ticket, because a socket cannot send
+ * the token in a header, and a URL must not contain it.
  */
 import type { RelayHttp } from './http.ts';
 import { isJsonObject, parseObject, stringIn } from './json.ts';
@@ -9,7 +9,7 @@ import type { RelayWebSocket } from './options.ts';
 import { asRelayClientError, relayClientError } from './relay-client-error.ts';
 import { maxEventChars } from './sse-parser.ts';
 
-/** @param base as of the target, with http: or https: */
+/** @param base the address of the session, with http: or https: */
 export function websocketTransport(
   http: RelayHttp,
   base: string,
@@ -43,14 +43,14 @@ async function fetchTicket(http: RelayHttp, line: Line): Promise<string> {
       (status === 404 && code !== 'session_not_found') || status === 405 || status === 501;
     if (!noRoute) throw thrown;
   }
-  throw transportUnavailable('The relay gives no tickets for sockets.');
+  throw transportUnavailable('The relay does not support WebSockets: it gave no ticket.');
 }
 
 function open(Socket: new (url: string) => RelayWebSocket, url: string): RelayWebSocket {
   try {
     return new Socket(url);
   } catch {
-    // The error may quote the URL, and that the ticket.
+    // The error may quote the URL, which contains the ticket.
     throw transportUnavailable('A WebSocket to the relay cannot be opened here.');
   }
 }
@@ -63,7 +63,7 @@ function talk(line: Line, socket: RelayWebSocket): Promise<void> {
       try {
         socket.close(1000);
       } catch {
-        // It was never open.
+        // The socket was never open.
       }
     });
     const lost = (): void => {
@@ -75,7 +75,7 @@ function talk(line: Line, socket: RelayWebSocket): Promise<void> {
       line.speak((frame) => socket.send(frame));
     });
     socket.addEventListener('close', lost);
-    // A close follows, but not everywhere.
+    // Some environments send no `close` after an `error`.
     socket.addEventListener('error', lost);
     socket.addEventListener('message', ({ data }: { readonly data?: unknown }) => {
       if (line.scope.ended) return;
@@ -85,7 +85,7 @@ function talk(line: Line, socket: RelayWebSocket): Promise<void> {
         return reject(
           relayClientError(
             'invalid_answer',
-            `A frame of the relay is over ${maxEventChars} characters.`,
+            `A frame of the relay has more than ${maxEventChars} characters.`,
           ),
         );
       const frame = parseObject(data);

@@ -50,6 +50,17 @@ const leavingMs = 1_000;
  * and call them, the application executes them, and every call passes the host's gates. Nodes that
  * share a store and a bus are one relay.
  * @throws MisuseError `invalid_option` and whatever the host's tools and rules are refused with
+ *
+ * @example
+ * ```ts
+ * import { createRelay } from 'host-tools/relay';
+ *
+ * const relay = createRelay({
+ *   session: { rules: [{ effect: 'deny', source: 'relay:*', tools: 'shell*' }] },
+ * });
+ * const response = await relay.fetch(new Request('http://localhost/healthz'));
+ * await relay.close();
+ * ```
  */
 export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S> {
   const { settings, origins: door, session, report, closeOwn } = readRelayOptions(options);

@@ -1,4 +1,4 @@
-/** What a relay is made with. */
+/** The options of a relay. */
 import type {
   AnyTool,
   Approver,
@@ -17,19 +17,19 @@ import type { RelayStore } from './ports/store.ts';
 import type { RelayLimits, RelayLogger } from './settings.ts';
 
 /**
- * The host's part of every relay session: its own tools, and the gates that calls of any tool pass.
- * A relay session's principal is `relay:` and its code. The values are checked as those of
- * `HostToolRegistry` and `createSession` are.
+ * The host's part of every relay session: its own tools, and the checks that every call passes. The
+ * principal of a relay session is `relay:` and its code. The values are checked like the options of
+ * `HostToolRegistry` and `createSession`.
  */
 export interface RelaySessionOptions<S = unknown> {
   /**
-   * The host's tools, in every session beside those of its application, whose names never take
-   * theirs. Not with `registry`. @default none
+   * The host's tools. Every session has them beside its application's tools, which cannot take their
+   * names. Not with `registry`. @default none
    */
   readonly tools?: readonly AnyTool<S>[] | undefined;
   /**
-   * A registry of the host's instead of `tools`, `rules`, `profiles` and `approvals`; it stays the
-   * host's to change and to close. @default one is made
+   * The host's own registry, instead of `tools`, `rules`, `profiles` and `approvals`. The host may
+   * change it at any time, and closes it. @default one is made from those options
    */
   readonly registry?: HostToolRegistry<S> | undefined;
   /** Rules for every session. Not with `registry`. @default none */
@@ -37,62 +37,67 @@ export interface RelaySessionOptions<S = unknown> {
   /** Profiles that `profile` may name. Not with `registry`. @default none */
   readonly profiles?: readonly Profile[] | undefined;
   /**
-   * What suspended approvals are signed and kept with. The first secret signs, all verify; `ttlMs`
-   * is how long a person has, 3 600 000 unless given. Needed for `approvalMode: "suspend"`. Not
-   * with `registry`.
+   * How suspended approvals are signed and stored. The first secret signs, and all of them verify.
+   * `ttlMs` is how many milliseconds an approval can be answered, by default 3 600 000. Required
+   * for `approvalMode: "suspend"`. Not with `registry`. @default none
    */
   readonly approvals?: RegistryOptions<S>['approvals'];
-  /** The profile of every session, by its id. @default none: all tools are effective */
+  /** The id of the profile of every session. @default none: all tools are effective */
   readonly profile?: string | undefined;
-  /** Asked for every call, after the registry's. @default none */
+  /** Policies for every call, after those of the registry. @default none */
   readonly policies?: readonly Policy<S>[] | undefined;
-  /** Run around every call, in this order. @default none */
+  /** Hooks around every call, in this order. @default none */
   readonly hooks?: readonly Hook[] | undefined;
-  /** What the host's handlers and policies are given as `services`. @default undefined */
+  /** The `services` of the host's handlers and policies. @default undefined */
   readonly services?: S | undefined;
-  /** Flat facts with dotted keys, for `requires`. @default {} */
+  /** Facts for `requires`, flat and with dotted keys. @default {} */
   readonly facts?: JsonObject | undefined;
-  /** Limits of one session on one node, beside the relay's own. @default those of `Limits` */
+  /**
+   * Limits of one session on one node, in addition to those of the relay. @default those of `Limits`
+   */
   readonly limits?: Limits | undefined;
   /**
-   * `masked` hides what the host's handlers throw; an application's own messages are never hidden.
-   * @default "masked"
+   * `masked` hides the messages of errors that the host's handlers throw. Messages of an application
+   * are never hidden. @default "masked"
    */
   readonly exposeErrors?: 'message' | 'masked' | undefined;
-  /** Asks a person, while the call waits. @default none: what needs approval is rejected */
+  /**
+   * Asks a person for approval while the call waits. @default none: calls that need approval are
+   * rejected
+   */
   readonly approver?: Approver | undefined;
   /**
-   * `suspend`: what needs approval waits in the store, agents hear `approval-required`, and the
-   * host answers by `POST /:code/approvals/:approvalId`. @default "ask"
+   * `suspend`: a call that needs approval waits in the store, agents get `approval-required`, and
+   * the host answers with `POST /:code/approvals/:approvalId`. @default "ask"
    */
   readonly approvalMode?: 'ask' | 'suspend' | undefined;
-  /** Milliseconds that `approver` has. Starts when it is asked. @default 300_000 */
+  /** Milliseconds that `approver` has from when it is asked. @default 300_000 */
   readonly approvalTimeoutMs?: number | undefined;
 }
 
 /**
- * Settings of `createRelay`. Unknown ones, and values out of range, throw a MisuseError
+ * Options of `createRelay`. An unknown option or a value out of range throws a MisuseError
  * `invalid_option` that names the field.
  */
 export interface RelayOptions<S = unknown> {
   /**
-   * Where everything is kept that must outlive a node. A host's own is never closed by the relay.
-   * @default `memoryStore()`: one process, gone with it
+   * Keeps everything that must outlive a node. The relay never closes a store that the host passes.
+   * @default `memoryStore()`: for one process, and gone with it
    */
   readonly store?: RelayStore | undefined;
   /**
-   * How the nodes that share a store wake each other. A host's own is never closed by the relay.
-   * @default `memoryBus()`: one process
+   * Carries wake-ups between nodes that share a store. The relay never closes a bus that the host
+   * passes. @default `memoryBus()`: for one process
    */
   readonly bus?: RelayBus | undefined;
   /**
-   * Seconds that a session lives, from its creation on; nothing lengthens it. 1 to 2 000 000.
-   * @default 3_600
+   * Seconds that a session lives from its creation. Nothing extends this. 1 to 2 000 000. @default
+   * 3_600
    */
   readonly ttlSeconds?: number | undefined;
   /**
-   * Milliseconds until a call that the application has not answered ends as `timeout`. Starts when
-   * the call is handed on. 1 to 2^31-1. @default 30_000
+   * Milliseconds that the application has to answer a call, from when the call is passed on. After
+   * that the call ends as `timeout`. 1 to 2^31-1. @default 30_000
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
@@ -102,60 +107,63 @@ export interface RelayOptions<S = unknown> {
   readonly heartbeatMs?: number | undefined;
   /**
    * Milliseconds without a connected application after which a call ends as `executor_lost`, and
-   * after which another node takes over what a dead one ran. 1 to 2^31-1. @default 10_000
+   * after which another node takes over the calls of a dead node. 1 to 2^31-1. @default 10_000
    */
   readonly leaseMs?: number | undefined;
   /**
-   * Counts of a session or an address, over all nodes. Each from 1. @default those of
+   * Limits per session or address, shared by all nodes. Each from 1. @default those of
    * {@link RelayLimits}
    */
   readonly limits?: Partial<RelayLimits> | undefined;
   /**
-   * The host's own Bearer token: then only who has it creates sessions, and it answers approvals.
-   * 16 to 200 visible ASCII characters without spaces; take 32 at least, such as those of
-   * `openssl rand -hex 32`. @default anybody creates sessions; the route of approvals is not there
+   * The host's own Bearer token. With it set, only requests with this token can create sessions or
+   * answer approvals. 16 to 200 visible ASCII characters without spaces; use at least 32, for
+   * example from `openssl rand -hex 32`. @default none: anyone can create sessions, and the route
+   * for approvals does not exist
    */
   readonly hostKey?: string | undefined;
   /**
-   * Origins of browser pages that may speak to the relay, such as `https://app.example.com`; `"*"`
-   * allows all. Requests without an Origin are no page's and pass. @default none but pages of the
-   * relay's own origin, where that is loopback or in `allowedHosts`
+   * Origins of web pages that may call the relay, such as `https://app.example.com`. `"*"` allows
+   * all. Requests without an Origin do not come from a page of another site and pass. @default
+   * only pages of the relay's own origin, if its host is a loopback name or in `allowedHosts`
    */
   readonly allowedOrigins?: '*' | readonly string[] | undefined;
   /**
-   * Values of `Host` that are answered: names for any port, or `name:port`. `/healthz` and
-   * `/readyz` answer to any. @default any; `serveRelay` on loopback: the loopback names
+   * Values of the `Host` header that are answered: names for any port, or `name:port`. `/healthz`
+   * and `/readyz` answer any. @default any; for `serveRelay` on a loopback address, the loopback
+   * names
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * Whose request this is, for the limits an address; undefined for nobody knows. @default the
-   * address that the server tells, see `trustProxy`
+   * Identifies the client for per-address limits; undefined if it is unknown. @default the address
+   * that the server reports, see `trustProxy`
    */
   readonly clientAddress?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
   /**
-   * Read the address from `X-Forwarded-For`: the entry that the outermost of so many proxies has
-   * written. `true` is 1. Up to 16. @default false
+   * How many proxies in front of the relay write to `X-Forwarded-For`. The client's address is the
+   * entry of the outermost of them. `true` means 1. Up to 16. @default false
    */
   readonly trustProxy?: boolean | number | undefined;
-  /** The host's part of every session. @default no tools of the host's, no rules */
+  /** The host's part of every session. @default no host tools and no rules */
   readonly session?: RelaySessionOptions<S> | undefined;
   /**
-   * Lets a code be traded for a token by `POST /:code/pair`, once a side. Whoever reads the code
-   * first has that side. @default false
+   * Lets a client exchange a session code for a token with `POST /:code/pair`, once per side. The
+   * first client that knows the code gets that side. @default false
    */
   readonly pairing?: boolean | undefined;
   /**
-   * Refuses a definition that differs from the first one of its name in the session. @default false
+   * Refuses a definition that differs from the first one with its name in the session. @default
+   * false
    */
   readonly pinDefinitions?: boolean | undefined;
   /**
-   * Epoch milliseconds, for timestamps and expiry; deadlines run on a monotonic clock of their own.
+   * The time in epoch milliseconds, for timestamps and expiry. Deadlines use a monotonic clock.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Gets one line a request, and what failed: never tokens, arguments or results. One that throws
-   * is ignored. @default nobody is told
+   * Gets one line per request, and failures. It never gets tokens, arguments or results. Errors that
+   * it throws are ignored. @default none
    */
   readonly logger?: RelayLogger | undefined;
 }

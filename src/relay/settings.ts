@@ -1,48 +1,51 @@
-/** A relay's options after they were read: complete and checked. */
+/** The checked options of a relay, with their defaults. */
 import type { RelayBus } from './ports/bus.ts';
 import type { RelayStore } from './ports/store.ts';
 
-/** Counts of a session, over all nodes; those a minute start with the first use. */
+/**
+ * Limits per session, or per address where a limit says so, shared by all nodes. A minute starts with
+ * the first use.
+ */
 export interface RelayLimits {
-  /** @default 1_000 */
+  /** Tools that a session may have. @default 1_000 */
   readonly toolsPerSession: number;
   /** Registrations and updates together. @default 10 */
   readonly updatesPerMinute: number;
-  /** @default 60 */
+  /** Calls that the agents of a session make. @default 60 */
   readonly requestsPerMinute: number;
-  /** @default 60 */
+  /** Results that the application of a session sends. @default 60 */
   readonly responsesPerMinute: number;
   /** New sessions from one address. @default 30 */
   readonly sessionsPerMinute: number;
   /**
-   * Readings of the metadata, of each side of a session, those answered by 304 among them. @default
-   * 300
+   * Requests for the metadata, for each side of a session, including those answered with 304.
+   * @default 300
    */
   readonly metadataPerMinute: number;
-  /** Polls, and readings of what became of a request, of each side of a session. @default 600 */
+  /** Polls and requests for the status of a call, for each side of a session. @default 600 */
   readonly readsPerMinute: number;
-  /** Streams and WebSockets that are opened, of each side of a session. @default 60 */
+  /** Streams and WebSockets that are opened, for each side of a session. @default 60 */
   readonly streamsPerMinute: number;
   /**
-   * Messages of the Model Context Protocol that a session's agents send, tool calls among them.
-   * @default 600
+   * Messages of the Model Context Protocol from a session's agents, including tool calls. @default
+   * 600
    */
   readonly mcpMessagesPerMinute: number;
 }
 
-/** A pino-shaped sink for structured lines. */
+/** A logger with the methods of pino. */
 export interface RelayLogger {
-  /** What happened, such as a request. */
+  /** Ordinary events, such as a request. */
   info(data: object, message?: string): void;
-  /** What was survived. */
+  /** Problems that the relay has dealt with. */
   warn(data: object, message?: string): void;
-  /** What failed. */
+  /** Failures. */
   error(data: object, message?: string): void;
 }
 
-/** What every part of a relay works with. */
+/** The settings that every part of a relay uses. */
 export interface RelaySettings {
-  /** Rejects with a relay error `store_unavailable`, and with nothing else. */
+  /** Rejects only with the relay error `store_unavailable`. */
   readonly store: RelayStore;
   readonly bus: RelayBus;
   readonly ttlMs: number;
@@ -55,6 +58,6 @@ export interface RelaySettings {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly logger: RelayLogger;
-  /** This node, among those that share the store. */
+  /** Identifies this node among those that share the store. */
   readonly node: string;
 }

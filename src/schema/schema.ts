@@ -39,6 +39,23 @@ export type TypedJsonSchema<T> = JsonSchema & { readonly [jsonSchemaType]?: T };
 /**
  * Names the static type of a raw JSON Schema. At run time the library still validates by the
  * schema.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, jsonSchema } from 'host-tools';
+ *
+ * const parameters = jsonSchema<{ city: string }>({
+ *   type: 'object',
+ *   properties: { city: { type: 'string' } },
+ *   required: ['city'],
+ * });
+ * const weather = defineTool({
+ *   name: 'weather',
+ *   description: 'Tells the weather of a city.',
+ *   parameters,
+ *   handler: ({ city }) => `Sun in ${city}`, // `city` is a string
+ * });
+ * ```
  */
 export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
   return schema as TypedJsonSchema<T>;

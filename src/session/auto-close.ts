@@ -1,16 +1,15 @@
-/** What closes a session by itself: its caller's signal, and idleness. */
+/** Closes a session automatically: when its caller's signal aborts, or when it has been idle. */
 
 import type { SessionState } from '../state/session-state.ts';
 import { closeSession } from './close.ts';
 
-/** Closes a session by its caller's signal, or when it has been idle. */
 export function closeAutomatically(
   session: SessionState,
   signal: AbortSignal | undefined,
   idleTimeoutMs: number | undefined,
 ): void {
   const close = (): void => void closeSession(session);
-  // Closing the registry must find it, to give the signal and the timer back.
+  // The registry must find the session when it closes, so that signal and timer are released.
   session.watch();
   if (signal !== undefined) {
     if (signal.aborted) return close();

@@ -1,19 +1,24 @@
-/**
- * Batches: what a model asked for at once, run by its plan, answered one result a call in observed
- * order.
- */
+/** Batches: several calls that a model made at once. Each gets one result, in the model's order. */
 
 import { failureResult } from '../call/end-call.ts';
-import { idsInFlight } from '../call/ids-in-flight.ts';
 import { callTool } from '../call/spine.ts';
 import type { Surface } from '../context.ts';
-import { MisuseError, toolError } from '../errors.ts';
+import { toolError } from '../errors.ts';
 import { cloneJson, copyJson, isJsonObject } from '../json.ts';
 import { ignoreRejection } from '../maybe-promise.ts';
-import { readOptions } from '../options.ts';
+import {
+  abortSignal,
+  anything,
+  flag,
+  numberFrom,
+  readOptions,
+  type TableOf,
+  withDefault,
+} from '../options.ts';
 import type { ToolResult } from '../result.ts';
 import { Call } from '../state/call.ts';
 import { readCallOptions } from '../state/call-options.ts';
+import { idsInFlight } from '../state/calls-in-flight.ts';
 import type { SessionState } from '../state/session-state.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
 import {
@@ -25,26 +30,26 @@ import {
 } from '../toolset/batch-plan.ts';
 import { readArguments } from './bind-host-tool.ts';
 
-/** How `session.executeBatch` goes about a batch. */
+/** Options of `session.executeBatch`. */
 export interface BatchOptions {
-  /** Calls at once. From 1. @default no limit of its own */
+  /** Most calls that run at once. From 1. @default no limit besides those of session and tools */
   readonly maxConcurrency?: number | undefined;
   /**
-   * After a call that did not succeed, the calls that have not started end as `cancelled`. @default
-   * false
+   * Whether a call that fails ends the later calls that have not started, as `cancelled`.
+   * @default false
    */
   readonly stopOnError?: boolean | undefined;
   /** Cancels every call of the batch. */
   readonly signal?: AbortSignal | undefined;
-  /** Who asks. For adapters: host code alone gives it, never a payload. */
+  /** Who makes the calls. For adapters: it must come from host code, never from a payload. */
   readonly surface?: Surface | undefined;
 }
 
-/** What a batch came to. A call that failed is a result like any other. */
+/** The result of a batch. A failed call has a result like any other. */
 export interface BatchResult {
   /** The groups that were run and the calls that were refused. */
   readonly plan: BatchPlan;
-  /** One for every observed call, in observed order. */
+  /** One result for each call, in the order in which the calls were passed. */
   readonly results: readonly {
     /** The id of the call. */
     readonly callId: string;
@@ -56,8 +61,8 @@ export interface BatchResult {
 }
 
 /**
- * The plan of a batch in a session: its effective tools, their locks, the calls' own keys. @throws
- * MisuseError for what is no batch.
+ * Plans a batch by the session's effective tools, their locks and the calls' own keys.
+ * @throws MisuseError if `calls` is not a batch.
  */
 export function planCalls(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
   return planFor(session, readCalls(calls, 'plan'));
@@ -75,8 +80,8 @@ function planFor(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
 }
 
 /**
- * The key that a call's input gives. None where validation fails or needs to wait: the lock of the
- * spine holds all the same.
+ * The resource key that a call's input leads to. Undefined if validation fails or is asynchronous;
+ * the call then still takes its lock when it runs.
  */
 function ownKey(entry: ToolEntry | undefined, call: ToolCall): string | undefined {
   if (entry === undefined) return undefined;
@@ -96,57 +101,97 @@ function ownKey(entry: ToolEntry | undefined, call: ToolCall): string | undefine
 }
 
 /**
- * Groups one after another, the calls of a group side by side. A failure stops nothing unless
- * `stopOnError` says so. Rejects with a MisuseError for a batch or options that are none.
+ * Runs the groups of a plan one after another, and the calls of each group in parallel. A failed
+ * call stops others only with `stopOnError`. Rejects with a MisuseError for an invalid batch or
+ * invalid options.
  */
 export async function executeBatch(
   session: SessionState,
   calls: readonly ToolCall[],
   options: BatchOptions,
 ): Promise<BatchResult> {
-  const {
-    maxConcurrency = Number.POSITIVE_INFINITY,
-    stopOnError = false,
-    signal,
-    surface,
-  } = readOptions('executeBatch', options, batchOptions);
-  if (!(maxConcurrency >= 1))
-    throw new MisuseError(
-      'invalid_option',
-      `executeBatch: expected \`maxConcurrency\` to be at least 1, got ` +
-        `\`${String(maxConcurrency)}\`.`,
-    );
+  const given = readOptions('executeBatch', options, batchTable);
   const read = readCalls(calls, 'executeBatch');
-  return runPlan(session, read, planFor(session, read), {
-    maxConcurrency,
-    stopOnError,
-    signal,
-    surface,
-  });
+  return runPlan(session, read, planFor(session, read), given);
 }
 
-const batchOptions = [
-  'maxConcurrency',
-  'stopOnError',
-  'signal',
-  'surface',
-] as const satisfies readonly (keyof BatchOptions)[];
+const batchTable = {
+  maxConcurrency: withDefault(numberFrom(1), Number.POSITIVE_INFINITY),
+  stopOnError: withDefault(flag, false),
+  signal: abortSignal,
+  // Each call of the batch checks it.
+  surface: anything<NonNullable<BatchOptions['surface']>>(),
+} satisfies TableOf<BatchOptions>;
+
+type RunOptions = BatchOptions & {
+  readonly maxConcurrency: number;
+  readonly stopOnError: boolean;
+};
 
 async function runPlan(
   session: SessionState,
   given: readonly ToolCall[],
   plan: BatchPlan,
-  {
-    maxConcurrency,
-    stopOnError,
-    signal,
-    surface,
-  }: BatchOptions & { readonly maxConcurrency: number; readonly stopOnError: boolean },
+  options: RunOptions,
 ): Promise<BatchResult> {
   const { calls } = plan;
   const results: (ToolResult | undefined)[] = calls.map(() => undefined);
   const held = holdIds(session, calls);
-  // With `stopOnError`: calls after this place do not start.
+  const { settle, execute } = createExecution(session, given, calls, results, options);
+  // Refused calls run no handler. They go first, so that no change by the batch can let them in.
+  const refused: Promise<void>[] = [];
+  for (const [index, { accepted, code, id, name }] of calls.entries()) {
+    if (code === 'duplicate_call_id')
+      settle(
+        index,
+        duplicate(
+          session,
+          id,
+          name,
+          `The id \`${id}\` occurs twice in the batch. Only the first call was run`,
+        ),
+      );
+    else if (!accepted) refused.push(execute(index));
+    else if (!held.has(id))
+      settle(
+        index,
+        duplicate(
+          session,
+          id,
+          name,
+          `A call with the id \`${id}\` is in flight, on its own or in another batch`,
+        ),
+      );
+  }
+  // Without refused calls the first group starts at once, as a single call does, so that batches
+  // and calls wait for a lock in the order in which they were made.
+  if (refused.length > 0) await Promise.all(refused);
+  for (const group of plan.groups) {
+    const indexes = group.map((id) => held.get(id)).filter((index) => index !== undefined);
+    await runGroup(indexes, options.maxConcurrency, execute);
+  }
+  for (const id of held.keys()) session.batched?.delete(id);
+  return {
+    plan,
+    results: calls.map(({ id, name }, index) => ({
+      callId: id,
+      toolName: name,
+      result: results[index] as ToolResult,
+    })),
+  };
+}
+
+/** Runs single calls of a batch by their place, and notes when later calls must not start. */
+function createExecution(
+  session: SessionState,
+  given: readonly ToolCall[],
+  calls: readonly PlannedCall[],
+  results: (ToolResult | undefined)[],
+  { stopOnError, signal, surface }: RunOptions,
+): {
+  settle: (index: number, result: ToolResult) => void;
+  execute: (index: number) => Promise<void>;
+} {
   let stopAfter = Number.POSITIVE_INFINITY;
   const abandoned = AbortSignal.abort(
     new DOMException('An earlier call of the batch failed.', 'AbortError'),
@@ -157,7 +202,7 @@ async function runPlan(
   };
   const execute = async (index: number): Promise<void> => {
     const { id, name, accepted } = calls[index] as PlannedCall;
-    // From here to the call's own claim of the id nothing else can run.
+    // The call claims the id itself, and nothing else can run until it has.
     if (accepted) session.ids?.delete(id);
     const stop = index > stopAfter ? abandoned : signal;
     const { arguments: input, resourceKey } = given[index] as ToolCall;
@@ -171,54 +216,13 @@ async function runPlan(
       ),
     );
   };
-  // Refused calls run nothing; they go first, so that nothing that the batch changes can let them
-  // in.
-  const refused: Promise<void>[] = [];
-  for (const [index, { accepted, code, id, name }] of calls.entries()) {
-    if (code === 'duplicate_call_id')
-      settle(
-        index,
-        duplicate(
-          session,
-          id,
-          name,
-          `The id \`${id}\` stands twice in the batch. Only the first was run`,
-        ),
-      );
-    else if (!accepted) refused.push(execute(index));
-    else if (!held.has(id))
-      settle(
-        index,
-        duplicate(
-          session,
-          id,
-          name,
-          `A call with the id \`${id}\` is in flight, alone or in another batch`,
-        ),
-      );
-  }
-  // Without any the first group starts at once, as a call does: who asks first is first in line for
-  // a lock.
-  if (refused.length > 0) await Promise.all(refused);
-  for (const group of plan.groups) {
-    const indexes = group.map((id) => held.get(id)).filter((index) => index !== undefined);
-    await runGroup(indexes, maxConcurrency, execute);
-  }
-  for (const id of held.keys()) session.batched?.delete(id);
-  return {
-    plan,
-    results: calls.map(({ id, name }, index) => ({
-      callId: id,
-      toolName: name,
-      result: results[index] as ToolResult,
-    })),
-  };
+  return { settle, execute };
 }
 
 /**
- * Claims the ids of the calls that are to run, each with its place in the batch. No other call
- * takes such an id before the batch has come to it, and no other batch before this one has ended.
- * An id that is in flight already is left to its owner.
+ * Claims the ids of the accepted calls, and returns the place of each in the batch. No other call
+ * can take such an id before the batch starts it, and no other batch before this one has ended. An
+ * id that is already in flight stays with its owner.
  */
 function holdIds(
   session: SessionState,
@@ -240,7 +244,7 @@ function holdIds(
   return held;
 }
 
-/** At most `width` at once, in order. */
+/** Runs at most `width` calls at once, and starts them in order. */
 async function runGroup(
   indexes: readonly number[],
   width: number,
@@ -260,6 +264,6 @@ function duplicate(session: SessionState, id: string, name: string, message: str
   session.counters().unknown.rejected++;
   return failureResult(
     call,
-    toolError('duplicate_call_id', `${message}; give every call an id of its own.`),
+    toolError('duplicate_call_id', `${message}; give each call its own id.`),
   );
 }

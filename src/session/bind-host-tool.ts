@@ -1,4 +1,4 @@
-/** Binding a tool to a session: the object that an agent runtime holds. */
+/** Binds a tool to a session: makes the object that an agent runtime holds. */
 import type { CallOptions } from '../context.ts';
 import type { JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
@@ -8,7 +8,7 @@ import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts'
 import type { SessionState } from '../state/session-state.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 
-/** How a host tool calls: the session's own way. */
+/** Calls a tool of a session by name. */
 export type CallByName = (
   session: SessionState,
   name: string,
@@ -18,10 +18,7 @@ export type CallByName = (
 
 type Draft = { -readonly [K in keyof HostTool]: HostTool[K] };
 
-/**
- * Binds a tool. The object holds no handler: it names the tool, and the session looks it up at each
- * call.
- */
+/** Binds a tool. The object has no handler: the session looks the tool up at each call. */
 export function createHostTool(binding: Binding, call: CallByName): HostTool {
   const { session, entry } = binding;
   const { internals, source } = entry;
@@ -52,7 +49,7 @@ export function createHostTool(binding: Binding, call: CallByName): HostTool {
 
 const longestText = 4_194_304;
 
-/** Arguments as models send them: a string that holds a JSON value is that value. */
+/** Arguments as models send them: a string that contains JSON is parsed. */
 export function readArguments(input: unknown): unknown {
   if (typeof input !== 'string' || input.length > longestText) return input;
   if (input.trim() === '') return input;
@@ -63,12 +60,12 @@ export function readArguments(input: unknown): unknown {
   }
 }
 
-/** Arguments as runtimes hand them to a bound tool. */
+/** Arguments as runtimes pass them to a bound tool. */
 export function readToolArguments(input: unknown, parameters: JsonSchema): unknown {
   return withoutCallId(readArguments(input), parameters);
 }
 
-/** Some orchestrators put the call's id among the arguments. */
+/** Removes the call id that some orchestrators add to the arguments. */
 function withoutCallId(input: unknown, parameters: JsonSchema): unknown {
   try {
     if (typeof input !== 'object' || input === null || !Object.hasOwn(input, '_tool_call_id'))

@@ -1,11 +1,10 @@
-/** Ending a session: what is in flight, what it made, who listens. */
+/** Closes a session: ends its calls, disposes what it created, and emits `session:end`. */
 
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { releaseExecutor } from '../state/executors.ts';
 import type { SessionState } from '../state/session-state.ts';
 
-/** Ends a session. */
 export function closeSession(state: SessionState): Promise<void> {
   if (state.closing !== undefined) return state.closing;
   state.closed = true;
@@ -18,7 +17,7 @@ export function closeSession(state: SessionState): Promise<void> {
     for (let call = registry.calls; call !== undefined; ) {
       const { next } = call;
       if (call.session === state) registry.spine.closed(call);
-      // Ending a call may end its children, which may have been next on the list.
+      // Ending a call also ends its children, and the next call on the list may be one of them.
       call = next?.ended === true ? registry.calls : next;
     }
   }
@@ -41,7 +40,7 @@ export function closeSession(state: SessionState): Promise<void> {
   state.followers = undefined;
   if (state.hears('session:end')) state.emit('session:end', {});
   const disposed = Promise.allSettled(disposals);
-  // Host code that never comes back must not hold the closing.
+  // Host code that never returns must not block the closing.
   if (disposals.some((one) => one !== undefined))
     void withDeadline<unknown, void>(disposed, registry.graceMs, () =>
       registry.warn({ session: state.sessionId }, 'closing a session: a clean-up took too long'),

@@ -1,38 +1,34 @@
-/**
- * Explain: what a call would come to, by the code that would decide it, without running anything.
- */
-import { jsonDigest } from '../approval/token.ts';
+/** Explains what would happen to a call, using the code that decides calls, and runs nothing. */
 import { collectSecrets, scrubJson } from '../call/call-secrets.ts';
 import { readInput } from '../call/stages/admit.ts';
 import { judge } from '../call/stages/decide.ts';
 import { checkAvailable, lookup } from '../call/stages/lookup.ts';
 import { validate } from '../call/stages/validate.ts';
-import type { Outcome } from '../call/step.ts';
+import { findGrant } from '../call/standing-grants.ts';
 import type { ErrorCode, ToolError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Decision } from '../policy/decision.ts';
 import { decisionOf } from '../policy/verdict.ts';
-import type { Binding } from '../state/binding.ts';
-import { Call } from '../state/call.ts';
+import { Call, isFound } from '../state/call.ts';
 import type { SessionState } from '../state/session-state.ts';
 
-/** What a call would come to, stage by stage. Frozen; nothing was run and nothing was recorded. */
+/** What would happen to a call, stage by stage. Frozen. Nothing was run, and nothing recorded. */
 export interface Explanation {
-  /** Listed for the model. */
+  /** Whether the tool is listed for the model. */
   readonly visible: boolean;
-  /** The drop code that hides it. */
+  /** The drop code that hides the tool. */
   readonly hiddenBy?: string;
-  /** Effective tools that would provide what it waits for. */
+  /** Effective tools that provide the facts that the tool waits for. */
   readonly unlockedBy?: readonly string[];
-  /** What the gates say; absent where the call would end before they are asked. */
+  /** What the gates decide; absent if the call would end before they are asked. */
   readonly decision?: Decision;
-  /** The rule or policy that decides, where one does. */
+  /** The rule or policy that decides, if one does. */
   readonly ruleId?: string;
   /** The layer that decides: `registry`, `profile:<id>`, `session`, `tool`, … */
   readonly source?: string;
   /**
-   * The code that the call would end with before its handler ran; absent where it would run. An ask
-   * ends as `approval_denied` only where a person says no.
+   * The code that the call would end with before its handler runs; absent if the handler would run,
+   * or if a person would be asked.
    */
   readonly code?: ErrorCode;
   /** What each stage and gate said, in order. */
@@ -41,10 +37,7 @@ export interface Explanation {
 
 type Draft = { -readonly [K in keyof Explanation]: Explanation[K] };
 
-/**
- * Explains a name, and an input where one is given. Without an input only what does not depend on
- * it can be told.
- */
+/** Explains a call. Without an input, it only covers what does not depend on the input. */
 export async function explain(
   session: SessionState,
   name: string,
@@ -64,7 +57,6 @@ export async function explain(
       message: 'The session is closed.',
       retryable: false,
     });
-  // Whether the name is listed does not depend on the input.
   const view = session.registry.viewOf(session);
   draft.visible = view.entries.has(name);
   const hiddenBy = view.dropped.find((dropped) => dropped.name === name)?.code;
@@ -75,16 +67,14 @@ export async function explain(
   if (unlocking.length > 0) draft.unlockedBy = unlocking;
   const unreadable = readInput(call);
   if (unreadable !== undefined) return stop('admission', unreadable);
-  const unknown = lookup(call) as Outcome;
+  const unknown = lookup(call);
   if (call.counted) call.entry?.ended();
-  if (unknown !== undefined) return stop('lookup', unknown);
-  const binding = call.binding as Binding;
-  const gated = checkAvailable(call) as Outcome;
-  if (gated !== undefined) return stop('availability', gated);
+  if (unknown !== undefined || !isFound(call)) return stop('lookup', unknown as ToolError);
+  const unavailable = checkAvailable(call);
+  if (unavailable !== undefined) return stop('availability', unavailable);
   collectSecrets(call);
-  const invalid = binding.drop === 'denied' ? undefined : await validate(call);
-  // Without an input, what the schema misses says nothing; rules that look at the input then find
-  // none.
+  const invalid = call.binding.drop === 'denied' ? undefined : await validate(call);
+  // If no input was given, it is no fault that the schema misses something.
   if (invalid !== undefined) {
     if (input !== undefined) return stop('validation', invalid);
     steps.push({ stage: 'validation', note: 'no input was given' });
@@ -97,22 +87,7 @@ export async function explain(
   if (verdict.ruleId !== undefined) draft.ruleId = verdict.ruleId;
   if (verdict.source !== undefined) draft.source = verdict.source;
   if (verdict.effect === 'deny') draft.code = verdict.code ?? 'policy_denied';
-  if (verdict.effect === 'ask') noteGrant(call, steps);
-  return Object.freeze(draft);
-}
-
-/** A standing answer would meet the ask; explaining uses none of it up. */
-function noteGrant(call: Call, steps: JsonObject[]): void {
-  const { session, canonical } = call;
-  const { entry } = call.binding as Binding;
-  const grant = session.desk?.grants.find(
-    {
-      tool: entry.name,
-      fingerprint: entry.fingerprint,
-      source: entry.source,
-      input: jsonDigest(canonical),
-    },
-    session.registry.now(),
-  );
+  const grant = verdict.effect === 'ask' ? findGrant(call) : undefined;
   if (grant !== undefined) steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
+  return Object.freeze(draft);
 }

@@ -1,4 +1,4 @@
-/** Counts of one session, as a host reads them. */
+/** The counts of one session, as `session.metrics()` returns them. */
 import type { JsonObject } from '../json.ts';
 import type { SessionState } from '../state/session-state.ts';
 

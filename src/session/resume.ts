@@ -1,11 +1,11 @@
 /**
- * Resuming a suspended call, also in another process: everything is checked again, and the record
- * is given once.
+ * Resumes a suspended call, also in another process. Everything is checked again, and each record
+ * is used once.
  */
-import { openRecord } from '../approval/record.ts';
+import { openRecord, type SuspendedCall } from '../approval/record.ts';
 import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
-import type { TokenClaims } from '../approval/token.ts';
+import type { TokenClaims, TokenSigner } from '../approval/token.ts';
 import { usedIn, usedMark } from '../approval/used-marks.ts';
 import { failureResult } from '../call/end-call.ts';
 import { callTool } from '../call/spine.ts';
@@ -18,8 +18,8 @@ import { countReason } from '../state/counters.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 /**
- * Answers a suspended call. Resolves always. `options`: who resumes, for a surface; the call's id
- * stays its own.
+ * Answers a suspended call. Never rejects.
+ * @param options Who resumes the call, for a surface. The call keeps its own id.
  */
 export async function resumeCall(
   session: SessionState,
@@ -28,123 +28,118 @@ export async function resumeCall(
   options?: Pick<CallOptions, 'signal' | 'surface'>,
 ): Promise<ToolResult> {
   const { registry } = session;
-  const { signer, store, policyTimeoutMs } = registry;
+  const { signer } = registry;
   const claims = signer?.verify(token);
   if (claims === undefined || signer === undefined)
-    return refuse(session, undefined, 'token_invalid', 'The approval token is not genuine.');
-  if (session.closed || registry.closed)
     return refuse(
       session,
-      claims,
       undefined,
-      'The session is closed. Create it again under the same id and principal, then resume.',
+      denied('token_invalid', 'The approval token is not genuine.'),
+    );
+  const problem = claimsProblem(session, claims);
+  if (problem !== undefined) return refuse(session, claims, problem);
+  // Read now, since the caller may change it while the store is asked. An answer that cannot be
+  // read rejects the call.
+  const read = readAnswer(answer, session.limits.maxInputBytes);
+  const taken = await takeRecord(session, signer, claims, token);
+  if ('problem' in taken) return refuse(session, claims, taken.problem);
+  const { input, idempotencyKey } = taken;
+  const { id: approvalId, tool, fingerprint, source, callId } = claims;
+  return callTool(
+    session,
+    tool,
+    input,
+    readCallOptions(options),
+    undefined,
+    { approvalId, answer: read ?? unknownAnswer, idempotencyKey, fingerprint, source },
+    callId,
+  );
+}
+
+/** Takes the call out of the store, and uses up its token. */
+async function takeRecord(
+  session: SessionState,
+  signer: TokenSigner,
+  claims: TokenClaims,
+  token: string,
+): Promise<SuspendedCall | { readonly problem: ToolError }> {
+  const { registry } = session;
+  let record: unknown;
+  try {
+    record = await inTime(
+      startOperation(() => registry.store.take(claims.id)),
+      registry.policyTimeoutMs,
+    );
+  } catch (error) {
+    const message = 'Approvals cannot be read at the moment. Try again.';
+    return { problem: storeFailed(session, token, error, message) };
+  }
+  if (record === undefined || record === null) return { problem: alreadyUsed() };
+  const opened = openRecord(signer, record);
+  if (opened === undefined || opened.claims.id !== claims.id || opened.token !== token)
+    return {
+      problem: denied('token_invalid', 'The stored call does not match the approval token.'),
+    };
+  try {
+    const isFirst =
+      registry.usedTokens.use(claims.id, claims.expiresAt, registry.now()) &&
+      (await markUsed(session, claims));
+    return isFirst ? opened.call : { problem: alreadyUsed() };
+  } catch (error) {
+    const message =
+      'The answer could not be recorded, so the call was not run. Call the tool again.';
+    return { problem: storeFailed(session, token, error, message) };
+  }
+}
+
+/** Why a genuine token cannot be answered in this session now. The store is not asked yet. */
+function claimsProblem(session: SessionState, claims: TokenClaims): ToolError | undefined {
+  if (session.closed || session.registry.closed)
+    return toolError(
       'session_closed',
+      'The session is closed. Create it again with the same id and principal, then resume.',
     );
   if (!isOurs(session, claims))
-    return refuse(
-      session,
-      claims,
-      'token_foreign',
-      'The approval token belongs to another session or principal.',
-    );
-  if (claims.expiresAt <= registry.now())
-    return refuse(
-      session,
-      claims,
-      'expired',
-      'The approval token has expired. Call the tool again.',
-      'approval_timeout',
-    );
+    return denied('token_foreign', 'The approval token belongs to another session or principal.');
+  if (claims.expiresAt <= session.registry.now())
+    return toolError('approval_timeout', 'The approval token has expired. Call the tool again.', {
+      reason: 'expired',
+    });
   const entry = session.entryOf(claims.tool);
   if (
     entry === undefined ||
     entry.fingerprint !== claims.fingerprint ||
     entry.source !== claims.source
   )
-    return refuse(
-      session,
-      claims,
+    return denied(
       'definition_changed',
-      'The tool changed since it was asked about. Call it again.',
+      'The tool has changed since approval was requested. Call it again.',
     );
-  // A batch may hold the id for a call that it has still to start.
+  // A batch may hold the id for a call that it has not started yet.
   if (
     session.ids?.has(claims.callId) === true &&
     session.ids.get(claims.callId)?.resumed?.approvalId !== claims.id
   )
-    return refuse(
-      session,
-      claims,
-      undefined,
-      `A call with the id \`${claims.callId}\` is in flight. Resume when it has ended; the ` +
-        'token stays good.',
+    return toolError(
       'duplicate_call_id',
+      `A call with the id \`${claims.callId}\` is in flight. Resume once it has ended; the token ` +
+        'stays valid.',
     );
-  // Read now: whoever gave it may change it while the store is asked. One that cannot be read
-  // rejects, like any unknown one.
-  const read = readAnswer(answer, session.limits.maxInputBytes);
-  let record: unknown;
-  try {
-    record = await inTime(
-      startOperation(() => store.take(claims.id)),
-      policyTimeoutMs,
-    );
-  } catch (error) {
-    return storeFailed(
-      session,
-      claims,
-      token,
-      error,
-      'Approvals cannot be read at the moment. Try again.',
-    );
-  }
-  if (record === undefined || record === null)
-    return refuse(session, claims, 'token_used', 'The approval token was used before.');
-  const opened = openRecord(signer, record);
-  if (opened === undefined || opened.claims.id !== claims.id || opened.token !== token)
-    return refuse(
-      session,
-      claims,
-      'token_invalid',
-      'What was stored of the call is not what the token signed.',
-    );
-  if (!registry.usedTokens.use(claims.id, claims.expiresAt, registry.now()))
-    return refuse(session, claims, 'token_used', 'The approval token was used before.');
-  try {
-    if (!(await markUsed(session, claims)))
-      return refuse(session, claims, 'token_used', 'The approval token was used before.');
-  } catch (error) {
-    return storeFailed(
-      session,
-      claims,
-      token,
-      error,
-      'The answer could not be recorded, so the call was not run. Call the tool again.',
-    );
-  }
-  const { input, idempotencyKey } = opened.call;
-  const resumed = {
-    approvalId: claims.id,
-    answer: read ?? unknownAnswer,
-    idempotencyKey,
-    fingerprint: claims.fingerprint,
-    source: claims.source,
-  };
-  return callTool(
-    session,
-    claims.tool,
-    input,
-    readCallOptions(options),
-    undefined,
-    resumed,
-    claims.callId,
-  );
+  return undefined;
+}
+
+function denied(reason: string, message: string): ToolError {
+  return toolError('approval_denied', message, { reason });
+}
+
+function alreadyUsed(): ToolError {
+  return denied('token_used', 'The approval token has already been used.');
 }
 
 /**
- * Writes down that the token is used. False where somebody else has written it already: then the
- * record was put back. The mark is written before the others are looked for, so that of two
- * processes that were given the same record at least one sees the other.
+ * Records that the token is used. False if another mark for it exists already, which means that the
+ * record was put back into the store. The mark is written before others are looked for, so that of
+ * two processes with the same record at least one sees the other.
  */
 async function markUsed(
   { registry, sessionId }: SessionState,
@@ -164,31 +159,25 @@ async function markUsed(
 }
 
 function storeFailed(
-  session: SessionState,
-  claims: TokenClaims,
+  { registry, sessionId }: SessionState,
   token: string,
   thrown: unknown,
   message: string,
-): ToolResult {
-  const { registry, sessionId } = session;
+): ToolError {
   registry.hostFault(
     thrown,
     { sessionId, source: 'approval store' },
     'the approval store failed',
     (text) => text.replaceAll(token, '[redacted]'),
   );
-  return refused(
-    session,
-    claims,
-    withCause(toolError('approval_denied', message, { reason: 'store_unavailable' }), thrown),
-  );
+  return withCause(denied('store_unavailable', message), thrown);
 }
 
 const unknownAnswer: ReadAnswer = Object.freeze({
   allowed: false,
   always: false,
   by: undefined,
-  message: 'The answer was not one that is known.',
+  message: 'The answer was not a known one.',
   input: undefined,
   grant: undefined,
 });
@@ -198,20 +187,10 @@ function isOurs(session: SessionState, { sessionId, principal }: TokenClaims): b
 }
 
 /**
- * Refuses a resume. One with a genuine token of this session is told and counted as an attempt of
- * its own; of a forged one nothing can be believed.
+ * Refuses a resume. With a genuine token of this session, the refusal is counted and emitted as an
+ * attempt of its own. Nothing in a forged token can be trusted.
  */
 function refuse(
-  session: SessionState,
-  claims: TokenClaims | undefined,
-  reason: string | undefined,
-  message: string,
-  code: ToolError['code'] = 'approval_denied',
-): ToolResult {
-  return refused(session, claims, toolError(code, message, { reason }));
-}
-
-function refused(
   session: SessionState,
   claims: TokenClaims | undefined,
   error: ToolError,
@@ -235,7 +214,7 @@ function refused(
   );
   call.startedAt = session.registry.monotonic();
   const result = failureResult(call, error);
-  // Events of a call id belong to the call in flight, and a closed session tells nothing more.
+  // Events with an id that is in flight belong to that call, and a closed session emits none.
   if (
     claims !== undefined &&
     isOurs(session, claims) &&

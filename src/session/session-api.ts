@@ -1,4 +1,4 @@
-/** What a session is to a host: the public shape of one agent conversation. */
+/** The public interface of a session. */
 import type { ApprovalAnswer, Grant, PendingApproval } from '../approval/request.ts';
 import type { CallTool } from '../context.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
@@ -14,106 +14,156 @@ import type { Dropped, Overrides, Prerequisite } from '../toolset/effective.ts';
 import type { BatchOptions, BatchResult } from './batch.ts';
 import type { Explanation } from './explain.ts';
 
-/** Approvals of one session. */
+/** The approvals of one session. */
 export interface Approvals {
   /**
-   * What waits for a person: in this process, and suspended under this session id and principal.
-   * `token` only with suspended ones.
+   * The calls that wait for a person: those in this process, and those suspended under this session
+   * id and principal. Only suspended ones have a `token`.
    */
   pending(): Promise<readonly PendingApproval[]>;
   /**
-   * Answers a call that waits on an approver in this process. False when none does. @throws
-   * MisuseError `invalid_option` for what is no answer; the question stays open.
+   * Answers a call that waits on an approver in this process. False if no such call waits.
+   * @throws MisuseError `invalid_option` for an invalid answer; the question then stays open.
    */
   answer(id: string, answer: ApprovalAnswer): boolean;
   /**
-   * Answers a suspended call, in whichever process; allowed, it runs exactly what was shown.
-   * Refused: `approval_timeout`, or `approval_denied` with `token_invalid`, `token_used`,
-   * `token_foreign` or `definition_changed`.
+   * Answers a suspended call, in any process. If allowed, the call runs with exactly the input that
+   * was shown. A resume that is refused ends as `approval_timeout`, or as `approval_denied` with
+   * `token_invalid`, `token_used`, `token_foreign` or `definition_changed`. Never rejects.
+   * @example
+   * ```ts
+   * const [question] = await session.approvals.pending();
+   * if (question?.token !== undefined)
+   *   await session.approvals.resume(question.token, { decision: 'allow_once', by: 'ann' });
+   * ```
    */
   resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
-  /** The standing answers of this session, oldest first; expired and used-up ones are not in it. */
+  /** The standing answers of this session, oldest first, without expired and used-up ones. */
   grants(): readonly Grant[];
   /**
-   * Takes a standing answer back; what it let through stays. False when there is none of this id.
+   * Revokes a standing answer. Calls that it let through are asked about again if their handlers
+   * have not started; running handlers continue. False if there is no such grant.
    */
   revoke(id: string): boolean;
 }
 
-/** What a model sees, and why it does not see the rest. */
+/** The tools that a model is shown, and the reasons why it is not shown the others. */
 export interface EffectiveTools {
-  /** In effective order. */
+  /** The names of the effective tools, in effective order. */
   readonly names: readonly string[];
-  /** Bound to the session, in the order of `names`. */
+  /** The effective tools, bound to the session, in the order of `names`. */
   readonly tools: readonly HostTool[];
   /** Tools that are not effective, each with the first reason that hides it. */
   readonly dropped: readonly Dropped[];
-  /** What unlocks tools that wait for a fact. */
+  /** The tools that unlock others which wait for a fact. */
   readonly prerequisites: readonly Prerequisite[];
-  /** The registry's revision that this was worked out at. */
+  /** The registry's revision for which this was computed. */
   readonly revision: number;
   /**
-   * `sha256:` and hex over names, dropped and prerequisites; two sessions that show the same names
-   * for the same reasons have the same.
+   * `sha256:` and the hex digest of names, dropped and prerequisites. Two sessions that show the
+   * same names for the same reasons have the same hash.
    */
   readonly hash: string;
 }
 
-/** One agent conversation. */
+/**
+ * One agent conversation over a registry.
+ * @example
+ * ```ts
+ * const session = registry.createSession({ sessionId: 'chat-1', principal: 'ann' });
+ * const result = await session.call('read_file', { path: 'README.md' });
+ * if (!result.success) console.log(result.error.code, result.error.message);
+ * ```
+ */
 export interface ToolSession<S = unknown> {
-  /** As the host gave it; two sessions of the same id share nothing. */
+  /** The id that the host gave. Two sessions with the same id share nothing. */
   readonly sessionId: string;
-  /** Effective tools, bound, in effective order. */
+  /**
+   * The effective tools, bound to the session, in effective order.
+   * @example
+   * ```ts
+   * for (const { name, description, inputSchema } of session.tools())
+   *   console.log(name, description, inputSchema);
+   * ```
+   */
   tools(): readonly HostTool[];
-  /** One effective tool; undefined when there is none of this name, or when it is hidden. */
+  /** One effective tool; undefined if there is none of this name, or if it is hidden. */
   tool<I, O>(ref: ToolRef<I, O>): HostTool<I, O> | undefined;
   tool(name: string): HostTool | undefined;
-  /** Calls a tool. Never throws, never rejects. */
+  /**
+   * Calls a tool by its name, or by its definition for typed input and output. Never throws and
+   * never rejects: a refusal or a failure is a result with a stable error code.
+   * @example
+   * ```ts
+   * const result = await session.call('read_file', { path: 'README.md' }, { timeoutMs: 5_000 });
+   * ```
+   */
   readonly call: CallTool;
   /**
-   * How `executeBatch` would group these calls; runs nothing. @throws MisuseError `invalid_option`
-   * for what is no list of calls, and for a field that a call does not have.
+   * How `executeBatch` would group these calls. Runs nothing.
+   * @throws MisuseError `invalid_option` if `calls` is not a list of calls, or if a call has an
+   * unknown field.
    */
   plan(calls: readonly ToolCall[]): BatchPlan;
   /**
-   * Runs a batch by its plan: one result for every call, in observed order. Rejects with a
-   * MisuseError `invalid_option` for what is no list of calls, a field that a call does not have,
-   * and an unknown option.
+   * Runs a batch by its plan: one result for each call, in the order of the calls. Rejects with a
+   * MisuseError `invalid_option` if `calls` is not a list of calls, or for an unknown field or
+   * option.
+   * @example
+   * ```ts
+   * const { results } = await session.executeBatch([
+   *   { id: 'c1', name: 'add', arguments: { a: 1, b: 2 } },
+   *   { id: 'c2', name: 'add', arguments: { a: 3, b: 4 } },
+   * ]);
+   * ```
    */
   executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchResult>;
-  /** The effective set with what is left out, and why. Frozen; ask again after a change. */
+  /** The effective tools and the hidden ones, with reasons. Frozen; ask again after a change. */
   effectiveTools(): EffectiveTools;
   /**
-   * Registers a tool that is visible in this session only. It cannot take a registry tool's name or
-   * its twin.
+   * Registers a tool that only this session has. It cannot take the name of a registry tool, or a
+   * name that could be mistaken for one.
    */
   register(definition: AnyTool<S>): ToolRegistration;
   /**
-   * Changes the profile for later calls; the facts and the overrides stay. @throws MisuseError
-   * `unknown_profile`, `closed`.
+   * Changes the profile for later calls. Facts and overrides are kept.
+   * @throws MisuseError `unknown_profile`, `closed`.
    */
   setProfile(id: string): void;
-  /** Replaces the session's three lists. Unknown names change nothing and throw. */
+  /** Replaces the session's three override lists. Throws for unknown names, changing nothing. */
   setOverrides(overrides: Overrides): void;
-  /** Merges facts by key; null deletes. */
+  /** Merges facts by key; null deletes a key. */
   setFacts(facts: JsonObject): void;
-  /** Adds a hook; returns what takes it away. */
+  /**
+   * Adds a hook. The returned function removes it.
+   * @example
+   * ```ts
+   * const remove = session.use({
+   *   before: ({ tool, input }) => console.log('about to run', tool.name, input),
+   * });
+   * ```
+   */
   use(hook: Hook): () => void;
   /**
-   * What a call would come to, by the same code, without running it: which rule, why hidden, what
-   * unlocks it. Hooks do not run.
+   * What would happen to a call, by the code that decides calls, without running it: which rule
+   * decides, why the tool is hidden, what unlocks it. Hooks do not run.
+   * @example
+   * ```ts
+   * const { decision, steps } = await session.explain('add', { a: 1, b: 2 });
+   * console.log(decision?.effect, steps); // 'allow', 'ask' or 'deny', and what each rule said
+   * ```
    */
   explain(name: string, input?: unknown): Promise<Explanation>;
-  /** What waits for a person, and what was answered for good. */
+  /** The calls that wait for a person, and the standing answers. */
   readonly approvals: Approvals;
-  /** This session's events alone, in order of `seq`. */
+  /** The events of this session only, in order of `seq`. */
   readonly events: Emitter<ToolEvents>;
   /**
-   * Counts since the start: `calls`, `succeeded`, `failed`, `rejected`, `cancelled`, `pending`,
-   * `denied`, `denyRate` (0 to 1), `lateSettles`, `byTool`, `byReason`.
+   * Counts since the session was created: `calls`, `succeeded`, `failed`, `rejected`, `cancelled`,
+   * `pending`, `denied`, `denyRate` (0 to 1), `lateSettles`, `byTool`, `byReason`.
    */
   metrics(): JsonObject;
-  /** Ends what is in flight as `session_closed`, disposes session-scoped handlers. Idempotent. */
+  /** Ends calls in flight as `session_closed` and disposes session-scoped handlers. Idempotent. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -3,10 +3,28 @@ import type { Approver } from '../context.ts';
 import { describe, MisuseError } from '../errors.ts';
 import type { Hook } from '../hooks.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
-import { checkSpelling, readOptions } from '../options.ts';
+import {
+  abortSignal,
+  anything,
+  array,
+  arrayOf,
+  checkOption,
+  checkSpelling,
+  duration,
+  fn,
+  object,
+  oneOf,
+  readOptions,
+  required,
+  type TableOf,
+  text,
+  withDefault,
+  wrongOption,
+} from '../options.ts';
+import { checkLimits, type Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
-import { checkLimits, type Limits } from '../policy/profile.ts';
-import { compileRules, type Rule } from '../policy/rules.ts';
+import type { Rule } from '../policy/rule.ts';
+import { compileRules } from '../policy/rules.ts';
 import { checkPolicies } from '../state/registry-options.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import type { SessionSetup } from '../state/session-setup.ts';
@@ -19,11 +37,11 @@ type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonl
 export type SessionOptions<S = unknown> = ServicesPart<S> & {
   /** An opaque name of 1 to 1024 characters. Two sessions of the same id share nothing. */
   readonly sessionId: string;
-  /** @default "" */
+  /** The working directory; handlers get it as `context.cwd`. @default "" */
   readonly cwd?: string | undefined;
-  /** @default {} */
+  /** Environment variables; handlers get them as `context.environment`. @default {} */
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** @default {} */
+  /** Data of your own; handlers get it as `context.metadata`. @default {} */
   readonly metadata?: JsonObject | undefined;
   /** Who the session acts for. Needed for `approvalMode: "suspend"`; tokens bind it. */
   readonly principal?: string | undefined;
@@ -66,107 +84,58 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly signal?: AbortSignal | undefined;
 };
 
-const known = [
-  'sessionId',
-  'cwd',
-  'environment',
-  'metadata',
-  'principal',
-  'services',
-  'profile',
-  'facts',
-  'overrides',
-  'rules',
-  'policies',
-  'hooks',
-  'approver',
-  'approvalMode',
-  'approvalTimeoutMs',
-  'repair',
-  'exposeErrors',
-  'limits',
-  'idleTimeoutMs',
-  'signal',
-];
+const where = 'createSession';
+const sessionTable = {
+  sessionId: required(text(1, 1_024)),
+  cwd: withDefault(text(), ''),
+  environment: anything<Readonly<Record<string, string>>>(),
+  metadata: anything<JsonObject>(),
+  principal: text(1, 1_024),
+  services: anything(),
+  profile: anything<string>(),
+  facts: anything<JsonObject>(),
+  overrides: anything<Overrides>(),
+  rules: anything<readonly Rule[]>(),
+  policies: anything<readonly Policy<unknown>[]>(),
+  hooks: array<Hook>(),
+  approver: fn<Approver>(),
+  approvalMode: withDefault(oneOf('ask', 'suspend'), 'ask'),
+  approvalTimeoutMs: withDefault(duration, 300_000),
+  repair: withDefault(oneOf('off', 'safe'), 'off'),
+  exposeErrors: oneOf('message', 'masked'),
+  limits: anything<Limits>(),
+  idleTimeoutMs: duration,
+  signal: abortSignal,
+} satisfies TableOf<SessionOptions>;
+/** The names of a session's options, for functions that accept them among their own. */
+export const sessionOptionNames: readonly string[] = Object.keys(sessionTable);
+
 const none: readonly never[] = Object.freeze([]);
 const empty: JsonObject = Object.freeze({});
+const noEnvironment: Readonly<Record<string, string>> = Object.freeze({});
 const noLimits: Limits = Object.freeze(Object.create(null) as Limits);
 
 /**
- * Checks everything, names the field, and copies what the host could change later. @throws
- * MisuseError.
+ * Checks all options, and copies what the host could change later.
+ * @throws MisuseError that names the option.
  */
 export function readSessionOptions(
   options: SessionOptions<never>,
   registry: RegistryState,
 ): SessionSetup {
-  if (typeof options !== 'object' || options === null)
-    throw new MisuseError(
-      'invalid_option',
-      `Expected createSession() to be given an object with a \`sessionId\`, got ` +
-        `${describe(options)}.`,
-    );
   const {
-    sessionId,
-    cwd = '',
     environment,
     metadata,
-    principal,
-    services,
     profile,
     facts,
     overrides,
     rules,
     policies,
     hooks,
-    approver,
-    approvalMode = 'ask',
-    approvalTimeoutMs = 300_000,
-    repair = 'off',
-    exposeErrors,
     limits,
-    idleTimeoutMs,
-    signal,
-  } = readOptions<SessionOptions<unknown>>('createSession', options, known);
-  if (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 1_024)
-    throw fault('sessionId', 'a string of 1 to 1024 characters', sessionId);
-  if (typeof cwd !== 'string') throw fault('cwd', 'a string', cwd);
-  if (
-    principal !== undefined &&
-    (typeof principal !== 'string' || principal === '' || principal.length > 1_024)
-  )
-    throw fault('principal', 'a string of 1 to 1024 characters', principal);
-  if (approver !== undefined && typeof approver !== 'function')
-    throw fault('approver', 'a function', approver);
-  if (approvalMode !== 'ask' && approvalMode !== 'suspend')
-    throw fault('approvalMode', '"ask" or "suspend"', approvalMode);
-  if (repair !== 'off' && repair !== 'safe') throw fault('repair', '"off" or "safe"', repair);
-  if (exposeErrors !== undefined && exposeErrors !== 'message' && exposeErrors !== 'masked')
-    throw fault('exposeErrors', '"message" or "masked"', exposeErrors);
-  checkDuration('approvalTimeoutMs', approvalTimeoutMs);
-  if (idleTimeoutMs !== undefined) checkDuration('idleTimeoutMs', idleTimeoutMs);
-  if (
-    signal !== undefined &&
-    !(
-      typeof signal === 'object' &&
-      signal !== null &&
-      typeof signal.addEventListener === 'function'
-    )
-  )
-    throw fault('signal', 'an AbortSignal', signal);
-  if (approvalMode === 'suspend') {
-    if (registry.signer === undefined)
-      throw new MisuseError(
-        'invalid_option',
-        'createSession: `approvalMode: "suspend"` needs a key to sign tokens with. Give the ' +
-          'registry `approvals: { secret }`.',
-      );
-    if (principal === undefined)
-      throw new MisuseError(
-        'invalid_option',
-        'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.',
-      );
-  }
+    ...given
+  } = readOptions(where, options, sessionTable);
+  checkSuspension(given, registry);
   if (profile !== undefined && !registry.profiles.has(profile)) {
     throw new MisuseError(
       'unknown_profile',
@@ -176,33 +145,36 @@ export function readSessionOptions(
     );
   }
   return {
-    sessionId,
-    cwd,
-    environment:
-      environment === undefined
-        ? (empty as Readonly<Record<string, string>>)
-        : readEnvironment(environment),
+    ...given,
+    environment: environment === undefined ? noEnvironment : readEnvironment(environment),
     metadata: metadata === undefined ? empty : readObject('metadata', metadata),
-    principal,
-    services,
     profileId: profile,
     facts: facts === undefined ? empty : readObject('facts', facts),
     overrides: overrides === undefined ? undefined : readOverrides(overrides),
     rules: rules === undefined ? none : compileRules(rules, 'session'),
-    policies:
-      policies === undefined
-        ? none
-        : checkPolicies(policies as readonly Policy<unknown>[], 'session'),
+    policies: policies === undefined ? none : checkPolicies(policies, where),
     hooks: hooks === undefined ? none : readHooks(hooks),
-    approver,
-    approvalMode,
-    approvalTimeoutMs,
-    repair,
-    exposeErrors,
-    limits: limits === undefined ? noLimits : checkLimits(limits, 'session'),
-    idleTimeoutMs,
-    signal,
+    limits: limits === undefined ? noLimits : checkLimits(limits, where),
   };
+}
+
+/** A suspended call is resumed by a signed token that is bound to a principal. */
+function checkSuspension(
+  { approvalMode, principal }: Pick<SessionSetup, 'approvalMode' | 'principal'>,
+  { signer }: RegistryState,
+): void {
+  if (approvalMode !== 'suspend') return;
+  if (signer === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'createSession: `approvalMode: "suspend"` needs a key to sign tokens with. Give the ' +
+        'registry `approvals: { secret }`.',
+    );
+  if (principal === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'createSession: `approvalMode: "suspend"` needs a `principal`, to which tokens are bound.',
+    );
 }
 
 /** Facts that a host gives, copied and merged over those that are there. */
@@ -210,20 +182,22 @@ export function changeFacts(before: JsonObject, facts: JsonObject): JsonObject {
   return mergeFacts(before, readObject('facts', facts));
 }
 
-/** Three lists of names, copied. Whether the names are known is the registry's to say. */
+const toolNames = arrayOf(text(), 'tool names');
+const overridesTable = {
+  enable: toolNames,
+  disable: toolNames,
+  force: toolNames,
+} satisfies TableOf<Overrides>;
+
+/** Copies three lists of names. The registry checks whether it has tools of these names. */
 export function readOverrides(overrides: Overrides): Overrides {
-  if (typeof overrides !== 'object' || overrides === null)
-    throw fault('overrides', 'an object with enable, disable and force', overrides);
-  const kept = Object.create(null) as { [K in keyof Overrides]?: readonly string[] };
-  const read = readOptions('createSession: overrides', overrides, ['enable', 'disable', 'force'], {
-    noun: 'list',
-  });
-  for (const [key, value] of Object.entries(read) as [string, unknown][]) {
-    if (value === undefined) continue;
-    if (!Array.isArray(value) || value.some((name) => typeof name !== 'string'))
-      throw fault(`overrides.${key}`, 'an array of tool names', value);
-    (kept as Record<string, readonly string[]>)[key] = [...(value as string[])];
-  }
+  checkOption(where, 'overrides', overrides, object<Overrides>());
+  const kept = Object.create(null) as {
+    -readonly [K in keyof Overrides]: Overrides[K];
+  };
+  const read = readOptions(where, overrides, overridesTable, { path: 'overrides' });
+  for (const key of ['enable', 'disable', 'force'] as const)
+    if (read[key] !== undefined) kept[key] = [...read[key]];
   return deepFreeze(kept);
 }
 
@@ -231,11 +205,11 @@ function readEnvironment(
   environment: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   if (typeof environment !== 'object' || environment === null)
-    throw fault('environment', 'an object of strings', environment);
+    throw wrongOption(where, 'environment', 'an object of strings', environment);
   const copy = new Map<string, string>();
   for (const [key, value] of Object.entries(environment) as [string, unknown][]) {
     if (value === undefined) continue;
-    if (typeof value !== 'string') throw fault(`environment.${key}`, 'a string', value);
+    checkOption(where, `environment.${key}`, value, text());
     copy.set(key, value);
   }
   return Object.freeze(Object.fromEntries(copy));
@@ -244,7 +218,8 @@ function readEnvironment(
 function readObject(field: string, value: unknown): JsonObject {
   const copy = copyJson(value, { maxDepth: 64, maxValues: 100_000 });
   if (!copy.ok || !isJsonObject(copy.value))
-    throw fault(
+    throw wrongOption(
+      where,
       field,
       `a JSON object${copy.ok ? '' : ` (${copy.message} at "${copy.path}")`}`,
       value,
@@ -253,8 +228,8 @@ function readObject(field: string, value: unknown): JsonObject {
 }
 
 /** A hook of our own that calls the host's. @throws MisuseError for what is no hook. */
-export function readHook(hook: unknown, where = 'use'): Hook {
-  if (typeof hook === 'object' && hook !== null) checkSpelling(where, hook, ['before', 'after']);
+export function readHook(hook: unknown, at = 'use'): Hook {
+  if (typeof hook === 'object' && hook !== null) checkSpelling(at, hook, ['before', 'after']);
   // A hook may be an instance of a class of the host's; what stands on Object.prototype is
   // nobody's.
   const { before, after } = ownOrInherited(hook);
@@ -265,7 +240,7 @@ export function readHook(hook: unknown, where = 'use'): Hook {
   ) {
     throw new MisuseError(
       'invalid_option',
-      `${where}: expected an object with \`before\`, \`after\` or both, got ${describe(hook)}.`,
+      `${at}: expected an object with \`before\`, \`after\` or both, got ${describe(hook)}.`,
     );
   }
   return Object.freeze<Hook>({
@@ -290,23 +265,5 @@ function ownOrInherited(hook: unknown): Partial<Hook> {
 }
 
 function readHooks(hooks: readonly Hook[]): readonly Hook[] {
-  if (!Array.isArray(hooks)) throw fault('hooks', 'an array', hooks);
-  return Object.freeze(
-    hooks.map((hook, index) => readHook(hook, `createSession: hooks[${index}]`)),
-  );
+  return Object.freeze(hooks.map((hook, index) => readHook(hook, `${where}: hooks[${index}]`)));
 }
-
-function checkDuration(field: string, value: unknown): void {
-  if (!(typeof value === 'number' && value > 0 && value <= 2 ** 31 - 1))
-    throw fault(field, 'a number of milliseconds above 0 and at most 2147483647', value);
-}
-
-function fault(field: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `createSession: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-  );
-}
-
-/** The names of a session's options, for what takes them among its own. */
-export const sessionOptionNames: readonly string[] = [...known];

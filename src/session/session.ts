@@ -1,6 +1,6 @@
 /**
- * Sessions: one agent conversation over a registry's shared table. Cheap to make; a tool is bound
- * when it is first asked for.
+ * Sessions: one agent conversation over a registry's shared table. A session is cheap to create,
+ * because a tool is bound when it is first asked for.
  */
 import type { ApprovalAnswer } from '../approval/request.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
@@ -40,12 +40,12 @@ import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
 import { changeFacts, readHook, readOverrides } from './session-options.ts';
 
 /**
- * Set by the class, the only code that can read the private field: a symbol would lead whoever
- * looks for it to the handlers.
+ * Set by the class, the only code that can read the private field. A symbol would give anyone who
+ * looks for it a way to the handlers.
  */
 let readState: (session: object) => SessionState | undefined;
 
-/** The state behind a session of this copy, for mounts and surfaces. @throws MisuseError */
+/** The state behind a session of this copy of the package. @throws MisuseError */
 export function stateOf(session: unknown): SessionState {
   const state = typeof session === 'object' && session !== null ? readState(session) : undefined;
   if (state === undefined)
@@ -86,10 +86,15 @@ export class Session<S> implements ToolSession<S> {
     return hostToolOf(binding) as unknown as HostTool<never, never>;
   }
 
-  // Bound when first read: `const { call } = session` works, and sessions stay small.
+  // Bound on first read, so that `const { call } = session` works and sessions stay small.
   get call(): CallTool {
     this.#call ??= ((tool: unknown, input?: unknown, options?: CallOptions) =>
-      callTool(this.#state, nameOf(tool), input, readCallOptions(options))) as CallTool;
+      callTool(
+        this.#state,
+        nameOf(tool),
+        input,
+        options === undefined ? undefined : readCallOptions(options),
+      )) as CallTool;
     return this.#call;
   }
 
@@ -128,7 +133,7 @@ export class Session<S> implements ToolSession<S> {
     if (twin !== undefined) {
       throw new MisuseError(
         twin === name ? 'duplicate_name' : 'name_conflict',
-        `Session \`${state.sessionId}\`: expected a name that no tool has, got ` +
+        `Session \`${state.sessionId}\`: expected a name that no other tool has, got ` +
           `\`${name}\`${twin === name ? '' : `, which could be mistaken for \`${twin}\``}. ` +
           'Choose another name.',
       );
@@ -209,8 +214,7 @@ export class Session<S> implements ToolSession<S> {
   }
 
   get events(): Emitter<ToolEvents> {
-    const hub = this.#state.listeners();
-    return hub;
+    return this.#state.listeners();
   }
 
   metrics(): JsonObject {
@@ -262,7 +266,7 @@ function boundTools(state: SessionState): readonly HostTool[] {
       const binding = state.binding(name);
       if (binding !== undefined) tools.push(hostToolOf(binding));
     }
-    // The same list as before, so that a caller who compares sees that nothing changed.
+    // An unchanged list stays the same object, so that a caller can compare.
     const before = state.hostTools;
     const isSame =
       before !== undefined &&

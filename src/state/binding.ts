@@ -1,11 +1,11 @@
 /**
- * One tool in one session: what applies to it there, worked out when first asked for and again when
- * something changed.
+ * One tool in one session: what applies to it there. Computed on first use, and again when
+ * something has changed.
  */
 
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { CompiledRule } from '../policy/rules.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { Counters } from './counters.ts';
 import type { SessionHandler } from './session-handler.ts';
@@ -14,34 +14,34 @@ import type { ToolEntry } from './tool-entry.ts';
 
 export class Binding {
   readonly session: SessionState;
-  entry: ToolEntry;
-  /** The session's stamp that the rest is worked out for. */
+  readonly entry: ToolEntry;
+  /** The session's stamp for which the other fields were computed. */
   stamp = -1;
-  /** Why the tool is not effective; undefined when it is. */
+  /** Why the tool is not effective; undefined if it is. */
   drop: string | undefined;
-  /** Registry and scope rules that touch the tool. */
+  /** Registry and scope rules that apply to the tool. */
   registryRules: readonly CompiledRule[] = [];
-  /** Profile and session rules that touch the tool. */
+  /** Profile and session rules that apply to the tool. */
   sessionRules: readonly CompiledRule[] = [];
   policies: readonly Policy<unknown>[] = [];
   sessionPolicies: readonly Policy<unknown>[] = [];
   default: Effect = 'allow';
-  /** The gates in order, made by the decide stage when first needed. */
+  /** The gates in order. The decide stage creates them on first use. */
   judges: readonly unknown[] | undefined;
-  /** The profile demands approval. */
+  /** The profile requires approval. */
   profileAsks = false;
   /** The profile, or rules that look at no input, ask for every call. */
   asks = false;
-  /** Slots or a lock are to be taken before the handler runs. */
+  /** The handler needs slots or a lock before it runs. */
   isBounded = false;
-  /** Nothing judges the tool: every call is allowed. */
+  /** No gate applies to the tool: every call is allowed. */
   open = false;
   knobs: unknown;
   timeoutMs = 0;
   maxOutputChars = Number.POSITIVE_INFINITY;
   secretive = false;
   hostTool: HostTool | undefined;
-  /** Of a tool with `create`, once it has been called. */
+  /** The handler of a tool with `create`, once it has been called. */
   handler: SessionHandler | undefined;
   // Counters.
   calls = 0;
@@ -52,12 +52,12 @@ export class Binding {
   pending = 0;
   denied = 0;
 
-  /** Where calls of this binding count once it has been replaced or removed. */
+  /** Where calls count once the binding has been replaced or removed. */
   heir: Counters | undefined;
 
   /**
-   * Calls in flight keep the binding of the definition on which they started; a replaced one hands
-   * its counts on.
+   * Calls in flight keep the binding of the definition on which they started.
+   * @param before The binding that this one replaces; its counts move here.
    */
   constructor(session: SessionState, entry: ToolEntry, before?: Binding) {
     this.session = session;
@@ -65,7 +65,7 @@ export class Binding {
     if (before !== undefined) before.countIn(this);
   }
 
-  /** Moves the counts, those to come too. */
+  /** Moves the counts to another place, including those of calls that are still in flight. */
   countIn(heir: Counters): void {
     for (const key of counterNames) {
       heir[key] += this[key];
@@ -82,7 +82,7 @@ export class Binding {
       status.profileAsks ||
       status.rulesAsk ||
       (status.defaultAsks && session.policies.length === 0);
-    // What the host tool shows of approvals follows profile and rules.
+    // The host tool's `requiresApproval` depends on profile and rules.
     if (asks !== this.asks) this.hostTool = undefined;
     this.asks = asks;
     this.judges = undefined;
@@ -108,10 +108,7 @@ export class Binding {
     this.stamp = stamp;
   }
 
-  /**
-   * Goes on with the handler of the binding that it replaces, where both are made by the same
-   * `create`.
-   */
+  /** Takes over the handler of the binding that it replaces, if both have the same `create`. */
   adopt(before: Binding): void {
     const { handler } = before;
     if (handler === undefined || before.entry.internals.create !== this.entry.internals.create)
@@ -123,25 +120,20 @@ export class Binding {
       if (entry.inFlight === 0 && entry !== this.entry) handler.entries.delete(entry);
   }
 
-  /**
-   * The tool was replaced or removed here: its handler is disposed once the calls that run on it
-   * have ended.
-   */
+  /** Disposes the handler once its calls have ended, since the tool was replaced or removed. */
   retire(): void {
     if (this.handler === undefined) return;
     const drained = Promise.all([...this.handler.entries].map((entry) => entry.drain()));
     void drained.then(() => this.discard());
   }
 
-  /**
-   * Disposes a session-scoped handler that was made; resolves when it has been, however that went.
-   */
+  /** Disposes a session-scoped handler. Resolves once that is done, even if it failed. */
   discard(): Promise<void> | undefined {
     const { handler } = this;
     const made = handler?.made;
     this.handler = undefined;
     if (handler === undefined || made === undefined) return undefined;
-    // One that cannot be made after all has nothing left to give back.
+    // From here on a failing `create` must not release the session a second time.
     handler.made = undefined;
     const { registry, sessionId } = this.session;
     this.session.release();

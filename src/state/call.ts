@@ -1,4 +1,4 @@
-/** The record of one call: what the stages read and write on its way. */
+/** The record of one call: what the stages read and write as the call passes through them. */
 import { randomUUID } from 'node:crypto';
 import type { Standing } from '../approval/grants.ts';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
@@ -16,65 +16,94 @@ import type { ReadCallOptions } from './call-options.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
-/** What a resumed call brings along. */
+/** What a resumed call carries over from the call that was suspended. */
 export interface Resumed {
   readonly approvalId: string;
   readonly answer: ReadAnswer;
   readonly idempotencyKey: string;
-  /** What was asked about. */
+  /** The fingerprint of the tool when approval was requested. */
   readonly fingerprint: string;
+  /** The source of the tool when approval was requested. */
   readonly source: string;
+}
+
+/**
+ * A call after lookup. Every stage behind lookup takes this type, so that it cannot run before the
+ * tool is known. It is the same object: a second one would cost every call an allocation.
+ */
+export interface FoundCall extends Call {
+  binding: Binding;
+  entry: ToolEntry;
+}
+
+/** Whether lookup has found the tool of a call. */
+export function isFound(call: Call): call is FoundCall {
+  return call.binding !== undefined;
 }
 
 const noInput: JsonObject = Object.freeze({});
 
 /**
- * One call. It is its own deadline, slot holder and abort entry, so that none of these is a further
- * object.
+ * One call, with its fields grouped by the phase that first sets them. The call is its own
+ * deadline, slot holder and abort entry, so that none of these needs a further object.
  */
 export class Call implements Deadline, Holder, AbortEntry {
+  // Arrival.
   readonly session: SessionState;
   readonly toolName: string;
   readonly callId: string;
-  /** As it came. */
+  /** The input as the caller passed it. */
   readonly input: unknown;
   readonly options: ReadCallOptions | undefined;
-  readonly parent: Call | undefined;
+  /** The call whose handler made this one. */
+  readonly parent: FoundCall | undefined;
   /** Monotonic milliseconds. */
   startedAt = 0;
+
+  // Admission.
   /** The JSON that is validated, judged, shown and run. */
   canonical: JsonObject = noInput;
-  /** Somewhere in the canonical input stands an own `__proto__`. */
+  /** Some object in the canonical input has an own member named `__proto__`. */
   unsafe = false;
+  /** `tool:pre` was sent for the call, or would have been if anyone listened. */
+  announced = false;
+
+  // Lookup.
+  /** The tool in this session. Always set together with {@link entry}; see {@link FoundCall}. */
+  binding: Binding | undefined;
+  /** The tool that lookup found. The call keeps it, even when the tool is replaced. */
+  entry: ToolEntry | undefined;
+  /** The call counts in its entry's `inFlight`. */
+  counted = false;
+
+  // Gates.
   /** The handler's own parse of the canonical input. */
   parsed: unknown;
-  binding: Binding | undefined;
-  /** The tool's settings, once its handler has started. */
-  knobs: unknown;
+  verdict: Verdict | undefined;
   /** The session's stamp when the verdict was reached. */
   judgedAt = -1;
-  verdict: Verdict | undefined;
-  /** A person, or a grant, said yes. */
+  /** A person or a grant has approved the call. */
   approved = false;
-  /** Something was waited for since the verdict. */
+  /** The call has waited for something since the verdict. */
   waited = false;
-  /** Something was waited for since the call came: its time does not count as the handler's. */
+  /** The call has waited before its handler started; that time does not count as the handler's. */
   paused = false;
-  /** The stage to go on with, when not the next one. */
+  /** The step to continue with, if not the next one; -1 for the next one. */
   goto = -1;
-  /** The tool that lookup found. It stays, whatever replaces it. */
-  entry: ToolEntry | undefined;
+
+  // Handler.
+  /** The tool's knobs at the start of the handler. */
+  knobs: unknown;
   /** Milliseconds that the handler may run. */
   timeoutMs = 0;
-  /** The call counts on its entry's `inFlight`. */
-  counted = false;
-  /** An event of the call was announced by `tool:pre`. */
-  announced = false;
-  state: 'gates' | 'running' | 'shaping' | 'ended' = 'gates';
-  /** The handler was started and has not settled. */
+  /** The handler has started and has not settled. */
   handlerLive = false;
+
+  // All phases.
+  state: 'gates' | 'running' | 'shaping' | 'ended' = 'gates';
   extra: CallExtra | undefined;
   resolve: (result: ToolResult) => void = ignore;
+
   // The list of calls in flight.
   previous: Call | undefined;
   next: Call | undefined;
@@ -92,7 +121,7 @@ export class Call implements Deadline, Holder, AbortEntry {
     callId: string,
     input: unknown,
     options: ReadCallOptions | undefined,
-    parent: Call | undefined,
+    parent: FoundCall | undefined,
     resumed: Resumed | undefined,
   ) {
     this.session = session;
@@ -109,7 +138,7 @@ export class Call implements Deadline, Holder, AbortEntry {
     return this.resumed === undefined ? 1 : 2;
   }
 
-  /** What a resumed call brought along. */
+  /** Present on a resumed call. */
   get resumed(): Resumed | undefined {
     return this.extra?.resumed;
   }
@@ -122,7 +151,7 @@ export class Call implements Deadline, Holder, AbortEntry {
     return this.state === 'ended';
   }
 
-  /** What only some calls need, made when first needed. */
+  /** What only some calls need. Created on first use. */
   get more(): CallExtra {
     this.extra ??= new CallExtra();
     return this.extra;
@@ -149,7 +178,7 @@ export class Call implements Deadline, Holder, AbortEntry {
     return more.controller.signal;
   }
 
-  /** Runs `cleanup` when the call ends, however it does. */
+  /** Runs `cleanup` when the call ends, whatever ends it. */
   onEnd(cleanup: (result: ToolResult) => void): void {
     const { more } = this;
     more.cleanups ??= new Set();
@@ -164,7 +193,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   info(): CallInfo {
     const { session, callId, toolName } = this;
     const { sessionId, cwd, environment, metadata, principal, services } = session;
-    // One literal each: what is made by spreading is several times dearer to freeze.
+    // Two literals: an object made by spreading costs several times as much to freeze.
     return Object.freeze(
       principal === undefined
         ? { sessionId, cwd, environment, metadata, services, callId, toolName }
@@ -172,63 +201,74 @@ export class Call implements Deadline, Holder, AbortEntry {
     );
   }
 
-  /** The deadline passed. */
+  /** Runs when the deadline has passed. */
   expire(): void {
     this.session.registry.spine.expired(this);
   }
 
-  /** The caller's signal aborted. */
+  /** Runs when the caller's signal has aborted. */
   aborted(reason: unknown): void {
     this.session.registry.spine.cancelled(this, reason);
   }
 }
 
-/** The rarely used half of a call. */
+/** The rarely used half of a call, with its fields grouped by the phase that first sets them. */
 export class CallExtra {
+  // Arrival.
   resumed: Resumed | undefined;
-  /** The loop guard counted the call. */
-  guarded = false;
-  /** A person changed the input: it is validated and judged again. */
-  edited = false;
-  /** It was: what the person saw had its defaults filled in already. */
-  wasEdited = false;
-  /** How often the call was judged again. */
-  rounds = 0;
-  /** Monotonic milliseconds, of a call that ended early. */
-  endedAt = 0;
-  controller: AbortController | undefined;
-  aborted = false;
-  abortReason: unknown;
   idempotencyKey: string | undefined;
-  repaired: { readonly path: string; readonly rule: string }[] | undefined;
-  /** Texts in which `repair` looked for JSON, and found none. */
-  unreadable = 0;
-  holds: Semaphore[] | undefined;
-  cleanups: Set<(result: ToolResult) => void> | undefined;
-  children: Set<Call> | undefined;
-  childCount = 0;
-  /** Values that no event, prompt or error text may hold. */
-  secrets: Secrets | undefined;
-  /** The secrets of the input as it came, where `tool:pre` needed them. */
+
+  // Admission.
+  /** The whole input as text, where `repair` may read an object from it. */
+  text: string | undefined;
+  /** The secrets of the input as it arrived, if `tool:pre` had to find them. */
   sent: Secrets | undefined;
-  idle: Deadline | undefined;
-  eventCount = 0;
-  /** The approval that was answered, for the events. */
-  approvalId: string | undefined;
-  /** The caller must not learn that the tool exists. */
-  hidden = false;
-  /** The error as it happened, where the model is shown a masked one. */
-  unmasked: ToolError | undefined;
-  /** The standing answer that let the call through; it may still be revoked. */
+
+  // Validation.
+  repaired: { readonly path: string; readonly rule: string }[] | undefined;
+  /** How many texts `repair` has tried to read as JSON without success. */
+  unreadable = 0;
+
+  // Gates.
+  /** The loop guard has counted the call. */
+  guarded = false;
+  /** A person has changed the input, which must be validated and judged again. */
+  edited = false;
+  /** A person has changed the input earlier; the defaults were already filled in by then. */
+  wasEdited = false;
+  /** The grant that let the call through; it can still be revoked. */
   grant: Standing | undefined;
-  /** An answer for always that waits until the call's input is settled. */
+  /** An `_always` answer that is kept back until the call's input is final. */
   standing: { readonly approvalId: string; readonly answer: ReadAnswer } | undefined;
   /** The suspended request with its token, for the host. */
   pending: PendingApproval | undefined;
-  /** Keeps the slots of a handler that outlives its call. */
+  holds: Semaphore[] | undefined;
+  /** How often the call was judged again. */
+  rounds = 0;
+
+  // Handler.
+  controller: AbortController | undefined;
+  idle: Deadline | undefined;
+  eventCount = 0;
+  children: Set<Call> | undefined;
+  childCount = 0;
+
+  // All phases.
+  /** Values that no event, prompt or error text may contain. */
+  secrets: Secrets | undefined;
+  cleanups: Set<(result: ToolResult) => void> | undefined;
+
+  // End.
+  /** Monotonic milliseconds; set when the call ended early. */
+  endedAt = 0;
+  aborted = false;
+  abortReason: unknown;
+  /** The caller must not learn that the tool exists. */
+  hidden = false;
+  /** The original error, where the model is shown a masked one. */
+  unmasked: ToolError | undefined;
+  /** Gives back the slots of a handler that outlives its call. */
   grace: Deadline | undefined;
-  /** The whole input as text, where `repair` may read an object from it. */
-  text: string | undefined;
 }
 
 function ignore(): void {}

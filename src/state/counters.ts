@@ -1,7 +1,7 @@
-/** What is counted of a session's calls. */
+/** The counts of a session's calls. */
 
 export interface Counters {
-  /** Counts here no more, but there. */
+  /** Where calls count from now on, instead of here. */
   heir?: Counters | undefined;
   calls: number;
   succeeded: number;
@@ -12,19 +12,36 @@ export interface Counters {
   denied: number;
 }
 
-/** Counts beside those that bindings keep. */
+/** The counts of a session that do not belong to one tool. */
 export interface SessionMetrics {
   calls: number;
-  /** Calls of names that mean nothing here. */
+  /** Calls to names that no tool of the session has. */
   unknown: Counters;
   lateSettles: number;
   byReason: Map<string, { count: number }>;
 }
 
-/** Most reasons that are told apart: they come from host code, and are bounded whatever it does. */
+export function createMetrics(): SessionMetrics {
+  return {
+    calls: 0,
+    unknown: {
+      calls: 0,
+      succeeded: 0,
+      failed: 0,
+      rejected: 0,
+      cancelled: 0,
+      pending: 0,
+      denied: 0,
+    },
+    lateSettles: 0,
+    byReason: new Map(),
+  };
+}
+
+/** Most reasons that are counted separately. Reasons come from host code, so memory needs a bound. */
 const mostReasons = 1_000;
 
-/** Counts one refusal or failure under its reason. */
+/** Counts a refusal or failure under its reason. */
 export function countReason({ byReason }: SessionMetrics, reason: string): void {
   const known = byReason.get(reason);
   if (known !== undefined) known.count++;

@@ -1,14 +1,8 @@
 /** Defining profiles: checked against the tools, and folded into all that extend them. */
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
-import {
-  checkLineage,
-  type KnownProfile,
-  type Profile,
-  parentsOf,
-  type ResolvedProfile,
-  resolveProfile,
-} from '../policy/profile.ts';
+import { checkLineage, type KnownProfile, parentsOf } from '../policy/lineage.ts';
+import { type Profile, type ResolvedProfile, resolveProfile } from '../policy/profile.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { checkKnobs } from './check-knobs.ts';
 import type { RegistryState } from './registry-state.ts';

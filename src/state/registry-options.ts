@@ -1,11 +1,26 @@
 /** What a registry is made with, and how it is checked. */
 import type { ApprovalStore } from '../approval/store.ts';
-import type { Key } from '../approval/token.ts';
-import { describe, MisuseError } from '../errors.ts';
-import { checkSpelling } from '../options.ts';
+import { createTokenSigner, type Key, type TokenSigner } from '../approval/token.ts';
+import {
+  anything,
+  array,
+  arrayOf,
+  checkOption,
+  checkSpelling,
+  duration,
+  fn,
+  kind,
+  type OptionValues,
+  oneOf,
+  readOptions,
+  type TableOf,
+  text,
+  withDefault,
+  withMethods,
+} from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Rule } from '../policy/rules.ts';
+import type { Rule } from '../policy/rule.ts';
 
 /** A pino-shaped sink for what a host should know and no call can tell. */
 export interface Logger {
@@ -76,76 +91,84 @@ export interface RegistryOptions<S = unknown> {
   readonly logger?: Logger | undefined;
 }
 
-const longestTimeout = 2 ** 31 - 1;
-export const knownOptions = [
-  'rules',
-  'policies',
-  'default',
-  'defaultTimeoutMs',
-  'policyTimeoutMs',
-  'graceMs',
-  'locks',
-  'approvals',
-  'redact',
-  'now',
-  'newId',
-  'logger',
-];
+const where = 'HostToolRegistry';
+const none: readonly never[] = Object.freeze([]);
+const registryTable = {
+  rules: withDefault(anything<readonly Rule[]>(), none),
+  policies: withDefault(anything<readonly Policy<unknown>[]>(), none),
+  default: withDefault(oneOf('allow', 'ask', 'deny'), 'allow'),
+  defaultTimeoutMs: withDefault(duration, 120_000),
+  policyTimeoutMs: withDefault(duration, 5_000),
+  graceMs: withDefault(duration, 30_000),
+  locks: withDefault(oneOf('session', 'registry'), 'session'),
+  approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
+  redact: withDefault(arrayOf(text(1), 'non-empty paths'), none),
+  now: fn<() => number>(),
+  newId: fn<() => string>(),
+  logger: anything<Logger>(),
+} satisfies TableOf<RegistryOptions>;
+const approvalsTable = {
+  // What signs tokens checks the keys.
+  secret: anything<Key | readonly Key[]>(),
+  ttlMs: withDefault(duration, 3_600_000),
+  store: withMethods<ApprovalStore>(['put', 'take', 'list']),
+} satisfies TableOf<NonNullable<RegistryOptions['approvals']>>;
 
-/** @throws MisuseError when a policy is not `{ id, check }`. */
+/** The names of a registry's options, for functions that accept them among their own. */
+export const registryOptionNames: readonly string[] = Object.keys(registryTable);
+
+type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'approvals'> & {
+  readonly approvals: OptionValues<typeof approvalsTable> & {
+    /** Undefined: tokens cannot be signed. */
+    readonly signer: TokenSigner | undefined;
+  };
+};
+
+/** @throws MisuseError `invalid_option`, which names the option. */
+export function readRegistryOptions(options: RegistryOptions<never>): ReadRegistryOptions {
+  const given = readOptions(where, options, registryTable);
+  const approvals = readOptions(where, given.approvals, approvalsTable, { path: 'approvals' });
+  return {
+    ...given,
+    policies: checkPolicies(given.policies, where),
+    approvals: {
+      ...approvals,
+      signer:
+        given.approvals === undefined ? undefined : createTokenSigner(approvals.secret as Key),
+    },
+  };
+}
+
+/** @throws MisuseError for a policy without an id or a function `check`. */
 export function checkPolicies(
   policies: readonly Policy<unknown>[],
-  layer: string,
+  caller: string,
 ): readonly Policy<unknown>[] {
-  if (!Array.isArray(policies)) throw misuse('policies', 'an array', policies);
+  checkOption(caller, 'policies', policies, array<Policy<unknown>>());
   for (const [index, policy] of policies.entries()) {
+    const name = `policies[${index}]`;
     if (typeof policy === 'object' && policy !== null)
-      checkSpelling(`policy ${index} of the ${layer}`, policy, ['id', 'check']);
-    if (
-      typeof policy !== 'object' ||
-      policy === null ||
-      typeof policy.id !== 'string' ||
-      policy.id === '' ||
-      typeof policy.check !== 'function'
-    ) {
-      throw new MisuseError(
-        'invalid_option',
-        `Expected policy ${index} of the ${layer} to be { id, check }, got ${describe(policy)}.`,
-      );
-    }
+      checkSpelling(`${caller}: \`${name}\``, policy, ['id', 'check']);
+    checkOption(caller, name, policy, policyKind);
   }
   return Object.freeze([...policies]);
 }
 
-export function checkStore(store: ApprovalStore | undefined): ApprovalStore | undefined {
-  if (store === undefined) return undefined;
-  for (const method of ['put', 'take', 'list'] as const)
-    if (typeof store?.[method] !== 'function')
-      throw misuse('approvals.store', 'an object with `put`, `take` and `list`', store);
-  return store;
-}
+const policyKind = kind<Policy<unknown>>('an object with `id` and `check`', (value) => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, check } = value as Partial<Policy>;
+  return typeof id === 'string' && id !== '' && typeof check === 'function';
+});
 
-/** A host's clock that throws or answers nonsense must not cost a call. */
+/** A clock for which the machine's stands in when the host's throws or answers nonsense. */
 export function safeClock(now: () => number): () => number {
   return () => {
     try {
       const time: unknown = now();
       if (typeof time === 'number' && Number.isFinite(time)) return time;
     } catch {
-      // The machine's own clock is there.
+      // The machine's clock is read below.
     }
     return Date.now();
   };
-}
-
-export function checkDuration(field: string, value: unknown): void {
-  if (!(typeof value === 'number' && value > 0 && value <= longestTimeout))
-    throw misuse(field, `a number of milliseconds above 0 and at most ${longestTimeout}`, value);
-}
-
-export function misuse(field: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `HostToolRegistry: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-  );
 }

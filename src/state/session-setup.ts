@@ -2,9 +2,9 @@
 import type { Approver } from '../context.ts';
 import type { Hook } from '../hooks.ts';
 import type { JsonObject } from '../json.ts';
+import type { Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Limits } from '../policy/profile.ts';
-import type { CompiledRule } from '../policy/rules.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import type { Overrides } from '../toolset/effective.ts';
 
 /** What a session's state is made from, checked. */

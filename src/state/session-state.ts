@@ -1,6 +1,6 @@
 /**
- * What one session knows: options, facts, tools, calls in flight, counters. Small when idle:
- * everything else is made when first needed.
+ * The state of one session: options, facts, tools, calls in flight and counters. Most parts are
+ * created on first use, so an idle session is small.
  */
 import { ApprovalDesk } from '../approval/desk.ts';
 import { MisuseError } from '../errors.ts';
@@ -10,23 +10,25 @@ import { deepFreeze, type JsonObject } from '../json.ts';
 import type { Locks } from '../limits/locks.ts';
 import type { RateWindow } from '../limits/rate-window.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
+import type { Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Limits, ResolvedProfile } from '../policy/profile.ts';
-import type { CompiledRule } from '../policy/rules.ts';
+import type { ResolvedProfile } from '../policy/profile.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import { nameSkeleton } from '../text/names.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { Overrides } from '../toolset/effective.ts';
 import { Binding } from './binding.ts';
 import type { Call } from './call.ts';
-import type { SessionMetrics } from './counters.ts';
+import { createMetrics, type SessionMetrics } from './counters.ts';
 import { deliver, isShared } from './deliver.ts';
 import { releaseExecutor } from './executors.ts';
+import { tellListingChange } from './listing-change.ts';
 import type { RegistryState } from './registry-state.ts';
 import { retireHandlers } from './session-handler.ts';
 import { boundSlots } from './session-limits.ts';
 import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import { changeBetween, type SharedView } from './view.ts';
+import type { SharedView } from './view.ts';
 
 export class SessionState {
   readonly registry: RegistryState;
@@ -37,18 +39,15 @@ export class SessionState {
   overrides: Overrides | undefined;
   hooks: readonly Hook[];
   limits: Limits;
-  /** Grows with everything that may change a verdict or a listing of this session. */
+  /** Grows with every change that may change a verdict or a listing of this session. */
   stamp = 0;
   #epoch: number;
   closed = false;
-  /**
-   * The registry's epoch when the session was created: what was removed before never existed for
-   * it.
-   */
+  /** The registry's epoch at creation. A tool that was removed earlier never existed here. */
   readonly bornAt: number;
   /** Names of the session's own tools that were removed. */
   gone: Set<string> | undefined;
-  /** The call that was announced last, and when: the clock is read once a turn. */
+  /** The call that was announced last, and the time of that, so that later events can reuse it. */
   toldOf: Call | undefined;
   toldAt = 0;
   /** Resolves when closing is done. */
@@ -58,11 +57,9 @@ export class SessionState {
   bindings: Map<string, Binding> | undefined;
   /** Tools of this session alone. */
   own: Map<string, ToolEntry> | undefined;
-  /**
-   * Calls in flight whose id the caller gave; undefined for one that a batch has still to start.
-   */
+  /** The calls in flight by id; undefined for the id of a call that a batch has not started yet. */
   ids: Map<string, Call | undefined> | undefined;
-  /** Ids of the batches that are under way, for calls that have ended too. */
+  /** The ids of all calls in running batches, including those that have ended. */
   batched: Set<string> | undefined;
   hub: EventHub | undefined;
   desk: ApprovalDesk | undefined;
@@ -75,18 +72,18 @@ export class SessionState {
   queued = 0;
   watched = false;
   holds = 0;
-  /** Counts ids where the host's `newId` fails. */
+  /** Numbers the ids that replace those of a failing `newId`. */
   fallbackIds = 0;
-  /** Told after each call has left, for sessions that close when idle. */
+  /** Runs after each call has ended, for sessions that close when idle. */
   idled: (() => void) | undefined;
   locks: Locks | undefined;
   loop: { key: string; count: number } | undefined;
   metrics: SessionMetrics | undefined;
-  /** Told when the session's listing may have changed: mounts and surfaces. */
+  /** Run when the session's listing may have changed. Mounts and surfaces add them. */
   followers: Set<() => void> | undefined;
-  /** What `tools:changed` compares with. */
+  /** The last listing, which `tools:changed` compares with. */
   shown: ReadonlyMap<string, ToolEntry> | undefined;
-  /** Runs at closing: timers, caller's signal. */
+  /** Run when the session closes. */
   atClose: (() => void | Promise<void>)[] | undefined;
 
   constructor(registry: RegistryState, setup: SessionSetup) {
@@ -129,7 +126,7 @@ export class SessionState {
     return this.setup.policies;
   }
 
-  /** The stamp after looking at the registry. */
+  /** The stamp, after taking over changes of the registry. */
   current(): number {
     if (this.#epoch !== this.registry.epoch) this.#follow();
     return this.stamp;
@@ -144,7 +141,7 @@ export class SessionState {
       this.limits = registry.limitsOf(this.setup.limits, this.profile);
       boundSlots(this);
     }
-    // A registry tool that comes later takes the name from a session's tool.
+    // A registry tool replaces the session's own tool of the same name, even if it came later.
     for (const [name, entry] of [...(this.own ?? [])].filter(([name]) =>
       registry.skeletons.has(nameSkeleton(name)),
     )) {
@@ -154,17 +151,17 @@ export class SessionState {
     }
   }
 
-  /** Whether a tool of this name was there and is no more. */
+  /** Whether the session had a tool of this name that was removed. */
   knew(name: string): boolean {
     return (this.registry.removed.get(name) ?? -1) > this.bornAt || this.gone?.has(name) === true;
   }
 
-  /** The definition that a name means here, internal ones too. */
+  /** The tool of this name, also an internal one. */
   entryOf(name: string): ToolEntry | undefined {
     return this.registry.tools.get(name) ?? this.own?.get(name);
   }
 
-  /** The tool as it stands in this session now; undefined when the name is unknown. */
+  /** What applies to a tool in this session now; undefined if there is no such tool. */
   binding(name: string): Binding | undefined {
     const stamp = this.current();
     const known = this.bindings?.get(name);
@@ -194,9 +191,7 @@ export class SessionState {
     return this.overrides?.disable?.includes(name) === true;
   }
 
-  /**
-   * In the profile, or added by an override, or the session's own; without a profile every tool is.
-   */
+  /** Whether the profile, an override or the session itself includes a tool. Without a profile: all. */
   isChosen(name: string): boolean {
     const { profile, overrides } = this;
     return (
@@ -208,15 +203,15 @@ export class SessionState {
     );
   }
 
-  /** Whether an event would be heard, here or on the registry. */
+  /** Whether the session or the registry has a listener for an event. */
   hears(type: EventType): boolean {
     return this.registry.hub.hears(type) || this.hub?.hears(type) === true;
   }
 
   /**
-   * Emits here and on the registry. Callers ask {@link hears} first, and build nothing that nobody
-   * reads.
-   * @param event A fresh object; what it holds is its own or frozen.
+   * Emits here and on the registry. Callers check {@link hears} first, so that no event is built
+   * without a listener.
+   * @param event A new object, whose members are not shared or are frozen.
    */
   emit(type: Exclude<EventType, 'tools:changed'>, event: object): void {
     const full = event as { type: string; sessionId: string; at: number; seq: number };
@@ -228,7 +223,7 @@ export class SessionState {
     deliver(this, type, full);
   }
 
-  /** This session's listeners. Whoever listens is told of changes and of closing. */
+  /** This session's listeners. From the first one on, the registry informs the session of changes. */
   listeners(): EventHub {
     this.hub ??= new EventHub(
       (error, type) => this.registry.listenerFailed(error, type),
@@ -241,7 +236,7 @@ export class SessionState {
     return this.hub;
   }
 
-  /** Lets the registry find this session, weakly, for changes and closing. */
+  /** Lets the registry inform this session of changes and of closing, without keeping it alive. */
   watch(): void {
     if (this.watched) return;
     this.watched = true;
@@ -252,7 +247,7 @@ export class SessionState {
     });
   }
 
-  /** Lets the registry keep this session: it holds something that closing must dispose. */
+  /** Makes the registry keep this session alive, as it holds something that closing must dispose. */
   retain(): void {
     this.holds++;
     this.registry.held.add(this);
@@ -269,51 +264,27 @@ export class SessionState {
     this.atClose.push(cleanup);
   }
 
-  /** A change of the session's own making. */
+  /** Notes a change that was made in this session. */
   touch(reason: ChangeReason): void {
     this.stamp++;
     this.changed(reason);
   }
 
-  /** Compares what is shown with what was shown, and tells once. */
+  /** Takes over a change, and emits `tools:changed` if the listing differs from the last one. */
   changed(reason: ChangeReason): void {
     this.current();
     if (this.holds > 0) retireHandlers(this);
-    const before = this.shown;
-    if (before !== undefined) {
-      const after = this.registry.viewOf(this).entries;
-      this.shown = after;
-      const change = changeBetween(before, after);
-      if (change !== undefined)
-        this.hub?.emit(
-          'tools:changed',
-          deepFreeze({ type: 'tools:changed', at: this.registry.now(), ...change, reason }),
-        );
-    }
-    if (this.followers !== undefined) for (const follower of [...this.followers]) follower();
+    tellListingChange(this, reason);
   }
 
-  /** Who waits and what was granted, made when first needed. */
+  /** Waiting approvals and grants. Created on first use. */
   approvalDesk(): ApprovalDesk {
     this.desk ??= new ApprovalDesk();
     return this.desk;
   }
 
   counters(): SessionMetrics {
-    this.metrics ??= {
-      calls: 0,
-      unknown: {
-        calls: 0,
-        succeeded: 0,
-        failed: 0,
-        rejected: 0,
-        cancelled: 0,
-        pending: 0,
-        denied: 0,
-      },
-      lateSettles: 0,
-      byReason: new Map(),
-    };
+    this.metrics ??= createMetrics();
     return this.metrics;
   }
 

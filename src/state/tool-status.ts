@@ -5,8 +5,9 @@
 
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Effect } from '../policy/decision.ts';
-import type { CompiledRule } from '../policy/rules.ts';
-import { type Block, dropCode } from '../toolset/effective.ts';
+import type { CompiledRule } from '../policy/rule.ts';
+import { dropCode } from '../toolset/effective.ts';
+import type { Block } from '../toolset/tool-spec.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 

@@ -1,14 +1,10 @@
 /**
- * What a session is shown: the effective set with the entries behind its names. Computed once for
- * all sessions that see the same.
+ * What a session shows: the effective set, and the entries behind its names. Sessions that show the
+ * same tools for the same reasons share one computed view.
  */
 import { canonicalJson, deepFreeze, type JsonValue } from '../json.ts';
-import {
-  type Dropped,
-  effectiveSet,
-  type Prerequisite,
-  type ToolSpec,
-} from '../toolset/effective.ts';
+import { type Dropped, effectiveSet, type Prerequisite } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -20,29 +16,27 @@ export interface View {
   readonly dropped: readonly Dropped[];
   readonly prerequisites: readonly Prerequisite[];
   readonly hash: string;
-  /** Specs of every listed or dropped tool, for plans. */
+  /** The specs of every listed or dropped tool, for batch plans. */
   readonly specs: ReadonlyMap<string, ToolSpec>;
-  /** Effective tools whose resource key comes from the input. */
+  /** Effective tools whose resource key depends on the input. */
   readonly keyed: ReadonlySet<string>;
 }
 
-/**
- * What sessions that see the same share: where each tool stands, and the view once somebody lists.
- */
+/** What several sessions share: the status of each tool, and the view once a session lists it. */
 export interface SharedView {
   readonly statuses: Map<ToolEntry, ToolStatus>;
   view: View | undefined;
 }
 
-/** At most so many outlooks are kept; beyond it all start anew. */
-const mostOutlooks = 64;
+/** Most shared views that are kept. When one more is needed, all are dropped. */
+const mostViews = 64;
 
-/** Outlooks that sessions share, for one epoch of the registry. */
+/** The shared views of one epoch of the registry. */
 export class SharedViews {
   #epoch = -1;
   readonly #views = new Map<string, SharedView>();
 
-  /** A session with tools or rules of its own has an outlook of its own. */
+  /** A session with tools or rules of its own gets a view of its own. */
   get(session: SessionState): SharedView {
     const { registry } = session;
     if (this.#epoch !== registry.epoch) {
@@ -61,13 +55,13 @@ export class SharedViews {
             session.facts,
             (session.overrides ?? null) as JsonValue,
           ]);
-    let outlook = this.#views.get(key);
-    if (outlook === undefined) {
-      outlook = { statuses: new Map(), view: undefined };
-      if (this.#views.size >= mostOutlooks) this.#views.clear();
-      this.#views.set(key, outlook);
+    let shared = this.#views.get(key);
+    if (shared === undefined) {
+      shared = { statuses: new Map(), view: undefined };
+      if (this.#views.size >= mostViews) this.#views.clear();
+      this.#views.set(key, shared);
     }
-    return outlook;
+    return shared;
   }
 }
 
@@ -79,7 +73,7 @@ export function computeView(session: SessionState): View {
     const { internals, name } = entry;
     if (internals.internal) continue;
     const { drop } = registry.toolStatusOf(session, entry);
-    // What only the session knows; the rest of the order is effectiveSet's.
+    // Only the session knows these reasons; `effectiveSet` adds the others in order.
     const blocked =
       drop === 'disabled'
         ? (['disabled'] as const)
@@ -129,24 +123,6 @@ export function computeView(session: SessionState): View {
     if (typeof entry.internals.resourceKey === 'function') keyed.add(name);
   }
   return deepFreezeView({ names, dropped, prerequisites, hash, entries, specs, keyed });
-}
-
-/** What tells two listings apart; undefined where nothing does. */
-export function changeBetween(
-  before: ReadonlyMap<string, ToolEntry>,
-  after: ReadonlyMap<string, ToolEntry>,
-):
-  | { readonly added: string[]; readonly removed: string[]; readonly modified: string[] }
-  | undefined {
-  if (before === after) return undefined;
-  const added = [...after.keys()].filter((name) => !before.has(name));
-  const removed = [...before.keys()].filter((name) => !after.has(name));
-  const modified = [...after]
-    .filter(([name, entry]) => before.has(name) && before.get(name) !== entry)
-    .map(([name]) => name);
-  return added.length + removed.length + modified.length > 0
-    ? { added, removed, modified }
-    : undefined;
 }
 
 function deepFreezeView(view: View): View {

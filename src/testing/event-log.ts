@@ -13,7 +13,19 @@ export interface EventLog {
   readonly stop: () => void;
 }
 
-/** Records the events of a session, or of a registry: then those of all its sessions too. */
+/**
+ * Records the events of a session, or of a registry: then those of all its sessions too.
+ *
+ * @example
+ * ```ts
+ * import { recordEvents } from 'host-tools/testing';
+ *
+ * const log = recordEvents(session);
+ * await session.call(add, { a: 1, b: 2 });
+ * console.log(log.of('tool:post').length); // 1
+ * log.stop();
+ * ```
+ */
 export function recordEvents(source: { readonly events: Emitter<ToolEvents> }): EventLog {
   const events: AnyEvent[] = [];
   const stop = source.events.on('*', (event) => void events.push(event));

@@ -1,7 +1,6 @@
 /** A wall clock that stands until it is moved. */
 
-import { describe } from '../errors.ts';
-import { MisuseError } from '../index.ts';
+import { checkOption, kind } from '../options.ts';
 
 /**
  * Give `now` to a registry. Timeouts are no business of it: they run on a monotonic clock, which a
@@ -18,25 +17,32 @@ export interface FixedClock {
 }
 
 /**
+ * Makes a clock that only moves when you advance it.
  * @param startMs - Epoch milliseconds. The default is 2026-01-01T00:00:00Z. @throws MisuseError for
  * what is no finite number.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { fixedClock } from 'host-tools/testing';
+ *
+ * const clock = fixedClock(0);
+ * const registry = new HostToolRegistry({ now: clock.now });
+ * clock.advance(5_000);
+ * ```
  */
 export function fixedClock(startMs: number = Date.UTC(2026, 0, 1)): FixedClock {
-  let time = checkTime('startMs', startMs);
+  checkOption(where, 'startMs', startMs, finite);
+  let time = startMs;
   return Object.freeze({
     now: () => time,
     advance: (ms: number) => {
-      time += checkTime('ms', ms);
+      checkOption(where, 'ms', ms, finite);
+      time += ms;
       return time;
     },
   });
 }
 
-function checkTime(field: string, value: number): number {
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new MisuseError(
-    'invalid_option',
-    `fixedClock: expected \`${field}\` to be a finite number of milliseconds, got ` +
-      `${describe(value)}.`,
-  );
-}
+const where = 'fixedClock';
+const finite = kind<number>('a finite number of milliseconds', Number.isFinite);

@@ -3,7 +3,6 @@
  * gate that other tools pass.
  */
 
-import { describe } from '../errors.ts';
 import type {
   Failure,
   HostToolDefinition,
@@ -18,7 +17,7 @@ import type {
   TypedJsonSchema,
 } from '../index.ts';
 import { fail, MisuseError } from '../index.ts';
-import { readOptions } from '../options.ts';
+import { anything, fn, kind, milliseconds, readOptions } from '../options.ts';
 import { createDefinition, toolFieldNames } from '../surface-port.ts';
 
 /** The parameters of a mock that names none: any object. */
@@ -87,8 +86,19 @@ export type MockTool<
 > = HostToolDefinition<Name, I, O, K, S> & MockSpies<P>;
 
 /**
+ * Defines a tool that returns a fixed output or failure, and remembers its calls.
  * @throws MisuseError for whatever `defineTool` refuses, for more than one of `output`, `error` and
  * `handler`, and for a `delayMs` that is no duration.
+ *
+ * @example
+ * ```ts
+ * import { createTestSession, mockTool } from 'host-tools/testing';
+ *
+ * const weather = mockTool({ name: 'weather', output: 'Sun' });
+ * const session = createTestSession({ tools: [weather] });
+ * await session.call(weather, { city: 'Oslo' });
+ * console.log(weather.calls.length); // 1
+ * ```
  */
 export function mockTool<
   const Name extends string,
@@ -100,42 +110,20 @@ export function mockTool<
 >(
   config: MockToolConfig<Name, P, OS, KS, S, R>,
 ): MockTool<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S, ParsedOf<P>> {
-  const { output, error, handler, delayMs, ...rest } = readOptions(
-    'mockTool',
-    config as MockToolConfig<Name, P, OS, KS, S, unknown>,
-    mockFields,
-    {
-      code: 'invalid_definition',
-      noun: 'field',
-    },
-  );
+  const { output, error, handler, delayMs, ...rest } = readOptions('mockTool', config, mockTable, {
+    code: 'invalid_definition',
+    noun: 'field',
+  });
   const { name } = rest;
-  const fault = (expected: string, got: string): MisuseError =>
-    new MisuseError(
-      'invalid_definition',
-      `Mock tool \`${String(name)}\`: expected ${expected}, got ${got}.`,
-    );
   const given = Object.entries({ output, error, handler }).filter(
     ([, value]) => value !== undefined,
   );
   if (given.length > 1)
-    throw fault(
-      'at most one of `output`, `error` and `handler`',
-      given.map(([key]) => `\`${key}\``).join(' and '),
+    throw new MisuseError(
+      'invalid_definition',
+      `mockTool: expected at most one of \`output\`, \`error\` and \`handler\`, got ` +
+        `${given.map(([key]) => `\`${key}\``).join(' and ')}.`,
     );
-  if (handler !== undefined && typeof handler !== 'function')
-    throw fault('`handler` to be a function', describe(handler));
-  if (
-    error !== undefined &&
-    typeof error !== 'string' &&
-    (typeof error !== 'object' || error === null)
-  )
-    throw fault('`error` to be a text, { message, reason? } or an Error', describe(error));
-  if (
-    delayMs !== undefined &&
-    !(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= longestDelay)
-  )
-    throw fault(`\`delayMs\` to be a number from 0 to ${longestDelay}`, describe(delayMs));
 
   const calls: MockCall[] = [];
   const outcome = (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>): unknown => {
@@ -164,8 +152,19 @@ export function mockTool<
   return createDefinition({ ...rest, description, parameters, handler: run }, spies) as never;
 }
 
-const mockFields = [...toolFieldNames, 'output', 'error', 'delayMs'];
-const longestDelay = 2 ** 31 - 1;
+const mockTable = {
+  ...Object.fromEntries(toolFieldNames.map((name) => [name, anything()])),
+  output: anything(),
+  error: kind<string | Failure | Error>(
+    'a string, { message, reason? } or an Error',
+    (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+  ),
+  handler: fn<(input: unknown, context: unknown) => unknown>(),
+  delayMs: milliseconds(0),
+  name: anything(),
+  description: anything(),
+  parameters: anything(),
+};
 
 /** A generator, so that a handler that is one can follow its delay. */
 async function* delayed(ms: number, signal: AbortSignal, outcome: () => unknown): AsyncGenerator {

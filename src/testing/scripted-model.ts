@@ -4,7 +4,7 @@
 
 import { describe } from '../errors.ts';
 import { MisuseError, type ToolCall } from '../index.ts';
-import { readOptions } from '../options.ts';
+import { array, checkOption, readMembers, readOptions, type TableOf, text } from '../options.ts';
 import type { GenerateAnswer, GenerateRequest } from '../workflow/index.ts';
 
 /**
@@ -56,6 +56,16 @@ export interface ScriptedModel {
  * signal's reason and takes no turn. A request beyond the last turn rejects with a MisuseError that
  * says so.
  * @throws MisuseError at once for a turn that is none.
+ *
+ * @example
+ * ```ts
+ * import { scriptedModel } from 'host-tools/testing';
+ *
+ * const model = scriptedModel([
+ *   { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] },
+ *   'The sum is 3.',
+ * ]);
+ * ```
  */
 export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
   if (!Array.isArray(turns))
@@ -109,47 +119,30 @@ export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
   return generate as ScriptedModel;
 }
 
+const asField = { noun: 'field' };
+const answerTable = { text: text(), toolCalls: array() } satisfies TableOf<ScriptedAnswer>;
+const callFields = ['id', 'name', 'arguments', 'resourceKey'];
+
 /** A turn with its own members alone. @param also What else may stand there. */
 function readTurn(turn: unknown, place: string, also = ''): ScriptedAnswer {
   if (typeof turn === 'string') return { text: turn };
-  const fault = (expected: string, got: unknown): MisuseError =>
-    new MisuseError(
-      'invalid_option',
-      `scriptedModel: expected ${place} to ${expected}, got ${describe(got)}.`,
-    );
   if (typeof turn !== 'object' || turn === null)
-    throw fault(`be a text, { text?, toolCalls? }${also}`, turn);
-  const { text, toolCalls } = readOptions<ScriptedAnswer>(
-    `scriptedModel: ${place}`,
-    turn,
-    ['text', 'toolCalls'],
-    { noun: 'field' },
-  );
-  if (text !== undefined && typeof text !== 'string') throw fault('have a string as `text`', text);
+    throw new MisuseError(
+      'invalid_option',
+      `scriptedModel: expected ${place} to be a text, { text?, toolCalls? }${also}, got ` +
+        `${describe(turn)}.`,
+    );
+  const { text, toolCalls } = readOptions(`scriptedModel: ${place}`, turn, answerTable, asField);
   if (toolCalls === undefined) return { text };
-  if (!Array.isArray(toolCalls)) throw fault('have an array as `toolCalls`', toolCalls);
   return {
     text,
-    toolCalls: toolCalls.map((call: unknown, index) =>
-      readCall(call, `call ${index + 1} of ${place}`, fault),
-    ),
+    toolCalls: toolCalls.map((call, index) => readCall(call, `call ${index + 1} of ${place}`)),
   };
 }
 
-function readCall(
-  call: unknown,
-  place: string,
-  fault: (expected: string, got: unknown) => MisuseError,
-): ScriptedCall {
-  if (typeof call !== 'object' || call === null)
-    throw fault('have tool calls of the form { id?, name, arguments? }', call);
-  const { name, ...rest } = readOptions(
-    `scriptedModel: ${place}`,
-    call as ScriptedCall,
-    ['id', 'name', 'arguments', 'resourceKey'],
-    { noun: 'field' },
-  );
-  if (typeof name !== 'string')
-    throw fault('have tool calls of the form { id?, name, arguments? }', call);
+function readCall(call: unknown, place: string): ScriptedCall {
+  const where = `scriptedModel: ${place}`;
+  const { name, ...rest } = readMembers(where, call as ScriptedCall, callFields, asField);
+  checkOption(where, 'name', name, text());
   return { name, ...rest };
 }

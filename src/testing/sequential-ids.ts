@@ -3,6 +3,14 @@
 /**
  * A `newId` that counts from 1: `call-1`, `call-2`. Each one made counts for itself. @default
  * prefix "call"
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { sequentialIds } from 'host-tools/testing';
+ *
+ * const registry = new HostToolRegistry({ newId: sequentialIds() }); // call-1, call-2, …
+ * ```
  */
 export function sequentialIds(prefix = 'call'): () => string {
   let count = 0;

@@ -7,8 +7,8 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../index.ts';
-import { readOptions } from '../options.ts';
-import { sessionOptionNames } from '../surface-port.ts';
+import { readMembers } from '../options.ts';
+import { registryOptionNames, sessionOptionNames } from '../surface-port.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
 /**
@@ -26,7 +26,7 @@ export type TestSessionOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId
      * tool is effective
      */
     readonly profile?: string | Profile | undefined;
-    /** @default "test-session" */
+    /** The session's id. @default "test-session" */
     readonly sessionId?: string | undefined;
   };
 
@@ -36,24 +36,25 @@ export interface TestSession<S = unknown> extends ToolSession<S> {
   readonly registry: HostToolRegistry<S>;
 }
 
-const ofRegistry = [
-  'default',
-  'defaultTimeoutMs',
-  'policyTimeoutMs',
-  'graceMs',
-  'locks',
-  'approvals',
-  'redact',
-  'now',
-  'newId',
-  'logger',
-] as const satisfies readonly (keyof RegistryOptions)[];
-
+/** `rules` and `policies` are in both lists; here they are the session's. */
+const ofRegistry = registryOptionNames.filter((name) => !sessionOptionNames.includes(name));
 const optionNames = ['tools', 'profiles', ...ofRegistry, ...sessionOptionNames];
 
 /**
  * Makes a registry with `tools` and `profiles`, and a session over it. @throws MisuseError as the
  * registry and `createSession` do.
+ *
+ * @example
+ * ```ts
+ * import { createTestSession, mockTool } from 'host-tools/testing';
+ *
+ * const session = createTestSession({
+ *   tools: [mockTool({ name: 'weather', output: 'Sun' })],
+ *   profiles: [{ id: 'reader', tools: ['weather'] }],
+ *   profile: 'reader',
+ * });
+ * const result = await session.call('weather', {});
+ * ```
  */
 export function createTestSession<S = unknown>(
   options: TestSessionOptions<S> = {} as TestSessionOptions<S>,
@@ -64,7 +65,7 @@ export function createTestSession<S = unknown>(
     profile,
     sessionId = 'test-session',
     ...rest
-  } = readOptions(
+  } = readMembers(
     'createTestSession',
     options as TestSessionOptions & Record<string, unknown>,
     optionNames,
@@ -75,7 +76,7 @@ export function createTestSession<S = unknown>(
   const forSession = Object.assign(Object.create(null) as Record<string, unknown>, { sessionId });
   for (const [key, value] of Object.entries(rest)) {
     if (value === undefined) continue;
-    if ((ofRegistry as readonly string[]).includes(key)) forRegistry[key] = value;
+    if (ofRegistry.includes(key)) forRegistry[key] = value;
     else forSession[key] = value;
   }
   const registry = new HostToolRegistry<S>(forRegistry as RegistryOptions<S>);

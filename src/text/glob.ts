@@ -1,4 +1,4 @@
-/** Globs for rules: anchored, case-sensitive, two signs and nothing else. */
+/** Globs for rules: they match whole texts, case-sensitively, and know only `*` and `?`. */
 
 const star = -1;
 const anyOne = -2;
@@ -6,8 +6,8 @@ const surrogate = /[\ud800-\udfff]/;
 const loneSurrogate = /\p{Cs}/u;
 
 /**
- * What comparing a text with a glob gave. `over_budget`: it would have taken too many steps to find
- * out, which only a text made for it does.
+ * Whether a text matches a glob. `over_budget` means that deciding it would take too many steps, which
+ * happens only with a text made for that purpose.
  */
 export type GlobAnswer = boolean | 'over_budget';
 
@@ -17,26 +17,26 @@ export interface GlobTally {
 }
 
 /**
- * Most steps that are spent on a text of so many UTF-16 units. An ordinary text takes about two
- * steps for each of its characters.
+ * The most steps for a text of this many UTF-16 units. An ordinary text takes about two steps per
+ * character.
  */
 export function globBudget(textLength: number): number {
   return 10_000 + 8 * textLength;
 }
 
 /**
- * Up to this product of both lengths the engine's own search is bounded well enough; its worst case
- * is the product.
+ * The product of both lengths is the worst case of the engine's own search. Up to this product it is
+ * fast enough.
  */
 const nativeProduct = 10_000_000;
 
 /**
- * Compiles a glob to a test of whole texts. `*` stands for any run of any characters, also none,
- * line breaks and `/` included; `?` for exactly one character (a code point). Every other character
- * stands for itself: there is no escape, no class, no brace. Case-sensitive, compared code point by
- * code point without normalisation. Steps are bounded by {@link globBudget}: the text may come from
- * a model. Over it the caller decides: what forbids must take that for a match, what permits for
- * none.
+ * Compiles a glob to a test of whole texts. `*` matches any run of characters, including none, line
+ * breaks and `/`; `?` matches exactly one character (a code point). Every other character matches
+ * itself: there are no escapes, classes or braces. Matching is case-sensitive, by code points,
+ * without normalisation. Since the text may come from a model, steps are bounded by
+ * {@link globBudget}. Beyond that the caller decides: a rule that forbids must treat it as a match,
+ * one that permits as no match.
  */
 export function compileGlob(glob: string): (text: string, tally?: GlobTally) => GlobAnswer {
   const literal =
@@ -56,8 +56,9 @@ export function compileGlob(glob: string): (text: string, tally?: GlobTally) => 
 }
 
 /**
- * The same for a caller that needs a yes or a no: `overBudget` says what a text over the budget
- * counts as, a match where matching restricts and none where it permits.
+ * Compiles a glob to a test that answers yes or no.
+ * @param overBudget the answer for a text that exceeds the budget: true where a match restricts,
+ * false where it permits
  */
 export function globTest(glob: string, overBudget: boolean): (text: string) => boolean {
   const matches = compileGlob(glob);
@@ -68,8 +69,8 @@ export function globTest(glob: string, overBudget: boolean): (text: string) => b
 }
 
 /**
- * Only `*`: a start, an end, and parts in between that are found one after the other. Well-formed
- * parts can only match at character boundaries.
+ * A glob with only `*` has a start, an end, and parts in between that are found one after another.
+ * Well-formed parts can only match at character boundaries.
  */
 function compileLiteralParts(parts: readonly string[]): (text: string) => boolean {
   const head = parts[0] ?? '';
@@ -98,7 +99,7 @@ function points(text: string): readonly number[] {
 }
 
 /**
- * The earliest place for each part is always right, so only the latest star is ever returned to.
+ * The earliest match of each part is always right, so backtracking goes only to the latest star.
  */
 function matchPoints(
   pattern: readonly number[],

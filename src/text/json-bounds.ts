@@ -1,35 +1,35 @@
 /**
- * How much there may be in JSON from outside, counted in its text before anything is built from it.
+ * Bounds JSON from outside by counting in its text, before anything is parsed.
  */
 
 /** Bounds of a text. */
 export interface JsonBounds {
-  /** Deepest nesting of arrays and objects. */
+  /** The deepest nesting of arrays and objects. */
   readonly maxDepth: number;
   /**
-   * Most values. An empty array or object counts as two. A member whose key the text has not had
-   * before counts as five, since engines take about that long to make one.
+   * The most values. An empty array or object counts as two. A member with a key that did not occur
+   * before counts as five, since engines take about that long to create one.
    */
   readonly maxValues: number;
 }
 
-/** What a text has too much of. */
+/** What a text has too many of. */
 export type JsonExcess = 'depth' | 'values';
 
-/** What a member with a new key counts beside its value. */
+/** What a member with a new key counts in addition to its value. */
 const newKey = 4;
 
 /**
- * What the text has too much of; undefined where it is within the bounds, or is no JSON. Stops
- * where a bound is passed.
+ * What the text has too many of; undefined if it is within the bounds or is not JSON. Stops as soon
+ * as a bound is exceeded.
  */
 export function excessOf(text: string, bounds: JsonBounds): JsonExcess | undefined {
   return createJsonCount(bounds)(text);
 }
 
 /**
- * Counts a text that comes in pieces, none of which begins or ends within a string: each call takes
- * the next piece, and answers as {@link excessOf} does.
+ * Counts a text that arrives in pieces, none of which begins or ends inside a string. Each call takes
+ * the next piece and answers as {@link excessOf} does.
  */
 export function createJsonCount({
   maxDepth,
@@ -37,9 +37,9 @@ export function createJsonCount({
 }: JsonBounds): (piece: string) => JsonExcess | undefined {
   const keys = new Set<string>();
   let depth = 0;
-  // Each comma comes with one more value, and each bracket with the array or object itself.
+  // Each comma adds a value, and each opening bracket adds the array or object itself.
   let values = 1;
-  // The last string of the pieces before: its colon may stand in the next.
+  // The last string of the previous pieces: its colon may be in the next piece.
   let before = '';
   return (text) => {
     let start = -1;
@@ -80,12 +80,12 @@ export function createJsonCount({
   };
 }
 
-/** Where the quote is that ends a string; the end of the text where there is none. */
+/** The index of the quote that ends a string; the length of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = at;
     while (text.charCodeAt(slashes - 1) === 0x5c) slashes--;
-    // Two of them are one in the string; one that is left over makes the quote part of it.
+    // An even number of backslashes escape each other; an odd one escapes the quote.
     if ((at - slashes) % 2 === 0) return at;
   }
   return text.length;

@@ -1,10 +1,10 @@
-/** Tool names: what a name may be, which names are twins, and which name was probably meant. */
+/** Tool names: which are valid, which look alike, and which was probably meant. */
 import { describe, MisuseError } from '../errors.ts';
 
 const maxNameLength = 1024;
 const plainAscii = /^[!-~](?:[ -~]*[!-~])?$/;
 
-/** Checked in this order; the first that holds is the reason in the message. */
+/** Checked in this order. The first that applies is the reason in the message. */
 const refusals: readonly (readonly [test: (name: string) => boolean, expected: string])[] = [
   [(name) => name.trim() === '', 'to be non-blank'],
   [(name) => name.length > maxNameLength, `to have at most ${maxNameLength} characters`],
@@ -24,10 +24,10 @@ const refusals: readonly (readonly [test: (name: string) => boolean, expected: s
 ];
 
 /**
- * Checks a tool's name and returns it as it is: nothing is mended. A name is a non-blank text of 1
- * to 1024 UTF-16 units in NFC, without white space at its ends and without control, bidirectional
- * or invisible characters, exotic spaces and lone surrogates. Words such as `constructor` are
- * ordinary names; `__proto__` is not.
+ * Checks a tool's name and returns it unchanged. A name is a non-blank text of 1 to 1024 UTF-16 units
+ * in NFC, without white space at its ends and without control, bidirectional or invisible
+ * characters, exotic spaces and lone surrogates. Words such as `constructor` are ordinary names;
+ * `__proto__` is not.
  * @throws MisuseError `invalid_definition`
  */
 export function checkToolName(name: unknown): string {
@@ -47,15 +47,20 @@ export function checkToolName(name: unknown): string {
   return name;
 }
 
-/** One visible line: what a terminal or a log could hide or obey is written as an escape. */
+/** The name as one visible line: anything that a terminal or a log could hide or obey is escaped. */
 function show(name: string): string {
   const start = name.length > 60 ? `${name.slice(0, 57)}...` : name;
-  return `"${start.replace(/[^ -~]|["\\]/gu, (char) => (char === '"' || char === '\\' ? `\\${char}` : `\\u{${(char.codePointAt(0) as number).toString(16)}}`))}"`;
+  const escaped = start.replace(/[^ -~]|["\\]/gu, (char) =>
+    char === '"' || char === '\\'
+      ? `\\${char}`
+      : `\\u{${(char.codePointAt(0) as number).toString(16)}}`,
+  );
+  return `"${escaped}"`;
 }
 
 /**
- * Look-alikes of Latin letters, pairs of (others, Latin). A letter whose two cases look like
- * different Latin letters (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) goes by its looks, not by
+ * Look-alikes of Latin letters, as pairs of (others, Latin). A letter whose two cases look like
+ * different Latin letters (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) is folded by its looks, not by
  * its case.
  */
 const lookAlikes = new Map<string, string>();
@@ -91,8 +96,8 @@ for (const [others, latin] of [
 }
 
 /**
- * What each ASCII character is for a reader in a hurry: case, `-` and `_`, `0` and `O`, and the
- * class of `1`, `l`, `I` (therefore also `L` and `i`) fall together.
+ * Folds the ASCII characters that a hurried reader confuses: upper and lower case, `-` and `_`, `0`
+ * and `O`, and `1`, `l` and `I` (and therefore `L` and `i`).
  */
 const asciiFold: readonly string[] = Array.from({ length: 128 }, (_, code) => {
   const char = String.fromCharCode(code).toLowerCase();
@@ -103,10 +108,10 @@ const asciiFold: readonly string[] = Array.from({ length: 128 }, (_, code) => {
 });
 
 /**
- * A key that is equal for names which a person or a model would take for one another: twins by
- * case, `-` and `_`, NFKC, and a small table of look-alikes (Cyrillic, Greek and fullwidth
- * look-alikes of Latin letters, dashes, `0`/`O`, `1`/`l`/`I`). Not all of UTS 39. Never shown, only
- * compared.
+ * A key that is equal for names which a person or a model would confuse: names that differ by case,
+ * by `-` and `_`, by NFKC, or by a small table of look-alikes (Cyrillic, Greek and fullwidth
+ * look-alikes of Latin letters, dashes, `0`/`O`, `1`/`l`/`I`). It does not cover all of UTS 39. Only
+ * for comparing, never for display.
  */
 export function nameSkeleton(name: string): string {
   let skeleton = '';
@@ -119,8 +124,8 @@ export function nameSkeleton(name: string): string {
 }
 
 /**
- * How a name with letters of other scripts looks in Latin ones; undefined where it holds none. For
- * matching what a rule means, never for display.
+ * A name with letters of other scripts, in the Latin letters that it looks like; undefined if it is
+ * ASCII. For matching rules, never for display.
  */
 export function latinForm(name: string): string | undefined {
   for (let index = 0; index < name.length; index++) {
@@ -133,8 +138,8 @@ export function latinForm(name: string): string | undefined {
 }
 
 function wideSkeleton(name: string): string {
-  // Decomposed, so that a look-alike with an accent is found too; folded through upper case, so
-  // that ß and SS, ſ and s meet.
+  // Decomposing finds look-alikes with accents; folding through upper case makes ß equal SS and ſ
+  // equal s.
   const folded = fold(name.normalize('NFKD')).toUpperCase().toLowerCase().normalize('NFKD');
   return fold(folded);
 }
@@ -147,17 +152,17 @@ function fold(text: string): string {
 }
 
 /**
- * Character comparisons that one search may cost; candidates beyond it are not compared. Some tens
- * of milliseconds at worst.
+ * The most character comparisons of one search: some tens of milliseconds. Further candidates are not
+ * compared.
  */
 const searchBudget = 3_000_000;
 
 /**
- * The candidates that `name` was probably meant to be, best first: twins, then by edit distance (a
- * swap of neighbours counts as one; at most a third of the name and at most 3), then names that
- * contain the other one. Equal ones by code unit, so the order of the candidates does not matter.
- * Cost is bounded whatever the name and the candidates are.
- * @param max most names returned. @default 3
+ * The candidates that `name` was probably meant to be, best first: names that look alike, then by
+ * edit distance (swapping neighbours counts as one; at most a third of the name and at most 3), then
+ * names of which one contains the other. Ties are ordered by code unit, so the order of the
+ * candidates does not matter. The cost is bounded for any name and candidates.
+ * @param max the most names to return. @default 3
  */
 export function nearestNames(name: string, candidates: Iterable<string>, max = 3): string[] {
   if (name.length === 0 || name.length > maxNameLength || max < 1) return [];
@@ -228,14 +233,14 @@ function distanceFrom(from: string, bound: number): (to: string) => number {
   };
 }
 
-/** ` Did you mean …?` for the end of a message, or nothing where no name is near. */
+/** ` Did you mean …?` for the end of a message; empty if there is no similar name. */
 export function didYouMean(near: readonly string[]): string {
   return near.length === 0
     ? ''
     : ` Did you mean ${near.map((name) => `\`${name}\``).join(' or ')}?`;
 }
 
-/** Whatever a caller names a tool by: a name, or anything that has one. "" where there is none. */
+/** The name of a tool that a caller gave by name or as an object with one; `""` if it has none. */
 export function nameOf(tool: unknown): string {
   if (typeof tool === 'string') return tool;
   try {

@@ -4,37 +4,36 @@ import { MisuseError } from '../errors.ts';
 
 /** A compiled pattern. */
 export interface Matcher {
-  /** True when the pattern is found anywhere in the text. */
+  /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean;
 }
 
 export interface PatternOptions {
   /**
-   * The host's own pattern: one that the linear engine cannot express runs on the native engine. A
-   * pattern from outside is refused instead.
+   * Whether the pattern is the host's own. If the linear engine cannot express it, a trusted pattern
+   * runs on the native engine; one from outside is refused.
    */
   readonly trusted: boolean;
 }
 
 export interface CompiledPattern {
   readonly matcher: Matcher;
-  /** True when the native, backtracking engine runs it: only a trusted pattern can. */
+  /** Whether the native, backtracking engine runs it. Only a trusted pattern can. */
   readonly native: boolean;
   /**
-   * About how many instructions the pattern has: a match costs at most this for each character. 0
-   * when native.
+   * About how many instructions the pattern has. A match costs at most this many per character. 0 if
+   * native.
    */
   readonly size: number;
 }
 
-/** Longest pattern that is taken from outside, in UTF-16 units. */
+/** The longest pattern accepted from outside, in UTF-16 units. */
 export const maxUntrustedPattern = 512;
 
 /**
- * Compiles an ECMAScript pattern, unanchored and by code points, to a matcher that cannot
- * backtrack.
- * @throws MisuseError `invalid_schema` when the pattern is no regular expression, or is untrusted
- * and too long or beyond the linear engine.
+ * Compiles an ECMAScript pattern, unanchored and by code points, to a matcher that cannot backtrack.
+ * @throws MisuseError `invalid_schema` if the pattern is not a regular expression, or if it is
+ * untrusted and is too long or cannot run on the linear engine
  */
 export function compilePattern(source: string, options: PatternOptions): CompiledPattern {
   if (!options.trusted && source.length > maxUntrustedPattern) {
@@ -68,9 +67,12 @@ export function compilePattern(source: string, options: PatternOptions): Compile
 }
 
 const spaces =
-  '\\t\\n\\v\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
+  '\\t\\n\\v\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}' +
+  '\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
 const notSpaces =
-  '\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}';
+  '\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}' +
+  '\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}' +
+  '\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}';
 
 const categories: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -116,8 +118,7 @@ const categories: ReadonlyMap<string, string> = new Map(
 
 /**
  * Rewrites what ECMAScript and RE2 read differently: white space, the dot, long names of Unicode
- * properties. What RE2 would give another meaning than ECMAScript (`\A`, `\z`, `\Q`, POSIX classes)
- * is refused by throwing.
+ * properties. Throws for syntax that has another meaning in RE2 (`\A`, `\z`, `\Q`, POSIX classes).
  */
 function toLinear(source: string): string {
   let out = '';
@@ -155,7 +156,7 @@ function toLinear(source: string): string {
       inClass = true;
       out += char;
       if (source[index + 1] === '^') out += source[++index];
-      // `[]` matches nothing and `[^]` everything; the translation after this one knows both.
+      // `[]` matches nothing and `[^]` everything; RE2JS.translateRegExp handles both.
     } else if (char === '.' && !flagged) {
       out += '[^\\n\\r\\x{2028}\\x{2029}]';
     } else {

@@ -1,11 +1,11 @@
-/** Texts that are cut short. */
+/** Shortening texts. */
 
-/** A copy of its own: engines let a slice keep the whole text that it was cut from in memory. */
+/** A copy that shares no memory: engines let a slice keep the whole text it was cut from alive. */
 export function detached(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
-/** The beginning of a text that may be very long, at most `maxChars` of it. */
+/** At most the first `maxChars` characters of a text that may be very long. */
 export function shortened(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : detached(text.slice(0, maxChars));
 }

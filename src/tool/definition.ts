@@ -8,6 +8,7 @@ import type { CallInfo, ToolContext } from '../context.ts';
 import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import { checkOption, duration, flag, wrongOption } from '../options.ts';
 import type { BoundSchema } from '../schema/bind.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import { checkToolName } from '../text/names.ts';
@@ -192,9 +193,6 @@ export function seal(
   return Object.freeze(definition) as unknown as AnyTool;
 }
 
-/** Longest timeout that timers can hold, in milliseconds. */
-export const longestTimeoutMs = 2 ** 31 - 1;
-
 /** What `ToolRegistration.update` may change. */
 export interface DefinitionPatch {
   readonly description?: string | undefined;
@@ -222,27 +220,13 @@ export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): An
     timeoutMs = base.timeoutMs,
     requiresApproval,
   } = patch;
+  const where = `Tool \`${name}\``;
+  const wording = { code: 'invalid_definition' } as const;
   if (typeof description !== 'string' || description.trim() === '')
-    throw new MisuseError(
-      'invalid_definition',
-      `Tool \`${name}\`: expected \`description\` to be a non-blank string, got ` +
-        `${describe(description)}.`,
-    );
-  if (
-    timeoutMs !== undefined &&
-    !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= longestTimeoutMs)
-  )
-    throw new MisuseError(
-      'invalid_definition',
-      `Tool \`${name}\`: expected \`timeoutMs\` to be a number of milliseconds above 0 and at ` +
-        `most ${longestTimeoutMs}, got ${describe(timeoutMs)}.`,
-    );
-  if (requiresApproval !== undefined && typeof requiresApproval !== 'boolean')
-    throw new MisuseError(
-      'invalid_definition',
-      `Tool \`${name}\`: expected \`requiresApproval\` to be a boolean, got ` +
-        `${describe(requiresApproval)}.`,
-    );
+    throw wrongOption(where, 'description', 'a non-blank string', description, wording);
+  if (timeoutMs !== undefined) checkOption(where, 'timeoutMs', timeoutMs, duration, wording);
+  if (requiresApproval !== undefined)
+    checkOption(where, 'requiresApproval', requiresApproval, flag, wording);
   return seal(
     { ...faceOf(definition), description },
     { ...base, timeoutMs, requiresApproval: requiresApproval ?? base.requiresApproval },

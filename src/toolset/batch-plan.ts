@@ -1,56 +1,72 @@
-/** Plans a batch of calls into groups that may run side by side: greedy, order-preserving, pure. */
+/** Plans a batch of calls as groups that may run in parallel: greedy, order-preserving, pure. */
 import { describe, type ErrorCode, MisuseError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { suggestion } from '../options.ts';
-import { digest, specsByName, type ToolSpec } from './effective.ts';
+import { digest } from './effective.ts';
 import { own } from './own.ts';
 import { planSpecs } from './shape.ts';
+import { specsByName, type ToolSpec } from './tool-spec.ts';
 
-/** One call as a model made it. `name` is a tool id. */
+/** One call that a model made. */
 export interface ToolCall {
-  /** The model's id of the call; becomes its `callId`. The second of the same id is rejected. */
+  /** The model's id for the call. It becomes the `callId`. A repeated id is rejected. */
   readonly id: string;
   /** The tool's name. */
   readonly name: string;
-  /** The input; may be JSON text. @default {} */
+  /** The input, or its JSON text. @default {} */
   readonly arguments?: unknown;
   /**
-   * Beats the tool's own in the plan of its batch. What holds over batches is the tool's key on the
-   * final input.
+   * Overrides the tool's own key in the plan of this batch. Across batches, the tool's key for the
+   * final input applies.
    */
   readonly resourceKey?: string | undefined;
 }
 
-/** What the plan makes of one call. */
+/** One call in a plan. */
 export interface PlannedCall {
   /** The call's id. */
   readonly id: string;
   /** The tool's name, as it was called. */
   readonly name: string;
-  /** Whether it is in a group. A refused call ends with its `code` and splits no group. */
+  /** Whether it is in a group. A rejected call ends with its `code` and splits no group. */
   readonly accepted: boolean;
-  /** Why it was not accepted. */
+  /** Why it was rejected. */
   readonly code?: ErrorCode;
 }
 
-/** A batch as groups: what may run side by side, and what is refused. */
+/** A batch as groups that may run in parallel, and the calls that are rejected. */
 export interface BatchPlan {
-  /** Ids; the groups run one after another, the calls of a group side by side. */
+  /** Ids. Groups run one after another, the calls of a group in parallel. */
   readonly groups: readonly (readonly string[])[];
   /** In observed order. */
   readonly calls: readonly PlannedCall[];
-  /** Equal for equal plans. Worked out when first read. */
+  /** Equal for equal plans. Computed when first read. */
   readonly hash: string;
 }
 
 /**
- * A call that is not parallel-safe is a group of its own; a resource key that is already in the
- * group opens a new one; anything else joins. Unknown and ineffective calls are rejected and split
- * nothing; of a repeated id the first is planned. `effective` absent = all tools. Pure and
- * deterministic: what is planned is told by names and keys, so arguments and the order of an
- * object's members change nothing.
- * @throws MisuseError `duplicate_name` for two specs of one name; `invalid_option` for what is no
- * call or no spec, and for a field that neither has.
+ * Plans which calls may run in parallel. A call that is not parallel-safe is a group of its own; a
+ * call whose resource key is already in the group starts a new one; any other call joins the group.
+ * Calls to unknown or unavailable tools are rejected and split nothing; of a repeated id, the first
+ * is planned. Pure and deterministic: the plan depends on names and keys, not on arguments or the
+ * order of an object's members.
+ * @param effective the available tools. @default all of them
+ * @example
+ * ```ts
+ * import { planBatch } from 'host-tools/workflow';
+ *
+ * const plan = planBatch(
+ *   [
+ *     { id: 'c1', name: 'read', arguments: { path: 'a' } },
+ *     { id: 'c2', name: 'read', arguments: { path: 'b' } },
+ *     { id: 'c3', name: 'write', arguments: { path: 'a' } },
+ *   ],
+ *   [{ name: 'read', parallelSafe: true }, { name: 'write' }],
+ * );
+ * console.log(plan.groups.length); // 2: both reads, then the write
+ * ```
+ * @throws MisuseError `duplicate_name` for two specs with one name; `invalid_option` for an invalid
+ * call or spec, and for an unknown field
  */
 export function planBatch(
   calls: readonly ToolCall[],
@@ -60,7 +76,7 @@ export function planBatch(
   return planOf(readCalls(calls, 'planBatch'), readSpecs(tools), effective);
 }
 
-/** A plan of calls and specs that were checked. */
+/** Plans calls and specs that were checked before. */
 export function planOf(
   calls: readonly ToolCall[],
   byName: ReadonlyMap<string, ToolSpec>,
@@ -72,7 +88,7 @@ export function planOf(
   return {
     groups,
     calls: planned,
-    // Most plans are run, not compared: the hash is worked out for who reads it.
+    // Most plans are run and never compared.
     get hash() {
       hash ??= digest({ groups, calls: planned as unknown as JsonValue });
       return hash;
@@ -81,8 +97,7 @@ export function planOf(
 }
 
 /**
- * Apart from the plan, whose `hash` keeps what it reads: variables that a closure shares are dear
- * in a loop.
+ * A function of its own, since the loop is slower with variables that the closure of `hash` shares.
  */
 function group(
   calls: readonly ToolCall[],
@@ -92,7 +107,7 @@ function group(
   const groups: string[][] = [];
   const planned: PlannedCall[] = [];
   const seen = new Set<string>();
-  /** The group that calls still join, which is the last of `groups`. */
+  /** The last of `groups`, if calls may still join it. */
   let open: string[] | undefined;
   let keys: Set<string> | undefined;
   for (const call of calls) {
@@ -116,7 +131,7 @@ function group(
     const key = own(call, 'resourceKey') ?? own(spec, 'resourceKey');
     const isSafe = own(spec, 'parallelSafe') === true;
     if (open === undefined || !isSafe || (key !== undefined && keys?.has(key) === true)) {
-      // With its first member: an array that is pushed to when empty makes room for seventeen.
+      // Not an empty array: pushing to one allocates room for seventeen members.
       open = [id];
       groups.push(open);
       keys = undefined;
@@ -138,10 +153,9 @@ const callFields = [
 ] as const satisfies readonly (keyof ToolCall)[];
 
 /**
- * The calls of a batch, each with its own members alone, read once. A field that a call does not
- * have is refused: the arguments of a model under another name would be left out, and the tool
- * would run with its defaults.
- * @param where What was called, for messages.
+ * Copies the own members of each call, reading each once. An unknown field is refused: it could be a
+ * misspelt `arguments`, and the tool would run with its defaults.
+ * @param where the function that was called, for messages
  * @throws MisuseError `invalid_option`
  */
 export function readCalls(calls: unknown, where: string): ToolCall[] {
@@ -151,7 +165,7 @@ export function readCalls(calls: unknown, where: string): ToolCall[] {
       `${where}: expected \`calls\` to be an array of calls, got ${describe(calls)}.`,
     );
   const read: ToolCall[] = [];
-  // By index: the holes of a sparse array are no calls.
+  // By index, so that the holes of a sparse array are refused.
   for (let index = 0; index < calls.length; index++)
     read.push(readCall(calls[index], index, where));
   return read;

@@ -1,6 +1,5 @@
 /**
- * Which tools a model is shown: a pure, deterministic function of tools, profile, overrides and
- * facts.
+ * Which tools a model sees: a pure, deterministic function of tools, profile, overrides and facts.
  */
 import { createHash } from 'node:crypto';
 import { MisuseError } from '../errors.ts';
@@ -8,83 +7,58 @@ import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import type { FactRule } from '../tool/tool-config.ts';
 import { own, ownMembers } from './own.ts';
-
-/** What planning may know of a tool. */
-export interface ToolSpec {
-  /** The tool's id. One spec a name. */
-  readonly name: string;
-  /** What a model is told of it. */
-  readonly description?: string | undefined;
-  /** Its JSON Schema. */
-  readonly parameters?: JsonObject | undefined;
-  /**
-   * Every one of these facts must hold, else the tool is dropped as `fact_unmet:<fact>`. @default
-   * none
-   */
-  readonly requires?: readonly FactRule[] | undefined;
-  /** The facts that running it brings about. @default none */
-  readonly provides?: readonly string[] | undefined;
-  /** Whether it may run beside other calls. @default false */
-  readonly parallelSafe?: boolean | undefined;
-  /** Two calls of one key never stand in one group. @default none */
-  readonly resourceKey?: string | undefined;
-  /** What listing it costs the model. From 0. @default a quarter of its JSON's characters */
-  readonly tokens?: number | undefined;
-  /** What only a session knows. */
-  readonly blocked?: readonly Block[] | undefined;
-}
-/** Drop codes that are not worked out from the spec: whoever makes it says so. */
-export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing';
+import { specsByName, type ToolSpec } from './tool-spec.ts';
 
 /**
- * Lists of names that change the profile's choice for a session or a run. `force` equals `enable`;
- * neither beats `disable`, and nothing beats a gate.
+ * Changes to the profile's choice of tools, for a session or a run. `force` is the same as `enable`.
+ * `disable` overrides both, and the gates override everything.
  */
 export interface Overrides {
-  /** Names to add to the profile's choice. */
+  /** Tools to add to the profile's choice. */
   readonly enable?: readonly string[] | undefined;
-  /** Names to hide and refuse (`disabled`). */
+  /** Tools to hide and refuse (`disabled`). */
   readonly disable?: readonly string[] | undefined;
-  /** Names to add, as `enable`. */
+  /** Tools to add; the same as `enable`. */
   readonly force?: readonly string[] | undefined;
 }
 
-/** Bounds on what a model is shown. */
+/** Bounds on what a model sees. */
 export interface EffectiveBudget {
-  /** Most tools. From 0. @default no limit */
+  /** The most tools. From 0. @default no limit */
   readonly maxTools?: number | undefined;
-  /** Most tokens, over all tools. From 0. @default no limit */
+  /** The most tokens of all tools together. From 0. @default no limit */
   readonly maxTokens?: number | undefined;
-  /** Kept before all others, and counted; no limit drops them, a gate does. @default none */
+  /** Tools that the limits count but never drop. Gates may still drop them. @default none */
   readonly required?: readonly string[] | undefined;
 }
 
-/** All that the effective set depends on. */
+/** Everything that the effective set depends on. */
 export interface EffectiveInput {
-  /** In the order in which they were registered. */
+  /** In the order of registration. */
   readonly tools: readonly ToolSpec[];
-  /** Names in order. Absent: every tool given. */
+  /** Names in order. @default every given tool */
   readonly profile?: readonly string[] | undefined;
-  /** Added and taken away, for the session and for the run; both scopes count alike. */
+  /** Changes for the session and for the run. Both scopes count equally. */
   readonly overrides?:
     | { readonly session?: Overrides | undefined; readonly run?: Overrides | undefined }
     | undefined;
-  /** Flat, with dotted keys. */
+  /** A flat map with dotted keys. @default {} */
   readonly facts?: JsonObject | undefined;
-  /** Absent: everything that passes the gates is shown. */
+  /** @default no bounds */
   readonly budget?: EffectiveBudget | undefined;
 }
 
-/** A tool that is not effective, and why. */
+/** A tool that the model does not see, and why. */
 export interface Dropped {
   /** The tool's name. */
   readonly name: string;
   /**
-   * The first that applies: `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`,
+   * The first code that applies of `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`,
    * `not_registered`, `knobs_missing`, `tool_budget`, `token_budget`.
    */
   readonly code: string;
 }
+
 /** A fact that dropped tools wait for and an effective tool provides. */
 export interface Prerequisite {
   /** The effective tool that provides the fact. */
@@ -94,22 +68,23 @@ export interface Prerequisite {
   /** The dropped tools that wait for it. */
   readonly unlocks: readonly string[];
 }
+
 /**
- * Which tools a model is shown, and why not the others. Every tool given is in `names` or in
- * `dropped`, once.
+ * Which tools a model sees, and why not the others. Every given tool is once in `names` or in
+ * `dropped`.
  */
 export interface EffectiveSet {
-  /** Profile order, then extras by code unit. */
+  /** In profile order, followed by added tools in the order of code units. */
   readonly names: readonly string[];
-  /** What a gate hides, in the order of the listing; then what a budget does. */
+  /** First those that a gate hides, in the order of listing, then those over the budget. */
   readonly dropped: readonly Dropped[];
   /** Facts that dropped tools wait for and an effective tool provides. */
   readonly prerequisites: readonly Prerequisite[];
-  /** `sha256:` and hex over names, dropped and prerequisites. */
+  /** `sha256:` and hex over names, dropped and prerequisites. Equal for equal sets. */
   readonly hash: string;
 }
 
-/** The first fact that a tool requires and that does not hold. */
+/** The first required fact that does not hold. */
 export function unmetFact(
   requires: readonly FactRule[] | undefined,
   facts: JsonObject,
@@ -128,26 +103,23 @@ export function unmetFact(
   return undefined;
 }
 
-/** What decides whether one tool is dropped, budgets aside. */
+/** What decides whether a tool is dropped, apart from budgets. */
 export interface ToolState {
   readonly disabledByOverride: boolean;
   readonly inProfile: boolean;
   readonly facts: JsonObject;
 }
 
-/**
- * Why a tool is not effective, or undefined when it is. The one place that knows the order of the
- * codes.
- */
+/** Why a tool is dropped, or undefined. This function alone defines the order of the codes. */
 export function dropCode(
   spec: Pick<ToolSpec, 'requires' | 'blocked'>,
-  standing: ToolState,
+  state: ToolState,
 ): string | undefined {
   const blocked = own(spec, 'blocked');
-  if (standing.disabledByOverride || blocked?.includes('disabled') === true) return 'disabled';
+  if (state.disabledByOverride || blocked?.includes('disabled') === true) return 'disabled';
   if (blocked?.includes('denied') === true) return 'denied';
-  if (!standing.inProfile) return 'not_in_profile';
-  const fact = unmetFact(own(spec, 'requires'), standing.facts);
+  if (!state.inProfile) return 'not_in_profile';
+  const fact = unmetFact(own(spec, 'requires'), state.facts);
   if (fact !== undefined) return `fact_unmet:${fact}`;
   if (blocked?.includes('not_registered') === true) return 'not_registered';
   if (blocked?.includes('knobs_missing') === true) return 'knobs_missing';
@@ -155,8 +127,8 @@ export function dropCode(
 }
 
 /**
- * {@link EffectiveSet} of an input that was checked, or that the library made itself. @throws
- * MisuseError `unknown_tool`, `duplicate_name`
+ * The {@link EffectiveSet} of an input that was checked, or that the library made itself.
+ * @throws MisuseError `unknown_tool`, `duplicate_name`
  */
 export function effectiveSet(input: EffectiveInput): EffectiveSet {
   const { tools, profile, overrides, facts = {}, budget } = ownMembers(input);
@@ -204,24 +176,7 @@ export function effectiveSet(input: EffectiveInput): EffectiveSet {
   return { names: kept, dropped, prerequisites, hash };
 }
 
-/** @throws MisuseError `duplicate_name`: which of two specs would count is nobody's guess. */
-export function specsByName(
-  tools: readonly ToolSpec[],
-  action: string,
-): ReadonlyMap<string, ToolSpec> {
-  const byName = new Map<string, ToolSpec>();
-  for (const tool of tools) {
-    if (byName.has(tool.name))
-      throw new MisuseError(
-        'duplicate_name',
-        `${action}: expected one spec a tool, got two of \`${tool.name}\`. Give each name once.`,
-      );
-    byName.set(tool.name, tool);
-  }
-  return byName;
-}
-
-/** @throws MisuseError `unknown_tool` naming the nearest known names. */
+/** @throws MisuseError `unknown_tool`, which names the most similar names */
 export function checkNames(
   names: readonly string[] | undefined,
   known: { has(name: string): boolean; keys(): Iterable<string> },
@@ -296,12 +251,12 @@ function findPrerequisites(
   return found;
 }
 
-/** Orders strings by UTF-16 code unit: the same on every machine and locale. */
+/** Compares strings by UTF-16 code unit, which is independent of the locale. */
 export function byCodeUnit(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** `sha256:` and hex over canonical JSON. */
+/** `sha256:` and hex of the canonical JSON. */
 export function digest(value: JsonValue): string {
   return `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
 }

@@ -1,7 +1,7 @@
-/** Facts: a flat map of runtime truths with dotted keys, which open and close tools. */
+/** Facts: a flat map with dotted keys of what is true at run time. Tools may require facts. */
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 
-/** Facts with changes merged over them by key; null deletes. */
+/** Merges changes into facts by key. A null deletes the key. */
 export function mergeFacts(facts: JsonObject, changes: JsonObject): JsonObject {
   const merged = new Map(Object.entries(facts));
   for (const [key, value] of Object.entries(changes)) {
@@ -12,9 +12,9 @@ export function mergeFacts(facts: JsonObject, changes: JsonObject): JsonObject {
 }
 
 /**
- * What turns the facts in `known` into those in `told`, as changes to merge. A key that neither
- * `told` nor `before` has is left alone: somebody else's fact; one that `before` had and `told` has
- * not was deleted.
+ * The changes that turn the facts in `known` into those in `told`. A key in neither `told` nor
+ * `before` belongs to somebody else and is left alone; one that `before` has and `told` lacks was
+ * deleted.
  */
 export function factChanges(known: JsonObject, told: JsonObject, before: JsonObject): JsonObject {
   const changes = new Map<string, JsonValue>();

@@ -1,48 +1,64 @@
 /**
- * Names as a provider takes them: every tool under a name that is legal there, and the way back.
- * Pure.
+ * Maps tool names to names that a provider accepts, and back.
  */
 import { createHash } from 'node:crypto';
-import { describe, MisuseError } from '../errors.ts';
-import { readOptions } from '../options.ts';
+import { MisuseError } from '../errors.ts';
+import {
+  array,
+  checkOption,
+  kind,
+  readOptions,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+  wrongOption,
+} from '../options.ts';
 
-/** What a provider takes for a name. */
+/** The names that a provider accepts. */
 export interface ProviderNameOptions {
   /**
-   * What a legal name matches; a host's own expression, trusted as code is. Its flags count, its
-   * `lastIndex` is neither read nor moved. @default /^[A-Za-z0-9_-]{1,64}$/
+   * Matches legal names. It is the host's own expression, trusted like code. Its flags apply; its
+   * `lastIndex` is neither read nor changed. @default /^[A-Za-z0-9_-]{1,64}$/
    */
   readonly pattern?: RegExp | undefined;
   /**
-   * Most characters (UTF-16 units) of a name. A whole number from 1 to 1024. @default what
-   * `pattern` leaves room for; where that is more than 64, a legal name may be longer and a changed
-   * one is cut at 64
+   * The most characters (UTF-16 units) of a name. A whole number from 1 to 1024. @default what
+   * `pattern` allows; if that is more than 64, legal names may be longer and changed ones are cut at
+   * 64
    */
   readonly maxLength?: number | undefined;
 }
 
-/** Both directions, in the order of the names given. */
+/** Both directions, in the order of the given names. */
 export interface ProviderNames {
-  /** Tool name to the name that the provider is shown. */
+  /** From a tool's name to the name that the provider sees. */
   readonly toProvider: ReadonlyMap<string, string>;
-  /** The name that the provider is shown to tool name. */
+  /** From the name that the provider sees to the tool's name. */
   readonly toTool: ReadonlyMap<string, string>;
 }
 
 const usualLength = 64;
 const longestName = 1_024;
-/** Hexadecimal digits of a first suffix; more where these do not tell the names apart. */
+/** Hexadecimal digits of a suffix at first. More are used where these do not suffice. */
 const firstDigits = 8;
 const mostDigits = 64;
 
 /**
- * Gives every tool name a name that the provider takes. A legal name keeps itself. In another one
- * each illegal character becomes `_`, and it is cut to length; where that meets a legal name or
- * another changed one, all changed ones of that meeting end in a piece of their own name's SHA-256.
- * So a tool's name there depends on the set of names alone, not on their order. A repeated name is
- * one entry.
- * @throws MisuseError `invalid_option` for an empty name, one with a lone surrogate, options that
- * are none or unknown, and where the rule leaves no room for distinct names.
+ * Gives every tool a name that the provider accepts. A legal name stays unchanged. In any other name,
+ * each illegal character becomes `_`, and the name is cut to length. If the result equals a legal
+ * name or another changed one, all changed names in that conflict get a suffix from the SHA-256 of
+ * their own name. The result depends only on the set of names, not on their order. A repeated name
+ * is one entry.
+ * @example
+ * ```ts
+ * import { toProviderNames } from 'host-tools/workflow';
+ *
+ * const { toProvider, toTool } = toProviderNames(['math.add', 'read_file']);
+ * toProvider.get('math.add'); // 'math_add'
+ * toTool.get('math_add'); // 'math.add'
+ * ```
+ * @throws MisuseError `invalid_option` for an empty name, one with a lone surrogate, invalid or
+ * unknown options, and where the pattern leaves no room for distinct names
  */
 export function toProviderNames(
   names: readonly string[],
@@ -83,7 +99,7 @@ export function toProviderNames(
   return { toProvider, toTool };
 }
 
-/** A changed name that another name stands in the way of. */
+/** A changed name that conflicts with another name. */
 interface Contested {
   readonly name: string;
   readonly base: string;
@@ -91,8 +107,8 @@ interface Contested {
 }
 
 /**
- * Longer and longer suffixes, for all at once, until each is alone: who is named first does not
- * matter.
+ * Lengthens the suffixes of all names together until each is unique, so that the order of the names
+ * does not matter.
  */
 function tellApart(
   contested: readonly Contested[],
@@ -126,30 +142,33 @@ function tellApart(
   if (open.length > 0) throw noName(open[0] as Contested, rule);
 }
 
-/** A provider's rule, ready to be asked. */
+/** A provider's rule for names. */
 interface Rule {
   readonly pattern: RegExp;
   readonly maxLength: number;
-  /** What stands for an illegal character, and before a suffix. */
+  /** Replaces an illegal character, and precedes a suffix. */
   readonly mark: string;
   allows(name: string): boolean;
-  /** Whether a character may stand somewhere in a name. */
+  /** Whether a character may occur anywhere in a name. */
   allowsInside(character: string): boolean;
 }
 
+const where = 'toProviderNames';
+const ruleTable = {
+  pattern: withDefault(
+    kind<RegExp>(
+      'a RegExp',
+      // Not instanceof, which refuses a RegExp of another realm.
+      (value) => Object.prototype.toString.call(value) === '[object RegExp]',
+    ),
+    /^[A-Za-z0-9_-]{1,64}$/,
+  ),
+  maxLength: wholeNumber(1, longestName),
+} satisfies TableOf<ProviderNameOptions>;
+
 function readRule(options: ProviderNameOptions | undefined): Rule {
-  const { pattern = /^[A-Za-z0-9_-]{1,64}$/, maxLength } = readOptions('toProviderNames', options, [
-    'pattern',
-    'maxLength',
-  ]);
-  if (Object.prototype.toString.call(pattern) !== '[object RegExp]')
-    throw misuse('pattern', 'a RegExp', pattern);
-  if (
-    maxLength !== undefined &&
-    !(Number.isInteger(maxLength) && maxLength >= 1 && maxLength <= longestName)
-  )
-    throw misuse('maxLength', `a whole number from 1 to ${longestName}`, maxLength);
-  // A copy: `g` and `y` keep a place between two tests, which is the host's to keep.
+  const { pattern, maxLength } = readOptions(where, options, ruleTable);
+  // A copy, since with `g` and `y` a test would change the host's `lastIndex`.
   const own = new RegExp(pattern);
   const matches = (text: string): boolean => {
     own.lastIndex = 0;
@@ -159,7 +178,7 @@ function readRule(options: ProviderNameOptions | undefined): Rule {
   const allowsInside = (character: string): boolean => {
     let allowed = known.get(character);
     if (allowed === undefined) {
-      // Alone, or after a letter: many rules want a letter first.
+      // Alone or after a letter, since many rules require a letter first.
       allowed = [
         character,
         `a${character}`,
@@ -180,7 +199,7 @@ function readRule(options: ProviderNameOptions | undefined): Rule {
   };
 }
 
-/** How long names may grow under a pattern that sets its own limit. */
+/** The longest name that the pattern allows. */
 function longestOf(matches: (text: string) => boolean): number {
   for (let length = usualLength; length > 0; length--)
     if (['a', 'A', '_'].some((character) => matches(character.repeat(length)))) return length;
@@ -188,18 +207,19 @@ function longestOf(matches: (text: string) => boolean): number {
 }
 
 function readNames(names: readonly string[]): ReadonlySet<string> {
-  if (!Array.isArray(names)) throw misuse('names', 'an array of tool names', names);
+  checkOption(where, 'names', names, array('an array of tool names'));
   for (const name of names as readonly unknown[]) {
-    if (typeof name !== 'string' || name === '') throw misuse('names', 'non-empty strings', name);
+    if (typeof name !== 'string' || name === '')
+      throw wrongOption(where, 'names', 'non-empty strings', name);
     if (/\p{Surrogate}/u.test(name))
-      throw misuse('names', 'strings without lone surrogates', JSON.stringify(name));
+      throw wrongOption(where, 'names', 'strings without lone surrogates', JSON.stringify(name));
   }
   return new Set(names);
 }
 
 /**
- * The name with its illegal characters replaced, cut to length; with something before it where the
- * rule wants another beginning.
+ * The name with its illegal characters replaced, cut to length, with a prefix if the rule requires
+ * another first character.
  */
 function legalBase(name: string, rule: Rule): string {
   const mended = Array.from(name, (character) =>
@@ -212,7 +232,7 @@ function legalBase(name: string, rule: Rule): string {
   throw noName({ name }, rule);
 }
 
-/** The longest beginning of `text`, by whole characters, that is legal with `suffix` behind it. */
+/** The longest prefix of `text`, in whole characters, that is legal when followed by `suffix`. */
 function cutToFit(text: string, suffix: string, rule: Rule): string | undefined {
   const characters = Array.from(text.slice(0, rule.maxLength + 1));
   let length = characters.reduce((sum, character) => sum + character.length, suffix.length);
@@ -226,17 +246,10 @@ function cutToFit(text: string, suffix: string, rule: Rule): string | undefined 
   return undefined;
 }
 
-function misuse(field: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `toProviderNames: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-  );
-}
-
 function noName({ name }: { readonly name: string }, { pattern, maxLength }: Rule): MisuseError {
   return new MisuseError(
     'invalid_option',
-    'toProviderNames: no name of its own can be made for ' +
+    'toProviderNames: cannot make a distinct name for ' +
       `${JSON.stringify(name.slice(0, 100))} under ${String(pattern)} within ${maxLength} ` +
       `characters. Give a wider \`pattern\` or \`maxLength\`, or rename the tool.`,
   );

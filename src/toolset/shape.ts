@@ -1,23 +1,22 @@
 /**
- * Rules for JSON from outside: each looks at one value and throws a MisuseError that names the
- * place.
+ * Checks for JSON from outside. Each checks one value and throws a MisuseError that names the place.
  */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import { checkToolName } from '../text/names.ts';
-import type { Block } from './effective.ts';
 import { own, ownMembers } from './own.ts';
+import type { Block } from './tool-spec.ts';
 
 /**
- * What an event or a state may hold: deeper than any output, large enough for thousands of tools.
+ * Bounds of an event or a state: deeper than any output, large enough for thousands of tools.
  */
 export const eventLimits = { maxDepth: 1_024, maxValues: 10_000_000 };
 
-/** A rule for one field: returns, or throws a MisuseError that names the place. */
+/** Checks one field. @throws MisuseError, which names the place */
 export type Check = (value: JsonValue | undefined, at: string) => void;
 
-/** Anything, and nothing too. */
+/** Accepts anything, including undefined. */
 export const any: Check = () => {};
 export const text: Check = (value, at) => {
   if (typeof value !== 'string' || value === '') throw wrong(at, 'a non-empty string', value);
@@ -28,7 +27,7 @@ export const textOrNull: Check = (value, at) => {
 export const object: Check = (value, at) => {
   if (!isJsonObject(value)) throw wrong(at, 'an object', value);
 };
-/** A null would mean that the fact is not there. */
+/** A null is refused, since in changes it means that the fact is deleted. */
 export const factsRule: Check = (value, at) => {
   object(value, at);
   for (const [key, fact] of Object.entries(value as JsonObject))
@@ -70,7 +69,7 @@ export const factRules = list((value, at) => {
   if (among === undefined && equals === undefined)
     throw wrong(at, '`equals` or `in` beside `fact`', value);
 });
-/** A word that nobody knows would block nothing. */
+/** An unknown word is refused, since it would block nothing. */
 const blocks: ReadonlySet<unknown> = new Set<Block>([
   'disabled',
   'denied',
@@ -88,7 +87,7 @@ export const toolSpecs = list((value, at) => {
     throw new MisuseError('invalid_option', `\`${at}\`: ${(error as Error).message}`);
   }
 });
-/** Each field of a tool's spec but its name. */
+/** The fields of a tool's spec other than its name. */
 export const specFields: Readonly<Record<string, Check>> = {
   description: optional((value, at) => {
     if (typeof value !== 'string') throw wrong(at, 'a string', value);
@@ -102,7 +101,7 @@ export const specFields: Readonly<Record<string, Check>> = {
   blocked: optional(list(block)),
 };
 /**
- * Specs that are computed with: their names are texts, and need not be such as a registry takes.
+ * Specs that are only computed with. Their names may be any texts, even ones that a registry refuses.
  */
 export const planSpecs = list(
   (value, at) => void checkFields(value, { name: text, ...specFields }, at),
@@ -111,8 +110,7 @@ export const calls = list(
   fields({
     id: text,
     name: (value, at) => {
-      // A model may ask for anything: an empty name is a call that ends as `tool_not_found`, not a
-      // broken event.
+      // A model may send an empty name. That call ends as `tool_not_found`; the event is valid.
       if (typeof value !== 'string') throw wrong(at, 'a string', value);
     },
     arguments: any,
@@ -139,9 +137,9 @@ export function copied(value: unknown, what: string): JsonValue {
 }
 
 /**
- * Checks an object that may have these fields and no others: a misspelt one would leave open what
- * it was to close.
- * @returns Its own members, in an object that inherits nothing.
+ * Checks an object that may have only these fields. A misspelt field must not be ignored, since it
+ * may be meant to restrict something.
+ * @returns its own members, in an object without a prototype
  */
 export function checkFields<Name extends string>(
   value: JsonValue | undefined,
@@ -149,7 +147,7 @@ export function checkFields<Name extends string>(
   at: string,
 ): Partial<Readonly<Record<Name, JsonValue>>> {
   object(value, at);
-  const members: Partial<Record<Name, JsonValue>> = readOptions(
+  const members: Partial<Record<Name, JsonValue>> = readMembers(
     `\`${at}\``,
     value as Record<Name, JsonValue>,
     Object.keys(checks),

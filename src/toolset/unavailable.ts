@@ -1,18 +1,25 @@
 /**
- * The words for a tool that does not exist, or exists and is not available: the same from a session
- * and from a workflow.
+ * The errors for a tool that does not exist or is not available. A session and a workflow use the same
+ * texts.
  */
 import { type ToolError, toolError } from '../errors.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import type { Prerequisite } from './effective.ts';
 
-/** How a message names a tool; `details` always hold its id. */
+/** How a message names a tool. `details` always hold its id. */
 type ShownName = (toolName: string) => string;
 const asItIs: ShownName = (name) => name;
 
+const removed = 'its server no longer offers it';
+const changed = 'its definition changed, and the new one has not been accepted yet';
+const sessionReasons: ReadonlyMap<string, string> = new Map([
+  ['disabled', ': it is disabled'],
+  ['not_in_profile', ': it is not in its profile'],
+]);
+
 /**
- * `tool_not_found`, with the names that were probably meant among `visible`: compared as the model
- * was shown them, since it wrote what it wrote by those.
+ * `tool_not_found`, with the names among `visible` that were probably meant. Names are compared as the
+ * model sees them, since it chose its name by those.
  */
 export function notFoundError(
   toolName: string,
@@ -30,7 +37,7 @@ export function notFoundError(
   );
 }
 
-/** One after another: the search ends where its budget does. */
+/** Lazy, since the search stops when its budget is used up. */
 function* shownNames(
   visible: Iterable<string>,
   shownName: ShownName,
@@ -44,8 +51,8 @@ function* shownNames(
 }
 
 /**
- * `tool_not_available`, by the drop code of the effective set; says which tool brings about a fact
- * that is missing.
+ * `tool_not_available`, by the drop code of the effective set. If a fact is missing, the message names
+ * the tool that establishes it.
  */
 export function notAvailableError(
   toolName: string,
@@ -71,20 +78,18 @@ export function notAvailableError(
     return toolError(
       'tool_not_available',
       `\`${name}\` is not available: ` +
-        `${drop === 'removed' ? 'its server has it no more' : 'its definition changed, and nobody has accepted the new one yet'}. ` +
-        'Use another tool.',
+        `${drop === 'removed' ? removed : changed}. Use another tool.`,
       { reason: drop },
     );
   return toolError(
     'tool_not_available',
     `\`${name}\` is not available in this ` +
-      `session${drop === 'disabled' ? ': it is disabled' : drop === 'not_in_profile' ? ': it is not in its profile' : ''}. ` +
-      'Use another tool.',
+      `session${sessionReasons.get(drop) ?? ''}. Use another tool.`,
     { reason: drop },
   );
 }
 
-/** What a model may read of a name that it made up: one short line, no control characters. */
+/** A name that a model made up, safe to repeat: one short line without control characters. */
 function printable(name: string): string {
   const short = name.length > 80 ? `${name.slice(0, 79)}…` : name;
   return short.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029`]/gu, '?');

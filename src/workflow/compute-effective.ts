@@ -1,9 +1,8 @@
 /**
- * `computeEffective` as hosts call it: the input is checked here, once, so that the computation can
- * trust it.
+ * `computeEffective` for hosts. It checks the input, so that the computation can rely on it.
  */
 import type { JsonValue } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import { type EffectiveInput, type EffectiveSet, effectiveSet } from '../toolset/effective.ts';
 import {
   budget,
@@ -16,16 +15,25 @@ import {
 } from '../toolset/shape.ts';
 
 /**
- * The tools that a model is shown: the profile's and those that the overrides add, without those
- * that an override disables. Each of them is shown unless a gate or the budget drops it. Pure and
- * deterministic: equal inputs give equal sets, in whatever order the keys of an object and the
- * names of an override come.
- * @throws MisuseError `unknown_tool` when the profile, an override or a required name is not among
- * the tools; `duplicate_name` for two specs of one name; `invalid_option` for a field that does not
- * exist, at any depth, and for a value of the wrong type.
+ * The tools that a model sees: those of the profile and of the overrides, without those that an
+ * override disables and those that a gate or the budget drops. Pure and deterministic: equal inputs
+ * give equal sets, whatever the order of an object's keys and of the names in an override.
+ * @example
+ * ```ts
+ * import { computeEffective } from 'host-tools/workflow';
+ *
+ * const { names, dropped } = computeEffective({
+ *   tools: [{ name: 'look' }, { name: 'enter', requires: [{ fact: 'door', equals: 'open' }] }],
+ *   facts: { door: 'shut' },
+ * });
+ * console.log(names, dropped); // ['look'], [{ name: 'enter', code: 'fact_unmet:door' }]
+ * ```
+ * @throws MisuseError `unknown_tool` if the profile, an override or `required` names a tool that is
+ * not among the tools; `duplicate_name` for two specs with one name; `invalid_option` for an unknown
+ * field at any depth, and for a value of the wrong type
  */
 export function computeEffective(input: EffectiveInput): EffectiveSet {
-  const read = readOptions('computeEffective', input, Object.keys(inputFields));
+  const read = readMembers('computeEffective', input, Object.keys(inputFields));
   for (const [key, check] of Object.entries(inputFields))
     check(read[key as keyof EffectiveInput] as JsonValue | undefined, key);
   return effectiveSet(read as EffectiveInput);

@@ -1,52 +1,52 @@
-/** The conversation between a host loop and a model, in no provider's format. */
+/** The conversation between a host loop and a model, independent of any provider's format. */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import type { ToolCall } from '../toolset/batch-plan.ts';
-import type { ToolSpec } from '../toolset/effective.ts';
 import { eventLimits } from '../toolset/shape.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 /** One entry of the conversation. */
 export interface Message {
-  /** Who speaks; `tool` answers a call. */
+  /** The author. `tool` answers a call. */
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
-  /** The text; of a tool the model-visible text of its result. */
+  /** The text. For a tool, the model-visible text of its result. */
   readonly content: string;
-  /** Of an assistant: the calls that it made. */
+  /** The calls that an assistant made. */
   readonly toolCalls?: readonly ToolCall[] | undefined;
-  /** Of a tool: the id of the call that it answers. */
+  /** The id of the call that a tool message answers. */
   readonly toolCallId?: string | undefined;
 }
 
-/** What a model is asked with, once a turn. */
+/** The request to a model for one turn. */
 export interface GenerateRequest {
   /** The conversation so far. The array is a copy, its entries are frozen. */
   readonly messages: readonly Message[];
   /** The tools that the model may call in this turn, in effective order. Frozen. */
   readonly tools: readonly ToolSpec[];
-  /** Their names, in the same order. Frozen. `toProviderNames` makes them fit a provider. */
+  /** Their names, in the same order. Frozen. `toProviderNames` adapts them to a provider. */
   readonly toolNames: readonly string[];
-  /** The same for all turns of one run. */
+  /** The id of the run, the same for all its turns. */
   readonly runId: string;
-  /** Aborted when the answer is not needed any more. */
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** What a model answers. Without tool calls the run is over. */
+/** The answer of a model. Without tool calls, the run is over. */
 export interface GenerateAnswer {
-  /** What it says. @default none */
+  /** The text. @default none */
   readonly text?: string | undefined;
   /**
-   * What it calls; names are tool ids. Each has an id of its own among these: a later turn may use
-   * the id again. @default none
+   * The calls. Their ids must be distinct within the answer; a later turn may reuse them.
+   * @default none
    */
   readonly toolCalls?: readonly ToolCall[] | undefined;
 }
 
-/** Any model: a provider's client, a gateway, a script. */
+/** A function that asks a model: through a provider's client, a gateway or a script. */
 export type Generate = (request: GenerateRequest) => GenerateAnswer | Promise<GenerateAnswer>;
 
-/** The conversation to begin with, as frozen copies. @throws MisuseError `invalid_option` */
+/** The initial conversation as frozen copies. @throws MisuseError `invalid_option` */
 export function readInput(input: string | readonly Message[]): Message[] {
   if (typeof input === 'string') return [Object.freeze({ role: 'user', content: input })];
   if (!Array.isArray(input)) throw wrongInput('input', 'a string or an array of messages', input);
@@ -85,14 +85,14 @@ function wrongInput(field: string, expected: string, got: unknown, said = false)
 }
 
 /**
- * What a model's turn came to, or the fault in it. @throws TypeError, and MisuseError for a field
- * that an answer does not have.
+ * Reads the answer of a model.
+ * @throws TypeError for an invalid answer, MisuseError for an unknown field
  */
 export function readAnswer(answer: unknown): GenerateAnswer {
   if (typeof answer !== 'object' || answer === null)
     throw new TypeError(`expected { text?, toolCalls? }, got ${describe(answer)}`);
-  // A misspelt `toolCalls` would end the run as if the model had called nothing.
-  const { text, toolCalls } = readOptions<{ text?: unknown; toolCalls?: unknown }>(
+  // A misspelt `toolCalls` must not end the run as if the model had made no calls.
+  const { text, toolCalls } = readMembers<{ text?: unknown; toolCalls?: unknown }>(
     'its answer',
     answer,
     ['text', 'toolCalls'],

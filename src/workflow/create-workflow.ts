@@ -1,11 +1,22 @@
-/** A workflow as it begins. */
+/** Makes a new workflow. */
 import { mergeFacts } from '../toolset/facts.ts';
 import { checkInventory } from './inventory.ts';
 import { readWorkflowOptions } from './read-event.ts';
 import { effectiveOf, type WorkflowOptions, type WorkflowState } from './workflow-state.ts';
 
 /**
- * A fresh workflow; `createWorkflow(codingAgentPreset())` needs no set-up event.
+ * Makes a workflow. `createWorkflow(codingAgentPreset())` needs no further events to set it up.
+ * @example
+ * ```ts
+ * import { createWorkflow, reduce, toolSpecs } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({
+ *   tools: toolSpecs(session),
+ *   profiles: { all: ['add'] },
+ *   profile: 'all',
+ * });
+ * const { state, commands } = reduce(workflow, { type: 'run_requested' });
+ * ```
  * @throws MisuseError `invalid_option`, `duplicate_name`, `unknown_tool`, `unknown_profile`
  */
 export function createWorkflow(options: WorkflowOptions): WorkflowState {
@@ -32,7 +43,7 @@ export function createWorkflow(options: WorkflowOptions): WorkflowState {
     batches: 0,
   };
   checkInventory(state);
-  // A required name that is unknown is found here, not in the first run.
+  // Throws for an unknown required name now instead of in the first run.
   effectiveOf(state);
   return Object.freeze(state);
 }

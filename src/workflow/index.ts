@@ -1,23 +1,21 @@
 /**
- * Deterministic orchestration: what a model is shown is computed, what it asks for is planned, and
- * both can be replayed.
+ * Deterministic orchestration: which tools a model sees is computed, how its calls run is planned,
+ * and both can be replayed.
  */
 
 export type { BatchPlan, PlannedCall, ToolCall } from '../toolset/batch-plan.ts';
 export { planBatch } from '../toolset/batch-plan.ts';
 export type {
-  Block,
   Dropped,
   EffectiveBudget,
   EffectiveInput,
   EffectiveSet,
   Overrides,
   Prerequisite,
-  ToolSpec,
 } from '../toolset/effective.ts';
 export type { ProviderNameOptions, ProviderNames } from '../toolset/provider-names.ts';
 export { toProviderNames } from '../toolset/provider-names.ts';
-// A preset
+export type { Block, ToolSpec } from '../toolset/tool-spec.ts';
 export type {
   CodingAgentInput,
   CodingAgentParsed,
@@ -26,17 +24,13 @@ export type {
   CodingAgentToolName,
 } from './coding-agent-preset.ts';
 export { codingAgentPreset, codingAgentTool } from './coding-agent-preset.ts';
-// Effective tools and plans
 export { computeEffective } from './compute-effective.ts';
-// A host loop
 export type { Generate, GenerateAnswer, GenerateRequest, Message } from './conversation.ts';
-// A workflow
 export { createWorkflow } from './create-workflow.ts';
-export type { HostLoopOptions, HostLoopResult } from './host-loop.ts';
 export { runHostLoop } from './host-loop.ts';
+export type { HostLoopOptions, HostLoopResult } from './host-loop-options.ts';
 export { reduce, replay } from './reduce.ts';
 export { toolSpecs } from './tool-specs.ts';
-// Traces
 export type { TraceReport } from './trace.ts';
 export { replayTrace, writeTrace } from './trace.ts';
 export type {

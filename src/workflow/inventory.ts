@@ -1,12 +1,12 @@
-/** Whether every name in a workflow's profiles, overrides and selection is one that it knows. */
+/** Checks that the profiles, overrides and selection of a workflow name only known tools. */
 import { MisuseError } from '../errors.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { checkNames, type Overrides } from '../toolset/effective.ts';
 import type { WorkflowState } from './workflow-state.ts';
 
 /**
- * @throws MisuseError for a name in profiles, the selection or an override that nothing has, and
- * for a name that two tools have.
+ * @throws MisuseError for an unknown name in the profiles, the selection or an override, and for a
+ * name that two tools have
  */
 export function checkInventory({
   tools,
@@ -38,16 +38,15 @@ export function checkOverrides(
     checkNames(overrides?.[list], names, `overrides.${scope}.${list}`);
 }
 
-/** @throws MisuseError `unknown_profile` naming those that there are. */
+/** @throws MisuseError `unknown_profile`, which names the known profiles */
 export function checkProfile(id: string, profiles: WorkflowState['profiles']): void {
   if (Object.hasOwn(profiles, id)) return;
-  // Sorted: what is said does not depend on the order of keys, which a round trip through JSON may
-  // change.
+  // Sorted, so that the message does not depend on the order of keys, which JSON may change.
   const ids = Object.keys(profiles).sort();
   const hint = didYouMean(nearestNames(id, ids));
   throw new MisuseError(
     'unknown_profile',
     `\`profile\`: expected one of ` +
-      `${ids.map((one) => `\`${one}\``).join(', ') || '(there is none)'}, got \`${id}\`.${hint}`,
+      `${ids.map((one) => `\`${one}\``).join(', ') || '(none is defined)'}, got \`${id}\`.${hint}`,
   );
 }

@@ -1,7 +1,7 @@
-/** Reading what comes to a workflow from outside: a frozen copy as JSON, checked field by field. */
+/** Reads what comes to a workflow from outside: a frozen JSON copy, checked field by field. */
 import { describe, MisuseError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import { readOptions } from '../options.ts';
+import { readMembers } from '../options.ts';
 import { own } from '../toolset/own.ts';
 import {
   any,
@@ -25,8 +25,8 @@ import type { WorkflowEvent } from './workflow-events.ts';
 import type { WorkflowOptions } from './workflow-state.ts';
 
 /**
- * An event as frozen JSON. @throws MisuseError `invalid_option` for what is no event, and for a
- * field that its kind of event does not have.
+ * An event as frozen JSON.
+ * @throws MisuseError `invalid_option` for a value that is not an event, and for an unknown field
  */
 export function readEvent(event: unknown): WorkflowEvent {
   const read = copied(event, 'the event');
@@ -41,7 +41,7 @@ export function readEvent(event: unknown): WorkflowEvent {
   return read as unknown as WorkflowEvent;
 }
 
-/** @throws MisuseError `invalid_option` for what is no list of events. */
+/** @throws MisuseError `invalid_option` for a value that cannot be iterated */
 export function checkEvents(events: unknown, where: string): void {
   if (
     typeof events === 'object' &&
@@ -51,16 +51,16 @@ export function checkEvents(events: unknown, where: string): void {
     return;
   throw new MisuseError(
     'invalid_option',
-    `${where}: expected \`events\` to be an array, or something else to iterate over, got ` +
+    `${where}: expected \`events\` to be an array or another iterable, got ` +
       `${describe(events)}.`,
   );
 }
 
-/** What `createWorkflow` is given, as frozen JSON. @throws MisuseError `invalid_option` */
+/** The options of `createWorkflow` as frozen JSON. @throws MisuseError `invalid_option` */
 export function readWorkflowOptions(options: unknown): WorkflowOptions {
   const copy = copied(options, 'the workflow');
   if (!isJsonObject(copy)) throw wrong('createWorkflow', 'an object with `tools`', copy);
-  const read = readOptions('createWorkflow', copy, Object.keys(workflowFields)) as JsonObject;
+  const read = readMembers('createWorkflow', copy, Object.keys(workflowFields)) as JsonObject;
   for (const [key, check] of Object.entries(workflowFields))
     check(read[key], `createWorkflow.${key}`);
   return read as unknown as WorkflowOptions;
@@ -74,7 +74,7 @@ const workflowFields: Readonly<Record<keyof WorkflowOptions, Check>> = {
   budget: optional(budget),
 };
 
-/** Each event's fields beside `type`. */
+/** The fields of each event other than `type`. */
 const events: Readonly<Record<WorkflowEvent['type'], Readonly<Record<string, Check>>>> = {
   tool_registry_set: { tools: toolSpecs, profiles: optional(profiles), profile: optional(text) },
   tool_profile_selected: { profile: text },

@@ -1,4 +1,4 @@
-/** Reading a state that comes from outside: from a file, a database, another process. */
+/** Reads a state from outside: from a file, a database or another process. */
 import { describe, isMisuseError } from '../errors.ts';
 import {
   amount,
@@ -23,15 +23,15 @@ import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { type BatchState, effectiveOf, notAState, type WorkflowState } from './workflow-state.ts';
 
 /**
- * A state as frozen JSON, checked field by field. One that is frozen was made here, and is given
- * back as it is.
- * @throws MisuseError `invalid_option` for what `serializeState` did not write.
+ * A state as frozen JSON, checked field by field. A frozen state was made by this library and is
+ * returned unchanged.
+ * @throws MisuseError `invalid_option` for a value that `serializeState` could not have written
  */
 export function readState(state: unknown): WorkflowState {
   if (typeof state === 'object' && state !== null && Object.isFrozen(state))
     return state as WorkflowState;
   try {
-    const read = copied(state, "a workflow's state");
+    const read = copied(state, 'a workflow state');
     checkFields(read, stateFields, 'state');
     const made = read as unknown as WorkflowState;
     checkNamesIn(made);
@@ -80,7 +80,7 @@ const call = fields({
   result: nullable(toolResult),
 });
 
-/** Each member of a state. All of them stand in it. */
+/** The members of a state. All are required. */
 const stateFields: Readonly<Record<keyof WorkflowState, Check>> = {
   version,
   tools: toolSpecs,
@@ -114,18 +114,18 @@ function nullable(check: Check): Check {
   };
 }
 
-/** @throws MisuseError for a name that nothing has: what a run needs is computed from these. */
+/** @throws MisuseError for a name that does not exist, since the tools of a run depend on them */
 function checkNamesIn(state: WorkflowState): void {
   const { run, batch } = state;
   checkInventory(state);
   if (run !== null) {
     checkOverrides(run.overrides, new Set(state.tools.map(({ name }) => name)), 'run');
     if (run.profile !== null) checkProfile(run.profile, state.profiles);
-  } else if (batch !== null) throw notAState('`state.batch`: expected null where there is no run.');
+  } else if (batch !== null) throw notAState('`state.batch`: expected null without a run.');
   effectiveOf(state);
 }
 
-/** @throws MisuseError for a batch that no settlement would ever end. */
+/** @throws MisuseError for a batch that could never be settled */
 function checkBatch({ groups, group, calls }: BatchState): void {
   const planned = groups.flat();
   const accepted = calls.filter((one) => one.accepted);

@@ -1,6 +1,6 @@
 /**
- * The batch of a run: planned when it is observed, run group by group, settled when every call has
- * its one result.
+ * The batch of a run: planned when its calls are observed, run group by group, settled when every
+ * call has a result.
  */
 import { type errorCodes, type ToolError, toolError } from '../errors.ts';
 import { frozenJson, type JsonValue } from '../json.ts';
@@ -18,21 +18,21 @@ import type {
 } from './workflow-state.ts';
 
 /**
- * So many unknown names of a batch are compared with all known ones; a model that invents more is
- * lost, and each comparison costs.
+ * How many unknown names of a batch get a suggestion. Each one is compared with all known names, and
+ * a model that invents more will not benefit from suggestions.
  */
 const mostHints = 32;
 
 /**
- * Plans what the model asked for and asks the host for the first group; a batch in which nothing is
- * to be run is settled at once.
+ * Plans the calls of the model and asks the host to run the first group. A batch without a call to run
+ * is settled at once.
  */
 export function openBatch(
   state: WorkflowState,
   run: RunState,
   observed: readonly ToolCall[],
 ): Reduction {
-  // Tools that came meanwhile are known, and not available before the model is shown them.
+  // Tools that were added since the model was asked are known, but not available until it sees them.
   const known = new Map([...state.tools, ...run.tools].map((tool) => [tool.name, tool]));
   const plan = planOf(observed, known, run.effective.names);
   let hints = mostHints;
@@ -57,7 +57,7 @@ export function openBatch(
   return goOn({ ...state, batches, lastPlanHash: plan.hash }, batch);
 }
 
-/** Takes a result. Unknown calls, and those that have their result already, change nothing. */
+/** Records a result. An unknown call, or one that already has a result, changes nothing. */
 export function settleCall(
   state: WorkflowState,
   batch: BatchState,
@@ -91,8 +91,8 @@ export function cancelBatch(state: WorkflowState, batch: BatchState): Reduction 
 }
 
 /**
- * Asks for the next group that has anything to run, or settles the batch. Calls that were settled
- * ahead of their group are not asked for again.
+ * Asks for the next group with a call to run, or settles the batch. Calls that were settled before
+ * their group started are not run again.
  */
 function goOn(state: WorkflowState, batch: BatchState): Reduction {
   const next = nextGroup(batch);
@@ -132,8 +132,8 @@ function refusal(
   if (code === 'duplicate_call_id')
     return toolError(
       code,
-      `The id \`${id}\` stands twice in the batch. Only the first was run; give every call an ` +
-        'id of its own.',
+      `The id \`${id}\` occurs twice in the batch. Only the first call was run; give each call ` +
+        'its own id.',
     );
   if (code === 'tool_not_found') return notFoundError(name, hinted ? run.effective.names : []);
   const drop = run.effective.dropped.find((dropped) => dropped.name === name)?.code ?? 'not_listed';

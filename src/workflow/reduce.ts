@@ -1,12 +1,13 @@
 /**
- * What an event does to a workflow: the next state and what the host is asked to do. Pure: no
- * clock, no randomness, no I/O.
+ * Applies events to a workflow: the next state, and what the host has to do. Pure: no clock, no
+ * randomness, no I/O.
  */
 import { describe, isMisuseError, type MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
-import type { Overrides, ToolSpec } from '../toolset/effective.ts';
+import type { Overrides } from '../toolset/effective.ts';
 import { mergeFacts } from '../toolset/facts.ts';
 import { ownMembers } from '../toolset/own.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 import { checkInventory, checkOverrides, checkProfile } from './inventory.ts';
 import { checkEvents, readEvent } from './read-event.ts';
 import { readState } from './read-state.ts';
@@ -28,9 +29,19 @@ import {
 } from './workflow-state.ts';
 
 /**
- * Applies one event. Never throws for what an event holds: a refused one is an `error`, and the
- * state stays as it was.
- * @throws MisuseError `invalid_option` for a `state` that is none.
+ * Applies one event. It never throws because of an event: a refused one gives an `error` and leaves
+ * the state unchanged.
+ * @example
+ * ```ts
+ * import { createWorkflow, reduce } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: [{ name: 'add' }], profiles: { all: ['add'] } });
+ * const { state, commands, error } = reduce(workflow, {
+ *   type: 'tool_profile_selected',
+ *   profile: 'all',
+ * });
+ * ```
+ * @throws MisuseError `invalid_option` for a `state` that is not a workflow state
  */
 export function reduce(state: WorkflowState, event: WorkflowEvent): Reduction {
   const known = readState(state);
@@ -44,11 +55,10 @@ export function reduce(state: WorkflowState, event: WorkflowEvent): Reduction {
   return reduction.state === known && known !== state ? { ...reduction, state } : reduction;
 }
 
-/** Applies an event that was read already, to a state that was. */
+/** Applies an event to a state. Both were read before. */
 export function reduceRead(state: WorkflowState, event: WorkflowEvent): Reduction {
   try {
-    // Without a prototype: an optional field that is not there stays that way, whatever stands on
-    // `Object.prototype`.
+    // Without a prototype, so that a polluted `Object.prototype` gives the event no optional field.
     const reduction = apply(state, ownMembers(event));
     return 'code' in reduction ? { state, commands: [], error: reduction } : reduction;
   } catch (error) {
@@ -59,15 +69,25 @@ export function reduceRead(state: WorkflowState, event: WorkflowEvent): Reductio
 function refused(state: WorkflowState, error: unknown): Reduction {
   if (isMisuseError(error))
     return { state, commands: [], error: { code: refusalCode(error), message: error.message } };
-  // Only a state that somebody else has frozen gets here unread.
-  throw notAState(`It cannot be computed with: ${describe(error)}.`);
+  // Only a state that the host froze gets here unread.
+  throw notAState(`Applying an event to it failed: ${describe(error)}.`);
 }
 
 /**
- * Applies events one after another; refused ones are skipped, as they were when they happened.
- * `commands` are those of all of them, in order.
- * @throws MisuseError `invalid_option` for a `state` that is none, and for `events` that cannot be
- * iterated.
+ * Applies events one after another. Refused events are skipped, as they were the first time.
+ * `commands` are those of all events, in order.
+ * @example
+ * ```ts
+ * import { createWorkflow, replay } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: [{ name: 'add' }], profiles: { all: ['add'] } });
+ * const { state } = replay(workflow, [
+ *   { type: 'tool_profile_selected', profile: 'all' },
+ *   { type: 'run_requested' },
+ * ]);
+ * ```
+ * @throws MisuseError `invalid_option` for a `state` that is not a workflow state, and for `events`
+ * that cannot be iterated
  */
 export function replay(
   state: WorkflowState,
@@ -101,7 +121,7 @@ function apply(state: WorkflowState, event: WorkflowEvent): Reduction | Workflow
       return changed(state, newInventory(state, event));
     case 'tool_profile_selected':
       checkProfile(event.profile, state.profiles);
-      // The newest choice speaks, also in a run that had chosen for itself.
+      // The newest choice applies, even in a run that chose a profile for itself.
       return changed(state, {
         profile: event.profile,
         run: run === null ? null : Object.freeze({ ...run, profile: null }),
@@ -175,7 +195,7 @@ function newInventory(
     checkOverrides(run.overrides, names, 'run');
     if (run.profile !== null) checkProfile(run.profile, profiles);
   }
-  // What the budget requires must exist too.
+  // The tools that the budget requires must exist as well.
   effectiveOf({ ...state, ...inventory });
   return inventory;
 }
@@ -218,7 +238,7 @@ function startRun(
   return askModel(Object.freeze({ ...state, runs, run }), run);
 }
 
-/** After a batch that is settled, the model is asked again. */
+/** Asks the model again if the batch is settled. */
 function continued(reduction: Reduction): Reduction {
   const { state, commands } = reduction;
   if (state.run === null || state.batch !== null || commands.length === 0) return reduction;
@@ -227,14 +247,14 @@ function continued(reduction: Reduction): Reduction {
 }
 
 /**
- * The one moment at which the effective set is computed: it stands until the model is asked again.
+ * Asks the model for its next turn. Only here is the effective set computed; it applies until the
+ * model is asked again.
  */
 function askModel(state: WorkflowState, run: RunState): Reduction {
   const computed = effectiveOf(state);
   const byName = new Map(state.tools.map((tool) => [tool.name, tool]));
   const listed = computed.names.flatMap((name) => byName.get(name) ?? []);
-  // What is as it was stays the same object: whoever compares or hashes states need not look into
-  // it again.
+  // Unchanged parts stay the same objects, so that comparing or hashing states can skip them.
   const effective = computed.hash === run.effective.hash ? run.effective : deepFreeze(computed);
   const tools =
     listed.length === run.tools.length && listed.every((tool, index) => tool === run.tools[index])

@@ -1,44 +1,43 @@
 /**
- * How far a batch has come, without a copy of the batch for every call that ends. All states of one
- * batch share a log of the calls that were settled; each of them knows how many entries of the log
- * are its own. `calls` of a state is put together when it is first read.
+ * The progress of a batch, without copying the batch whenever a call ends. All states of one batch
+ * share a log of the settled calls, and each state knows how many entries of the log are its own.
+ * The `calls` of a state are built when first read.
  */
 import type { ToolResult } from '../result.ts';
 import type { BatchCall, BatchState } from './workflow-state.ts';
 
 /**
- * What the states of one batch share. It is only ever added to, so that an earlier state stays as
- * it was.
+ * What the states of one batch share. It only grows, so that earlier states do not change.
  */
 interface History {
-  /** The calls as the batch began, or as it was read from outside. */
+  /** The calls when the batch began, or when it was read from outside. */
   readonly began: readonly BatchCall[];
-  /** The calls that waited for a result then, by id: the place in `began`, and the group. */
+  /** For each call that had no result then, its index in `began` and its group. */
   readonly waited: ReadonlyMap<string, { readonly place: number; readonly group: number }>;
-  /** Calls with their results, in the order in which they were settled. */
+  /** Calls with their results, in the order of settlement. */
   readonly log: BatchCall[];
-  /** By id: the place in `log`. */
+  /** For each id, the index in `log`. */
   readonly settledAt: Map<string, number>;
 }
 
-/** How far one state has come: the first `settled` entries of the log are its own. */
+/** The progress of one state. The first `settled` entries of the log are its own. */
 interface Progress {
   readonly history: History;
   readonly settled: number;
-  /** How many calls of the group that runs have no result yet. */
+  /** How many calls of the running group have no result yet. */
   readonly open: number;
 }
 
 const progressOf = new WeakMap<BatchState, Progress>();
 
-/** A batch as it begins: no group runs, and nothing is settled but what was refused. */
+/** A new batch: no group runs yet, and only refused calls have results. */
 export function beginBatch(batch: Omit<BatchState, 'group'>): BatchState {
   return made(batch, -1, { history: historyOf(batch), settled: 0, open: 0 });
 }
 
 /**
- * The batch with the next group that has anything to run, and that group's calls. Undefined where
- * there is none.
+ * The batch at its next group with a call to run, and the calls of that group. Undefined if there is
+ * none.
  */
 export function nextGroup(
   batch: BatchState,
@@ -52,7 +51,7 @@ export function nextGroup(
   return undefined;
 }
 
-/** The batch with one more result. Undefined where no call of this id waits for one. */
+/** The batch with one more result. Undefined if no call with this id waits for one. */
 export function withResult(
   batch: BatchState,
   callId: string,
@@ -61,7 +60,7 @@ export function withResult(
   const progress = progressIn(batch);
   const { settled, open } = progress;
   if (!isOpen(progress, callId)) return undefined;
-  // Where somebody went on from this state before, what came of that is no part of what comes now.
+  // If the host already continued from this state, that continuation has its own log.
   const history = progress.history.log.length === settled ? progress.history : branch(progress);
   const { place, group } = history.waited.get(callId) as { place: number; group: number };
   history.settledAt.set(callId, settled);
@@ -73,7 +72,7 @@ export function withResult(
   });
 }
 
-/** How many calls of the group that runs have no result yet. */
+/** How many calls of the running group have no result yet. */
 export function openCalls(batch: BatchState): number {
   return progressIn(batch).open;
 }
@@ -100,8 +99,8 @@ function made(
 
 function callsOf({ history: { began, waited, log }, settled }: Progress): readonly BatchCall[] {
   if (settled === 0) return began;
-  // Spread: the methods of a frozen array are fifty times slower in today's engines, and a batch
-  // may have thousands of calls.
+  // Spread, because methods of frozen arrays are about fifty times slower in current engines, and a
+  // batch may have thousands of calls.
   const calls = [...began];
   for (let index = 0; index < settled; index++) {
     const call = log[index] as BatchCall;
@@ -111,7 +110,7 @@ function callsOf({ history: { began, waited, log }, settled }: Progress): readon
 }
 
 /**
- * A batch that was made elsewhere, such as one that was stored as JSON, has its progress in its
+ * The progress of a batch. One from elsewhere, such as from stored JSON, has its progress in its
  * calls.
  */
 function progressIn(batch: BatchState): Progress {

@@ -1,14 +1,19 @@
-/** A session's tools as a workflow plans with them. */
+/** The tools of a session as specs for a workflow. */
 import type { JsonObject, ToolSession } from '../index.ts';
 import { stateOf } from '../surface-port.ts';
-import type { ToolSpec } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 /**
- * The specs of every tool that a model could come to see in this session, in the registry's order
- * and then the session's own, with description and input schema: what `createWorkflow` needs,
- * without writing it a second time. A `resourceKey` that depends on the input is not in it: the
- * session's locks hold all the same.
- * @throws MisuseError `foreign_definition` for what is no session of this library.
+ * The specs of every tool that a model could see in this session: first those of the registry in its
+ * order, then the session's own. They are what `createWorkflow` needs. A `resourceKey` that depends
+ * on the input is left out; the session's locks apply anyway.
+ * @example
+ * ```ts
+ * import { createWorkflow, toolSpecs } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({ tools: toolSpecs(session), profiles: { all: ['add'] } });
+ * ```
+ * @throws MisuseError `foreign_definition` for a value that is not a session of this library
  */
 export function toolSpecs(session: ToolSession): ToolSpec[] {
   const state = stateOf(session);
@@ -16,7 +21,7 @@ export function toolSpecs(session: ToolSession): ToolSpec[] {
   const found: ToolSpec[] = [];
   for (const [name, { requires = [], provides = [], parallelSafe = false, resourceKey }] of specs) {
     const definition = state.entryOf(name)?.definition;
-    // A profile may name a tool that nobody registered.
+    // A profile may name a tool that is not registered.
     if (definition === undefined) continue;
     found.push({
       name,

@@ -1,12 +1,12 @@
-/** What happens to a workflow, and what a workflow asks its host to do: plain data both ways. */
+/** What happens to a workflow, and what it asks its host to do. Both are plain data. */
 import type { JsonObject } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import type { ToolCall } from '../toolset/batch-plan.ts';
-import type { ToolSpec } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 /**
- * What a host tells a workflow. `type` is the discriminator. Whatever is not JSON, or lacks a field
- * that it needs, is refused as `invalid_event`.
+ * What a host reports to a workflow. `type` is the discriminator. An event that is not JSON or lacks a
+ * required field is refused as `invalid_event`.
  */
 export type WorkflowEvent =
   | ToolRegistrySet
@@ -21,101 +21,101 @@ export type WorkflowEvent =
   | RunCancelled;
 
 /**
- * Replaces the inventory. Profiles that are not given stay. Refused where a profile or an override
- * would then name a tool that is gone.
+ * Replaces the inventory. Without `profiles`, the profiles stay. Refused if a profile or an override
+ * would then name a tool that does not exist.
  */
 export interface ToolRegistrySet {
   readonly type: 'tool_registry_set';
   /** The tools, in order. */
   readonly tools: readonly ToolSpec[];
-  /** Profiles: id to the names of its tools, in order. @default the ones that are there */
+  /** For each profile id, the names of its tools in order. @default the current profiles */
   readonly profiles?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The profile to select. @default the one that is selected */
+  /** The profile to select. @default the selected profile */
   readonly profile?: string | undefined;
 }
 
-/** Selects a profile for the next computation, also of a run that had chosen another. */
+/** Selects a profile from the next turn on, even in a run that chose another. */
 export interface ToolProfileSelected {
   readonly type: 'tool_profile_selected';
   /** The profile's id. */
   readonly profile: string;
 }
 
-/** Replaces the three lists of one scope; a list that is not given becomes empty. */
+/** Replaces the three lists of one scope. A list that is left out becomes empty. */
 export interface ToolOverridesSet {
   readonly type: 'tool_overrides_set';
   /** `run` needs an active run and ends with it. */
   readonly scope: 'session' | 'run';
-  /** Names to add to the profile's choice. */
+  /** Tools to add to the profile's choice. */
   readonly enable?: readonly string[] | undefined;
-  /** Names to take away. Beats every other list. */
+  /** Tools to remove. Overrides every other list. */
   readonly disable?: readonly string[] | undefined;
-  /** Names to add, as `enable`; no gate opens for them. */
+  /** Tools to add; the same as `enable`. The gates still apply. */
   readonly force?: readonly string[] | undefined;
 }
 
 /**
- * Sets the facts `hostSession.id` and `hostSession.status`, both of them; null clears, and so does
- * a JSON event that leaves one out.
+ * Sets both facts `hostSession.id` and `hostSession.status`. A null, or leaving one out in JSON,
+ * deletes the fact.
  */
 export interface HostSessionUpdated {
   readonly type: 'host_session_updated';
   /** The host session's id. */
   readonly hostSessionId: string | null;
-  /** `ready` opens what waits for a host session; anything else closes it. */
+  /** `ready` makes tools that require a host session available; any other status does not. */
   readonly status: 'ready' | 'closed' | 'expired' | 'error' | (string & {}) | null;
 }
 
-/** Merges facts by key; null deletes. */
+/** Merges facts by key. A null deletes the key. */
 export interface FactsUpdated {
   readonly type: 'facts_updated';
   /** Flat, with dotted keys. */
   readonly facts: JsonObject;
 }
 
-/** Starts a run: the same reduction asks for the first `llm_generate`. */
+/** Starts a run. The same reduction asks for the first `llm_generate`. */
 export interface RunRequested {
   readonly type: 'run_requested';
-  /** @default `run-1`, `run-2`, … */
+  /** The id of the run. @default `run-1`, `run-2`, … */
   readonly runId?: string | undefined;
-  /** A profile for this run. */
+  /** The profile of this run. @default the selected profile */
   readonly profile?: string | undefined;
-  /** Picks the profile of its name, where there is one and `profile` is not given. */
+  /** Selects the profile with this name, if it exists and `profile` is not given. */
   readonly provider?: string | undefined;
 }
 
-/** What the model asked for in its turn. */
+/** The calls that the model made in its turn. */
 export interface ToolCallsObserved {
   readonly type: 'tool_calls_observed';
-  /** In the model's order; `name` is a tool id. */
+  /** In the order of the model. */
   readonly calls: readonly ToolCall[];
 }
 
-/** How one call of the open batch ended. Late, duplicate and unknown ones are ignored. */
+/** The result of one call of the open batch. Late, duplicate and unknown results are ignored. */
 export interface ToolCallSettled {
   readonly type: 'tool_call_settled';
-  /** @default the open batch */
+  /** The id of the batch. @default the open batch */
   readonly batchId?: string | undefined;
   /** The call's id. */
   readonly callId: string;
-  /** What it came to. */
+  /** The result. */
   readonly result: ToolResult;
 }
 
-/** The model is done. Refused while a batch is open. */
+/** The model makes no further calls. Refused while a batch is open. */
 export interface RunCompleted {
   readonly type: 'run_completed';
 }
 
-/** Ends the run; the open calls of its batch end as `cancelled`. */
+/** Ends the run. The open calls of its batch end as `cancelled`. */
 export interface RunCancelled {
   readonly type: 'run_cancelled';
 }
 
-/** What a workflow asks of its host, in this order. */
+/** What a workflow asks its host to do. */
 export type WorkflowCommand = LlmGenerate | ExecuteCalls | BatchSettled;
 
-/** Ask the model for its next turn, with these tools and no others. */
+/** Ask the model for its next turn with exactly these tools. */
 export interface LlmGenerate {
   readonly type: 'llm_generate';
   /** The run's id. */
@@ -127,8 +127,8 @@ export interface LlmGenerate {
 }
 
 /**
- * Run these calls side by side; a batch has one such command a group, the next when all of the last
- * are settled. A group whose calls were all settled ahead has none.
+ * Run these calls in parallel. A batch has one such command per group, each after all calls of the
+ * previous group are settled. A group whose calls were all settled early has none.
  */
 export interface ExecuteCalls {
   readonly type: 'execute_calls';
@@ -138,28 +138,28 @@ export interface ExecuteCalls {
   readonly calls: readonly ToolCall[];
 }
 
-/** Every observed call has its one result. */
+/** Every observed call has its result. */
 export interface BatchSettled {
   readonly type: 'batch_settled';
   /** The batch's id. */
   readonly batchId: string;
-  /** In observed order, refused calls included. */
+  /** In observed order, including refused calls. */
   readonly results: readonly CallOutcome[];
 }
 
-/** One call and what it came to. */
+/** One call and its result. */
 export interface CallOutcome {
   /** The call's id. */
   readonly callId: string;
-  /** The tool's name, as it was called. */
+  /** The tool's name in the call. */
   readonly toolName: string;
-  /** What it came to. */
+  /** The result. */
   readonly result: ToolResult;
 }
 
 /** Why an event was refused. */
 export interface WorkflowError {
-  /** Stable; the one thing to branch on. */
+  /** Stable. Branch on this. */
   readonly code:
     | 'unknown_tool'
     | 'unknown_profile'

@@ -1,6 +1,5 @@
 /**
- * The state of a workflow: plain JSON, so that it can be stored, compared and replayed byte for
- * byte.
+ * The state of a workflow. It is plain JSON, so that it can be stored, compared and replayed exactly.
  */
 import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
@@ -11,41 +10,41 @@ import {
   type EffectiveSet,
   effectiveSet,
   type Overrides,
-  type ToolSpec,
 } from '../toolset/effective.ts';
+import type { ToolSpec } from '../toolset/tool-spec.ts';
 import type { WorkflowCommand, WorkflowError } from './workflow-events.ts';
 
 /**
- * All that a workflow knows. Frozen all the way down, plain JSON without `undefined`;
- * `JSON.parse(serializeState(state))` is as good as `state`, but for the order of keys, which it
- * sorts. While a batch is open it holds the calls' arguments and results, secrets included.
+ * The state of a workflow: deeply frozen, plain JSON without `undefined`.
+ * `JSON.parse(serializeState(state))` is equivalent to `state`, with sorted keys. While a batch is
+ * open, the state contains the arguments and results of its calls, including secrets.
  */
 export interface WorkflowState {
-  /** Of this shape. */
+  /** The version of this format. */
   readonly version: 1;
-  /** The inventory, in the order in which it was given. */
+  /** The inventory, in the given order. */
   readonly tools: readonly ToolSpec[];
-  /** Profiles: id to names, in order. */
+  /** For each profile id, the names of its tools in order. */
   readonly profiles: Readonly<Record<string, readonly string[]>>;
-  /** The selected profile. Null: no tools. */
+  /** The selected profile. Null means no tools. */
   readonly profile: string | null;
-  /** Flat, with dotted keys. */
+  /** A flat map with dotted keys. */
   readonly facts: JsonObject;
-  /** The session scope's lists. */
+  /** The overrides of the session scope. */
   readonly overrides: Overrides | null;
-  /** How many tools, and how much of them, a model is shown. */
+  /** Bounds on the tools that a model sees. */
   readonly budget: NonNullable<EffectiveInput['budget']> | null;
   /** The active run. */
   readonly run: RunState | null;
   /** The batch that waits for settlements. */
   readonly batch: BatchState | null;
-  /** The run before, and how it ended. */
+  /** The previous run, and how it ended. */
   readonly lastRun: { readonly id: string; readonly ended: 'completed' | 'cancelled' } | null;
-  /** The hash of the last batch's plan. */
+  /** The hash of the plan of the last batch. */
   readonly lastPlanHash: string | null;
-  /** Runs so far; numbers the next one's default id. */
+  /** The number of runs so far, used for the default id of the next run. */
   readonly runs: number;
-  /** Batches so far; numbers the next one's id. */
+  /** The number of batches so far, used for the id of the next batch. */
   readonly batches: number;
 }
 
@@ -53,32 +52,32 @@ export interface WorkflowState {
 export interface RunState {
   /** The run's id. */
   readonly id: string;
-  /** The profile that the run chose for itself. Null: the workflow's. */
+  /** The profile that the run chose. Null means the selected profile of the workflow. */
   readonly profile: string | null;
-  /** The run scope's lists. */
+  /** The overrides of the run scope. */
   readonly overrides: Overrides | null;
   /** How often the model was asked. */
   readonly turns: number;
   /**
-   * What the model was shown last; calls are judged by it until it is asked again, whatever changes
-   * meanwhile.
+   * The tools that the model saw last. Calls are judged by them until the model is asked again, even
+   * if something changes meanwhile.
    */
   readonly effective: EffectiveSet;
   /** The specs behind `effective.names`, in the same order. */
   readonly tools: readonly ToolSpec[];
 }
 
-/** One batch: what the model asked for in one turn. */
+/** One batch: the calls that the model made in one turn. */
 export interface BatchState {
   /** `batch-1`, `batch-2`, … */
   readonly id: string;
-  /** Ids; one group runs at a time. */
+  /** Ids of calls. One group runs at a time. */
   readonly groups: readonly (readonly string[])[];
-  /** The place in `groups` of the group that runs. */
+  /** The index in `groups` of the running group. */
   readonly group: number;
   /**
-   * In observed order. Put together when it is first read, so that a batch of thousands of calls is
-   * not copied for each that ends.
+   * In observed order. Built when first read, so that a batch of thousands of calls is not copied
+   * whenever one ends.
    */
   readonly calls: readonly BatchCall[];
   /** Equal for equal plans. */
@@ -89,46 +88,58 @@ export interface BatchState {
 export interface BatchCall extends ToolCall {
   /** Whether it is in a group. */
   readonly accepted: boolean;
-  /** What it came to. Null while it waits or runs. */
+  /** The result. Null while the call waits or runs. */
   readonly result: ToolResult | null;
 }
 
-/** What a workflow starts with. */
+/** Options of `createWorkflow`. */
 export interface WorkflowOptions {
   /** The inventory. */
   readonly tools: readonly ToolSpec[];
-  /** Profiles: id to the names of its tools, in order. @default none */
+  /** For each profile id, the names of its tools in order. @default none */
   readonly profiles?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The selected profile. @default none: no tools */
+  /** The selected profile. @default none, which means no tools */
   readonly profile?: string | undefined;
-  /** Flat, with dotted keys. @default none */
+  /** A flat map with dotted keys. @default none */
   readonly facts?: JsonObject | undefined;
-  /** How many tools, and how much of them, a model is shown. @default no limit */
+  /** Bounds on the tools that a model sees. @default no bounds */
   readonly budget?: EffectiveInput['budget'];
 }
 
-/** What came of one event. */
+/** The outcome of one event. */
 export interface Reduction {
-  /** The next state; the very same object where the event was refused or ignored. */
+  /** The next state. The same object if the event was refused or ignored. */
   readonly state: WorkflowState;
-  /** What the host is asked to do, in order. */
+  /** What the host has to do, in order. */
   readonly commands: readonly WorkflowCommand[];
-  /** Why the event was refused. The state is untouched then, and there are no commands. */
+  /** Why the event was refused. Then the state is unchanged and there are no commands. */
   readonly error?: WorkflowError;
 }
 
-/** What to say of a value that no workflow has ever been. */
+/** The error for a value that is not a workflow state. */
 export function notAState(why: string): MisuseError {
   return new MisuseError(
     'invalid_option',
-    `Expected \`state\` to be a workflow's state, as \`createWorkflow\`, \`reduce\` and ` +
-      `\`serializeState\` give it. ${why}`,
+    `Expected \`state\` to be a workflow state from \`createWorkflow\`, \`reduce\` or ` +
+      `\`serializeState\`. ${why}`,
   );
 }
 
 /**
- * What a model would be shown now: of the active run's next turn, or of a run that starts now.
- * @throws MisuseError `invalid_option` for what is no state.
+ * The tools that a model would see now: in the next turn of the active run, or in a run that starts
+ * now.
+ * @example
+ * ```ts
+ * import { createWorkflow, effectiveOf } from 'host-tools/workflow';
+ *
+ * const workflow = createWorkflow({
+ *   tools: [{ name: 'add' }],
+ *   profiles: { all: ['add'] },
+ *   profile: 'all',
+ * });
+ * console.log(effectiveOf(workflow).names); // ['add']
+ * ```
+ * @throws MisuseError `invalid_option` for a value that is not a workflow state
  */
 export function effectiveOf(state: WorkflowState): EffectiveSet {
   checkVersion(state);
@@ -147,8 +158,15 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
 }
 
 /**
- * Canonical text: keys sorted, no white space. Equal states have equal bytes. @throws MisuseError
- * `invalid_option` for what is no state.
+ * The state as canonical JSON: sorted keys, no white space. Equal states give equal texts.
+ * @example
+ * ```ts
+ * import { createWorkflow, serializeState } from 'host-tools/workflow';
+ *
+ * const text = serializeState(createWorkflow({ tools: [], profiles: { none: [] } }));
+ * const state = JSON.parse(text);
+ * ```
+ * @throws MisuseError `invalid_option` for a value that is not a workflow state
  */
 export function serializeState(state: WorkflowState): string {
   checkVersion(state);

@@ -8,12 +8,13 @@ import type { ApprovalRecord, ApprovalStore } from '../../src/index.ts';
 import { andThen } from '../call/define.ts';
 
 const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-const record = (n: number, sessionId = 's', expiresAt = 1_000): ApprovalRecord => ({
-  id: id(n),
-  sessionId,
-  expiresAt,
-  input: JSON.parse('{"a":[1,"é\\ud800",{"__proto__":1}]}'),
-});
+const record = (n: number, sessionId = 's', expiresAt = 1_000): ApprovalRecord =>
+  ({
+    id: id(n),
+    sessionId,
+    expiresAt,
+    input: JSON.parse('{"a":[1,"é\\ud800",{"__proto__":1}]}'),
+  }) as unknown as ApprovalRecord;
 
 let folder: string;
 beforeEach(async () => {

@@ -1,11 +1,25 @@
 /** An approval is answered once, also where somebody puts its record back into the store. */
 import { describe, expect, test } from 'vitest';
 import { memoryApprovalStore } from '../../src/approval/store.ts';
-import type { ApprovalRecord, ApprovalStore, JsonObject } from '../../src/index.ts';
+import type {
+  AnsweredApproval,
+  ApprovalRecord,
+  ApprovalStore,
+  JsonObject,
+} from '../../src/index.ts';
 import { type FixedClock, fixedClock } from '../../src/testing/fixed-clock.ts';
 import { key, suspending, suspendOne, why } from './kit.ts';
 
 const hour = 3_600_000;
+
+/** Something else that a store keeps. */
+const filler = (n: number, expiresAt: number): AnsweredApproval => ({
+  id: `filler ${n}`,
+  sessionId: 'other',
+  principal: 'user:ann',
+  used: `call ${n}`,
+  expiresAt,
+});
 
 /** A store that a host wrote: it only keeps, takes and lists. */
 function plainStore(): ApprovalStore & { readonly records: Map<string, ApprovalRecord> } {
@@ -132,8 +146,7 @@ describe('a mark', () => {
       await bench.session.approvals.resume(token, 'allow_once');
       // A process whose clock is late by less than an hour takes the token for a good one.
       clock.advance(expiresAt + hour - 1 - clock.now());
-      for (let n = 0; n < 70; n++)
-        await store.put({ id: `filler ${n}`, sessionId: 'other', expiresAt: clock.now() });
+      for (let n = 0; n < 70; n++) await store.put(filler(n, clock.now()));
       await store.put(record as ApprovalRecord);
       const late = processOn(store);
       expect(why(await late.session.approvals.resume(token, 'allow_once'))).toEqual([
@@ -141,8 +154,7 @@ describe('a mark', () => {
         'token_used',
       ]);
       clock.advance(hour + 1);
-      for (let n = 0; n < 140; n++)
-        await store.put({ id: `filler ${n}`, sessionId: 'other', expiresAt: clock.now() });
+      for (let n = 0; n < 140; n++) await store.put(filler(n, clock.now()));
       expect(await store.list('conversation')).toEqual([]);
     },
   );

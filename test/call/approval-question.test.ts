@@ -212,14 +212,14 @@ describe('title and message stay as the host wrote them', () => {
     ['title', { cmd: 'rm -rf /', token: 'rm -rf /' }],
   ])('the refusal and the log name the field, `%s`, and never the secret', async (field, input) => {
     const { result, warned } = await ask(input, { requiresApproval: prompt });
-    const message = expect.stringContaining(`The \`${field}\` of the question`);
+    const message = expect.stringContaining(`The \`${field}\` of the approval request`);
     expect(result).toMatchObject({
       error: { code: 'approval_denied', reason: 'secret_in_prompt', message },
     });
     expect(warned).toEqual([
       [
         { sessionId: 's', callId: result.metadata.callId, toolName: 'shell', field },
-        'the prompt of an approval holds a secret of the call, so nobody was asked',
+        'the prompt of an approval contains a secret of the call, so the call was refused',
       ],
     ]);
     expect(JSON.stringify([result, warned])).not.toContain(input.token);

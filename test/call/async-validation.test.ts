@@ -92,7 +92,7 @@ test(
     const [first] = await refused();
     expect(first).toEqual({
       path: '',
-      message: 'validation did not answer in time; correct the schema',
+      message: 'validation did not finish in time; correct the schema',
     });
     const details = await refused();
     for (const spoil of [

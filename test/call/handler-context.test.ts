@@ -128,7 +128,7 @@ describe('an event of a handler', () => {
       expect(warnings).toEqual([
         [
           { tool: 't', limit: 1_000 },
-          'a call sent more events than its limit; the rest is dropped',
+          'a call emitted more events than its limit; the rest is dropped',
         ],
       ]);
     },

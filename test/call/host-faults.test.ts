@@ -278,7 +278,7 @@ describe('what a host’s code throws', () => {
     const policy = await call({ policies: [{ id: 'p', check: (() => true) as never }] });
     expect(policy.result.error).toMatchObject({ code: 'policy_error', reason: 'policy_nonsense' });
     expect(policy.logged[0]?.err.message).toBe(
-      'Expected `p` to answer allow(), ask(), deny(reason) or undefined, got `true` (boolean).',
+      'Expected `p` to return allow(), ask(), deny(reason) or undefined, got `true` (boolean).',
     );
     for (const nothing of [() => null, async () => ({})]) {
       const schema = await call({}, { parameters: vendor(nothing) });
@@ -529,7 +529,7 @@ describe('a promise where an answer is due at once', () => {
     const { result, logged } = await call({}, { resourceKey: async () => thrower() });
     expect(result.error).toMatchObject({ code: 'policy_error', reason: 'resource_key_failed' });
     expect(logged[0]?.err.message).toBe(
-      'Expected `resourceKey` to answer a string at once, got a promise.',
+      'Expected `resourceKey` to return a string synchronously, got a promise.',
     );
   });
 

@@ -38,13 +38,13 @@ describe('the snapshot of an output', () => {
       reason: 'not_json',
       details: { path: '' },
       message: expect.stringMatching(
-        /^The output of `a` cannot be given back: .*\. The tool may have run\.$/,
+        /^The output of `a` cannot be returned: .*\. The tool may have run\.$/,
       ),
     });
     expect(await snapshotOf({ list: [value] })).toMatchObject({
       reason: 'not_json',
       details: { path: '/list/0' },
-      message: expect.stringMatching(/^The output at \/list\/0 of `a` cannot be given back: /),
+      message: expect.stringMatching(/^The output at \/list\/0 of `a` cannot be returned: /),
     });
   });
 

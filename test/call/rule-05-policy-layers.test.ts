@@ -623,7 +623,7 @@ describe('of several that say the same, the first is named', () => {
     expect(await session.call('t', {})).toMatchObject({
       error: {
         reason: 'one',
-        message: 'The call was denied by rule `first`: one. Do not repeat it as it is.',
+        message: 'The call was denied by rule `first`: one. Do not retry it unchanged.',
       },
     });
   });

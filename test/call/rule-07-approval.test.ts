@@ -275,8 +275,8 @@ describe('ask: a person answers before the call runs', () => {
         code: 'approval_denied',
         reason: 'invalid_answer',
         message:
-          "The call of `pay` was not approved: the host's approver answered in a wrong form, " +
-          'so the answer could not be read. Nobody refused the call. Do not repeat it; say ' +
+          "The call to `pay` was not approved: the host's approver answered in a wrong form, " +
+          'so the answer could not be read. No person refused the call. Do not retry it; say ' +
           'what happened.',
       });
       expect(error?.cause).toMatchObject({

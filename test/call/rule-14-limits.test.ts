@@ -220,7 +220,7 @@ describe('rule 14: limits', () => {
     expect(w.warnings).toEqual([
       'an event was dropped',
       'an event was dropped',
-      'a call sent more events than its limit; the rest is dropped',
+      'a call emitted more events than its limit; the rest is dropped',
     ]);
   });
 

@@ -129,7 +129,7 @@ test('a fault of the library ends the call, also after it waited', async () => {
   });
   expect((await calling).error).toMatchObject({
     code: 'internal',
-    message: 'The call failed by an internal error. Try again or use another tool.',
+    message: 'The call failed because of an internal error. Try again or use another tool.',
     cause: expect.objectContaining({ message: 'ours' }),
   });
   expect(w.warnings).toEqual(['internal error']);

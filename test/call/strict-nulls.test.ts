@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { nullReader, takesNull, withoutStrictNulls } from '../../src/call/strict-nulls.ts';
+import { withoutStrictNulls } from '../../src/call/strict-nulls.ts';
+import { nullReader, takesNull } from '../../src/call/takes-null.ts';
 import type { JsonObject } from '../../src/json.ts';
 
 /** What is left of an input, and the places that were taken out. */

@@ -113,19 +113,37 @@ describe('call', () => {
     expect(stderr).toContain(said);
   });
 
-  test('what a handler throws is one line with its place, and says how to see the stack', async () => {
+  test('what a handler throws is a line with its place, and below it the frames of its own code', async () => {
     const { exit, stderr } = await cli(['call', 'fails', ...tools]);
     expect(exit).toBe(1);
-    expect(stderr).toMatch(
-      /^warning: a handler threw: no \\u\{1b\}\[31mluck[^\n]*\(tools\.ts:\d+:\d+\)\. Run again with --verbose to see its stack\.\n$/,
+    const [first = '', ...frames] = stderr.trimEnd().split('\n');
+    expect(first).toMatch(
+      /^warning: a handler threw: no \\u\{1b\}\[31mluck.*\(tools\.ts:\d+:\d+\)\. Run again with --verbose to see the whole stack\.$/,
     );
+    expect(frames.length).toBeGreaterThan(0);
+    for (const frame of frames) expect(frame).toMatch(/^ {6}at .*tools\.ts:\d+:\d+\)?$/);
     expect(controlsIn(stderr)).toEqual([]);
   });
 
-  test('--verbose shows its stack, escaped', async () => {
+  test('a module that throws while it is imported shows the frames of its own code, and its causes', async () => {
+    for (const argv of [
+      ['list', '--host-tools-module', './throws-deep.ts'],
+      ['list', '--host-tools', 'throws-deep.yaml'],
+    ]) {
+      const { stdout, stderr } = await cli(argv);
+      expect(stderr, stdout).toMatch(/^warning: .*: no database \(throws-deep\.ts:\d+:\d+\)/);
+      expect(stderr).toMatch(/\n {6}at open .*throws-deep\.ts:\d+:\d+\)\n {6}at .*throws-deep\.ts/);
+      expect(stderr).toContain('\n  Caused by: Error: refused\n');
+      expect(stderr).toMatch(/\(at .*throws-deep\.ts:\d+:\d+\)/);
+      expect(stderr).not.toMatch(/node:internal|import-module/);
+    }
+  });
+
+  test('--verbose shows the whole stack, escaped', async () => {
     const { exit, stderr } = await cli(['call', 'fails', ...tools, '--verbose']);
     expect(exit).toBe(1);
     expect(stderr).toMatch(/\n {6}at .*tools\.ts:\d+:\d+/);
+    expect(stderr).toMatch(/\n {6}at .*src\/call\//);
     expect(stderr).not.toContain('--verbose');
     expect(controlsIn(stderr)).toEqual([]);
   });
@@ -208,7 +226,7 @@ describe('approvals', () => {
       reason: 'no_approver',
     });
     expect(stderr).toBe(
-      '`push` needs an approval ("Push?\\u{1b}[2J"), and there is no terminal to ask on: ' +
+      '`push` needs an approval ("Push?\\u{1b}[2J"), but there is no terminal to ask on, so it was ' +
         'refused. Run it on a terminal to be asked.\n',
     );
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
-import { optionTable } from '../../src/cli/options.ts';
+import { optionTable } from '../../src/cli/option-table.ts';
 import { readPolicyTable } from '../../src/cli/policy-table.ts';
 import { root } from './cli-run.ts';
 

@@ -130,7 +130,7 @@ describe('loading', () => {
     ]);
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^lost-profile\.yaml:2: profiles\[0\] `lost`: [^\n]+\nhost-tools: (?:lost-table\.yaml:1: )?The profile `lost` did not load; its line above says why\.\n$/,
+      /^lost-profile\.yaml:2: profiles\[0\] `lost`: [^\n]+\nhost-tools: (?:lost-table\.yaml:1: )?The profile `lost` did not load\. Its line above says why\.\n$/,
     );
   });
 
@@ -149,8 +149,8 @@ describe('loading', () => {
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toMatch(/^broken-rule\.yaml:2: rules\[0\]/);
     expect(stderr).toContain(
-      'A rule did not load, and with it nothing of its file, so what would be refused cannot ' +
-        'be told.',
+      'A rule did not load, so nothing of the file was loaded: calls that the rule forbids would be ' +
+        'allowed.',
     );
   });
 

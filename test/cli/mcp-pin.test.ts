@@ -130,7 +130,7 @@ describe('on a terminal', () => {
     );
     expect(stdout).toContain('  /parameters/properties/a/type\n    - string\n    + number\n');
     expect(stdout).toContain('/parameters/properties/\\u{1b}[1mb');
-    expect(stdout).toContain('old is gone, or is refused');
+    expect(stdout).toContain('old is gone, or can no longer be imported');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
     expect((await pin(server.url, [], answer('yes'))).exit).toBe(0);

@@ -97,7 +97,7 @@ describe('streams', () => {
       node(['lst']).ended,
     ]);
     expect(failed.code).toBe(1);
-    expect(failed.stderr).toMatch(/^warning: a handler threw: [^\n]+\n$/);
+    expect(failed.stderr).toMatch(/^warning: a handler threw: [^\n]+\n(?: {6}at [^\n]+\n)+$/);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(wrong.stderr).toMatch(/^host-tools: [^\n]+\n$/);
   });
@@ -137,8 +137,8 @@ describe('the end', () => {
     const { code, stdout, stderr } = await node(['list', '--host-tools-module', stuck]).ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      'stuck\nhost-tools: Nothing is left to wait for: the set-up of a module, or a tool, ' +
-        'never finished.\n',
+      'stuck\nhost-tools: The set-up of a module, or a tool, never finished, and nothing is left to ' +
+        'wait for.\n',
     );
   });
 

@@ -20,7 +20,7 @@ describe('profiles diff', () => {
         '  deny push when {"branch":{"glob":"release/*"}} as frozen (profile:writer#1)',
         'Limits:',
         '  callsPerMinute: 10 in reader, not set in writer',
-        'Where no rule speaks, the default: not set in reader, ask in writer',
+        'If no rule matches, the default: not set in reader, ask in writer',
         '',
       ].join('\n'),
     );
@@ -85,9 +85,9 @@ describe('profiles diff', () => {
       );
       const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
       expect(stdout.split('\n').slice(1, 3)).toEqual([
-        '  deny psh or x_*, which is no effective tool, when {"branch":"main"} as frozen ' +
+        '  deny psh or x_*, which is not an effective tool, when {"branch":"main"} as frozen ' +
           '(profile:b#0)',
-        '  ask every tool tagged net annotated {"destructive":true} from mcp:*, which is no ' +
+        '  ask every tool tagged net annotated {"destructive":true} from mcp:*, which is not an ' +
           'effective tool (profile:b#1)',
       ]);
     } finally {
@@ -97,12 +97,12 @@ describe('profiles diff', () => {
 
   test('the same rule by another name is no difference', async () => {
     const { stdout } = await cli(['profiles', 'diff', 'writer', 'twin', ...more]);
-    expect(stdout).toBe('writer and twin do the same.\n');
+    expect(stdout).toBe('writer and twin are the same.\n');
   });
 
-  test('a profile and itself do the same', async () => {
+  test('a profile and itself are the same', async () => {
     const { stdout } = await cli(['profiles', 'diff', 'writer', 'writer', ...gated]);
-    expect(stdout).toBe('writer and writer do the same.\n');
+    expect(stdout).toBe('writer and writer are the same.\n');
   });
 
   test('facts count: what both wait for is in neither', async () => {

@@ -1,4 +1,4 @@
-/** Signals to a command whose tools or modules never let go of the process. */
+/** Signals to a command whose tools or modules block the process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,8 +63,7 @@ function run(
 }
 
 const killed =
-  'spinning\nhost-tools: Interrupted. A tool or a module did not let go of the process, so it ' +
-  'was killed.\n';
+  'spinning\nhost-tools: Interrupted. A tool or a module blocked the process, so it was killed.\n';
 
 describe('code that spins is killed where the command is interrupted', () => {
   test.each([

@@ -114,7 +114,7 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ success: false, error: { code: 'handler_error' } });
     expect(stderr).toMatch(
-      /^host-tools: process\.exit\(0\) was called at module-\d+\.mjs:3:\d+[^\n]*\nwarning: a handler threw: process\.exit was called [^\n]*\n$/,
+      /^host-tools: process\.exit\(0\) was called at module-\d+\.mjs:3:\d+[^\n]*\nwarning: a handler threw: process\.exit was called [^\n]*\n {6}at [^\n]+\n$/,
     );
   });
 
@@ -159,7 +159,7 @@ describe('an exit that is not the command’s own is exit code 1, and one line n
   });
 });
 
-describe('an error that nobody handles is exit code 1 and one line; the answer is still printed', () => {
+describe('an unhandled error is exit code 1 and one line; the answer is still printed', () => {
   test.each([
     ['a rejection of a handler', "Promise.reject(new Error('astray')); return 'done';", ''],
     [
@@ -183,7 +183,7 @@ describe('an error that nobody handles is exit code 1 and one line; the answer i
     );
     expect(JSON.parse(stdout)).toMatchObject({ success: true, output: 'done' });
     expect(stderr).toMatch(
-      /^host-tools: (?:A promise was rejected|An exception was thrown) and nobody [a-z]+ it: astray \(module-\d+\.mjs:\d+:\d+\)\n$/,
+      /^host-tools: (?:Unhandled rejection|Uncaught exception): astray \(module-\d+\.mjs:\d+:\d+\)\n$/,
     );
     expect(code).toBe(1);
   });

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
-import { optionTable } from '../../src/cli/options.ts';
+import { optionTable } from '../../src/cli/option-table.ts';
+import { routes } from '../../src/relay/http/route-table.ts';
 import { cli, controlsIn, gated, root, tools } from './cli-run.ts';
 
 describe(
@@ -10,9 +11,9 @@ describe(
     'stdout',
   () => {
     test.each([
-      ['no command', [], 'Expected a command: list, call'],
+      ['no command', [], 'Expected a command: init, list, call'],
       ['an unknown command', ['lst'], 'Unknown command `lst`. Did you mean `list`?'],
-      ['a command unlike any', ['frobnicate'], 'Commands are list, call'],
+      ['a command unlike any', ['frobnicate'], 'Commands are init, list, call'],
       ['half a command', ['profiles'], 'Expected `profiles diff`, got `profiles`.'],
       [
         'half a command and another word',
@@ -29,13 +30,35 @@ describe(
       [
         'an option of another command',
         ['list', '--input', '{}'],
-        '`list` takes no `--input`. Run `host-tools help list`',
+        '`list` takes no `--input`, which is an option of `call` and `explain`. Run `host-tools help list`',
       ],
       [
-        'a value for a switch',
-        ['list', '--json=yes'],
-        '`--json` takes no value. Leave `=yes` out.',
+        'an option of another command that has a counterpart here',
+        ['serve', '--port', '80'],
+        '`serve` takes no `--port`, which is an option of `relay`. Give `--http PORT`.',
       ],
+      [
+        'an unknown option near to one of another command',
+        ['list', '--pin', 'x'],
+        'Unknown option `--pin`. Did you mean `--pins` (an option of `mcp pin`)? Run `host-tools help list`',
+      ],
+      [
+        "an unknown option near to several: the command's own comes first",
+        ['relay', '--hosst', 'x'],
+        'Did you mean `--host`',
+      ],
+      [
+        "another program's name of an option",
+        ['call', 'greet', '--args', '{}'],
+        'Unknown option `--args`. Did you mean `--input`?',
+      ],
+      [
+        'a long name with one dash',
+        ['list', '-profile', 'x'],
+        'Unknown option `-profile`. Did you mean `--profile`?',
+      ],
+      ['-v', ['-v'], 'Unknown option `-v`. Did you mean `--version`?'],
+      ['a value for a switch', ['list', '--json=yes'], '`--json` takes no value. Remove `=yes`.'],
       [
         'an option without its value',
         ['call', 'greet', '--input'],
@@ -56,7 +79,7 @@ describe(
         ['call'],
         '`call` needs NAME: `host-tools call NAME [--input JSON|@FILE|-]`.',
       ],
-      ['a word too many', ['call', 'a', 'b'], 'got also `b`'],
+      ['a word too many', ['call', 'a', 'b'], 'but also got `b`'],
       ['nothing to load', ['list'], 'Give `--host-tools FILE` or `--host-tools-module MOD`.'],
       [
         'facts that are no JSON',
@@ -71,7 +94,7 @@ describe(
       [
         'an unknown profile',
         ['list', ...gated, '--profile', 'wrter'],
-        'Unknown profile `wrter`. Did you mean `writer`? There is `reader`, `writer`.',
+        'Unknown profile `wrter`. Did you mean `writer`? The profiles are `reader`, `writer`.',
       ],
       [
         'a profile where none is defined',
@@ -91,27 +114,27 @@ describe(
       [
         'a file of tools as a word',
         ['list', 'gates.yaml'],
-        '`list` takes no words, got also `gates.yaml`: give the file by `--host-tools gates.yaml`.',
+        '`list` takes no words, but also got `gates.yaml`: give the file with `--host-tools gates.yaml`.',
       ],
       [
         'a module as a word',
         ['call', 'greet', 'tools.ts'],
-        'give the module by `--host-tools-module tools.ts`.',
+        'give the module with `--host-tools-module tools.ts`.',
       ],
       [
         'a module in the place of a file',
         ['list', '--host-tools', 'tools.ts'],
-        '`tools.ts` is a module. Give it by `--host-tools-module tools.ts`.',
+        '`tools.ts` is a module. Give it with `--host-tools-module tools.ts`.',
       ],
       [
         'a file in the place of a module',
         ['list', '--host-tools-module', './gates.yaml'],
-        'Give it by `--host-tools ./gates.yaml`.',
+        'Give it with `--host-tools ./gates.yaml`.',
       ],
       [
         'input and facts from the same standard input',
         ['call', 'greet', ...tools, '--input', '-', '--facts', '-'],
-        'Standard input can be read once',
+        'Standard input can be read only once',
       ],
       [
         'a timeout of none',
@@ -242,6 +265,11 @@ describe('help', () => {
       }
     },
   );
+
+  test('the help of `relay` names the route of approvals', async () => {
+    const { stdout } = await cli(['help', 'relay']);
+    expect(stdout).toContain(routes.find(({ name }) => name === 'approval')?.path);
+  });
 
   test('no line of it is longer than 150 characters', async () => {
     for (const argv of [['help'], ...commands.map(({ name }) => ['help', ...name.split(' ')])]) {

@@ -15,7 +15,7 @@ import ts from 'typescript';
 import { root, type Snippet } from './pages.ts';
 
 export interface Workbench {
-  /** What TypeScript has against each snippet, by its place in the list. */
+  /** What TypeScript has against each snippet and example, by its place in the two lists. */
   check(): readonly (readonly string[])[];
   /** What each snippet threw, or left rejected; undefined where it ran through. */
   run(): Promise<readonly (string | undefined)[]>;
@@ -42,10 +42,14 @@ writeFileSync(out, JSON.stringify(faults));
 process.exit(0);
 `;
 
-/** @param subpaths Specifiers such as `host-tools/testing`, each with its entry in `src`. */
+/**
+ * @param subpaths Specifiers such as `host-tools/testing`, each with its entry in `src`.
+ * @param examples Code that is compiled with the snippets, but does not run.
+ */
 export function createWorkbench(
   snippets: readonly Snippet[],
   subpaths: ReadonlyMap<string, string>,
+  examples: readonly Snippet[] = [],
 ): Workbench {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-docs-')));
   const paths = Object.fromEntries(
@@ -69,8 +73,9 @@ export function createWorkbench(
   writeFileSync(join(folder, 'runner.mjs'), runner);
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
   mkdirSync(join(folder, 'snippets'));
-  const files = snippets.map(({ page, line, code }) => {
-    const file = join(folder, 'snippets', `${page.replaceAll(/[/.]/g, '-')}-${line}.ts`);
+  const all = [...snippets, ...examples];
+  const files = all.map(({ page, line, code }) => {
+    const file = join(folder, 'snippets', `${page.replaceAll(/[/. ]/g, '-')}-${line}.ts`);
     // A module, whatever it imports.
     writeFileSync(file, `${code}\nexport {};\n`);
     return file;
@@ -86,7 +91,7 @@ export function createWorkbench(
           ...program.getSemanticDiagnostics(source),
         ];
         return found.map(({ start, messageText }) => {
-          const { page, code, line } = snippets[index] as Snippet;
+          const { page, code, line } = all[index] as Snippet;
           const before = code.slice(0, start).split('\n').length;
           return (
             `${page}, line ${before} of the snippet at line ${line}: ` +
@@ -101,7 +106,7 @@ export function createWorkbench(
       return new Promise((resolve, reject) => {
         execFile(
           process.execPath,
-          ['--import', tsx, 'runner.mjs', out, ...files],
+          ['--import', tsx, 'runner.mjs', out, ...files.slice(0, snippets.length)],
           { cwd: folder, timeout: 60_000 },
           (error, _stdout, stderr) => {
             if (error !== null)

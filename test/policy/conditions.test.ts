@@ -10,7 +10,8 @@ import {
   type Reading,
 } from '../../src/policy/conditions.ts';
 import type { Effect } from '../../src/policy/decision.ts';
-import { type CompiledRule, compileRules, type Rule } from '../../src/policy/rules.ts';
+import type { CompiledRule, Rule } from '../../src/policy/rule.ts';
+import { compileRules } from '../../src/policy/rules.ts';
 
 /**
  * What a call gives its rules to judge. @param declared Names at the root of the tool's schema; all

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type MisuseCode, MisuseError } from '../../src/errors.ts';
-import {
-  checkLimits,
-  type Limits,
-  type Profile,
-  type ResolvedProfile,
-  resolveProfile,
-  tightestLimits,
-} from '../../src/policy/profile.ts';
+import { checkLimits, type Limits, tightestLimits } from '../../src/policy/limits.ts';
+import { type Profile, type ResolvedProfile, resolveProfile } from '../../src/policy/profile.ts';
 
 /** Resolves profiles in order and returns the last. */
 function resolve(...profiles: Profile[]): ResolvedProfile {
@@ -57,16 +51,16 @@ describe('checkLimits', () => {
   });
 
   test.each<[limits: unknown, message: RegExp]>([
-    [null, /^session: limits: expected an object of limits, got null/],
+    [null, /^session: expected `limits` to be an object, got null/],
     [[], /got an array/],
     [7, /got `7`/],
     [
       { callsPerHour: 1 },
-      /^session: limits: unknown limit `callsPerHour`; expected one of `callsPerMinute`/,
+      /^session: unknown option `limits.callsPerHour`; expected one of `callsPerMinute`/,
     ],
     [
       { callsPerMinute: 0 },
-      /`limits.callsPerMinute` to be a whole number from 1 .*got `0` \(number\)/,
+      /`limits.callsPerMinute` to be a whole number from 1, got `0` \(number\)/,
     ],
     [{ callsPerMinute: -5 }, /got `-5`/],
     [{ callsPerMinute: 1.5 }, /got `1.5`/],
@@ -360,7 +354,7 @@ describe('resolveProfile', () => {
       'no tools',
       { id: 'p' },
       'invalid_option',
-      /profile `p`: Expected `tools` to be a list.*got undefined/,
+      /profile `p`: expected `tools` to be a list.*got undefined/,
     ],
     ['tools as a map', { id: 'p', tools: { git: {} } }, 'invalid_option', /`tools`/],
     ['a tool that is no name', { id: 'p', tools: [7] }, 'invalid_option', /`tools\[0\]`.*got `7`/],
@@ -381,7 +375,7 @@ describe('resolveProfile', () => {
       'an unknown key of a tool',
       { id: 'p', tools: [{ name: 'a', timeout: 1 }] },
       'invalid_option',
-      /^profile `p`: tools\[0\]: unknown field `timeout`; did you mean `timeoutMs`\?$/,
+      /^profile `p`: unknown field `tools\[0\]\.timeout`; did you mean `timeoutMs`\?$/,
     ],
     [
       'optional that is no boolean',
@@ -435,13 +429,13 @@ describe('resolveProfile', () => {
       'a bad limit',
       { id: 'p', tools: [], limits: { callsPerMinute: 0 } },
       'invalid_option',
-      /profile `p`: Expected `limits.callsPerMinute`/,
+      /profile `p`: expected `limits.callsPerMinute`/,
     ],
     [
       'limits: null',
       { id: 'p', tools: [], limits: null },
       'invalid_option',
-      /profile `p`: limits: expected an object/,
+      /profile `p`: expected `limits` to be an object/,
     ],
     [
       'a bad rule',
@@ -471,7 +465,7 @@ describe('resolveProfile', () => {
       'itself as its parent',
       { id: 'p', extends: 'p', tools: [] },
       'invalid_option',
-      /`extends`.*itself/,
+      /`extends`.*another profile/,
     ],
     [
       'itself among its parents',
@@ -495,6 +489,6 @@ describe('resolveProfile', () => {
     const error = thrownBy(() =>
       resolve({ id: 'a', tools: [] }, { id: 'p', extends: ['a', 'a'], tools: [] }),
     );
-    expect(error.message).toMatch(/`extends\[1\]` to be named once/);
+    expect(error.message).toMatch(/`extends\[1\]` to be a profile that the list names once/);
   });
 });

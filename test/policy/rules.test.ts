@@ -4,7 +4,8 @@ import { MisuseError } from '../../src/errors.ts';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { type Judged, maxRuleSteps } from '../../src/policy/conditions.ts';
 import type { Effect } from '../../src/policy/decision.ts';
-import { type CompiledRule, compileRules, type Rule } from '../../src/policy/rules.ts';
+import type { CompiledRule, Rule } from '../../src/policy/rule.ts';
+import { compileRules } from '../../src/policy/rules.ts';
 import type { ToolSummary } from '../../src/tool-summary.ts';
 import { charactersRead } from '../text/character-reads.ts';
 

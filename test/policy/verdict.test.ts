@@ -5,13 +5,13 @@ import { decisionOf, denialText, makeVerdict } from '../../src/policy/verdict.ts
 describe('a denial that nobody worded', () => {
   test('names the rule that denied, and says not to try again', () => {
     expect(denialText(makeVerdict('deny', { reason: 'not_now', ruleId: 'r' }))).toBe(
-      'The call was denied by rule `r`: not_now. Do not repeat it as it is.',
+      'The call was denied by rule `r`: not_now. Do not retry it unchanged.',
     );
   });
 
   test('names no rule where none denied', () => {
     expect(denialText(makeVerdict('deny', { reason: 'not_now' }))).toBe(
-      'The call was denied: not_now. Do not repeat it as it is.',
+      'The call was denied: not_now. Do not retry it unchanged.',
     );
   });
 

@@ -20,12 +20,13 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
   let client: ReturnType<RedisServer['connect']>;
   let stores = 0;
   const fresh = (): ApprovalStore => redisApprovals({ client, prefix: `test-${++stores}` });
-  const record = (id: string, expiresAt = Date.now() + 60_000): ApprovalRecord => ({
-    id,
-    sessionId: 's',
-    expiresAt,
-    token: 'a secret',
-  });
+  const record = (id: string, expiresAt = Date.now() + 60_000): ApprovalRecord =>
+    ({
+      id,
+      sessionId: 's',
+      expiresAt,
+      token: 'a secret',
+    }) as unknown as ApprovalRecord;
   const keys = async (): Promise<string[]> => (await client.keys(`test-${stores}:*`)).toSorted();
 
   beforeAll(async () => {
@@ -139,7 +140,7 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
         () => store.list('s'),
       ])
         await expect(operation()).rejects.toThrow(
-          /^The store cannot be reached: Redis does not carry out commands \(\w+\)\. Try again later\.$/,
+          /^The store cannot be reached: Redis did not execute the command \(\w+\)\. Try again later\.$/,
         );
       await own.restart();
       await soon(() => client.status).toBe('ready');

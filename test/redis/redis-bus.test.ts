@@ -146,7 +146,7 @@ describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () 
         await soon(() => client.status).toBe('reconnecting');
         if (round === 1) stop();
         await expect(bus.publish('a', 'a secret')).rejects.toThrow(
-          /^The store cannot be reached: Redis does not carry out commands \(reconnecting\)/,
+          /^The store cannot be reached: Redis did not execute the command \(reconnecting\)/,
         );
         await expect(bus.subscribe('a secret', () => {})).rejects.toThrow(
           /^The store cannot be reached/,

@@ -245,7 +245,7 @@ describe.skipIf(!redisAvailable)(`a relay's store whose Redis fails${whyNot}`, (
     );
     expect(error).toBeInstanceOf(Error);
     expect((error as Error).message).toMatch(
-      /^The store cannot be reached: Redis does not carry out commands \(\w+\)\. Try again later\.$/,
+      /^The store cannot be reached: Redis did not execute the command \(\w+\)\. Try again later\.$/,
     );
     expect((error as { reason?: unknown }).reason).toEqual(
       typeof reason === 'string' ? reason : expect.stringMatching(reason),

@@ -42,7 +42,14 @@ const operations = (
     () => store.ping(),
     () => bus.publish('a secret', 'a secret'),
     () => bus.subscribe('a secret', () => {}),
-    async () => approvals.put({ id: 'a secret', sessionId: 's', expiresAt: 1 }),
+    async () =>
+      approvals.put({
+        id: 'a secret',
+        sessionId: 's',
+        principal: 'a secret',
+        used: 'a secret',
+        expiresAt: 1,
+      }),
     async () => approvals.take('a secret'),
     async () => approvals.list('a secret'),
   ];
@@ -57,7 +64,7 @@ async function reasons(running: readonly (() => Promise<unknown>)[]): Promise<st
     )) as RedisUnreachable;
     expect(error).toBeInstanceOf(Error);
     expect(error.message).toBe(
-      `The store cannot be reached: Redis does not carry out commands (${error.reason}). Try ` +
+      `The store cannot be reached: Redis did not execute the command (${error.reason}). Try ` +
         'again later.',
     );
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('a secret');

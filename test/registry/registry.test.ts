@@ -526,7 +526,7 @@ describe('options and closing', () => {
     ['a grace that is none', { graceMs: 'x' }, 'graceMs'],
     ['locks that are none', { locks: 'global' }, 'locks'],
     ['policies that are no list', { policies: {} }, 'policies'],
-    ['a policy without an id', { policies: [{ check: () => 1 }] }, 'policy 0'],
+    ['a policy without an id', { policies: [{ check: () => 1 }] }, '`policies[0]`'],
     ['rules that are no list', { rules: {} }, 'rules'],
     ['a clock that is none', { now: 5 }, 'now'],
     ['an id maker that is none', { newId: 'x' }, 'newId'],
@@ -543,23 +543,23 @@ describe('options and closing', () => {
     [
       'a policy',
       () => new HostToolRegistry({ policies: [{ id: 'p', chck: () => allow() }] } as never),
-      'policy 0 of the registry: unknown field `chck`; did you mean `check`?',
+      'HostToolRegistry: `policies[0]`: unknown field `chck`; did you mean `check`?',
     ],
     [
       'a policy with a name',
       () => new HostToolRegistry({ policies: [{ name: 'p', check: () => allow() }] } as never),
-      'policy 0 of the registry: unknown field `name`; did you mean `id`?',
+      'HostToolRegistry: `policies[0]`: unknown field `name`; did you mean `id`?',
     ],
     [
       "a session's policy",
       (of) =>
         of.createSession({ sessionId: 's', policies: [{ id: 'p', chck: () => allow() }] } as never),
-      'policy 0 of the session: unknown field `chck`; did you mean `check`?',
+      'createSession: `policies[0]`: unknown field `chck`; did you mean `check`?',
     ],
     [
       "a tool's policy",
       () => define('t', { policy: { chck: () => allow() } }),
-      'Tool `t`: policy: unknown field `chck`; did you mean `check`?',
+      'Tool `t`: unknown field `policy.chck`; did you mean `check`?',
     ],
     [
       'a hook',

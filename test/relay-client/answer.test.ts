@@ -46,7 +46,7 @@ describe('an answer', () => {
     ['an Error', new Error('x'), /a Error/],
     ['bytes', new Uint8Array(3), /binary data/],
     ['a circle', circle, /circular/i],
-    ['a revoked proxy', revoked(), /is no JSON/],
+    ['a revoked proxy', revoked(), /cannot be sent as JSON/],
     [
       'a getter that throws',
       {
@@ -54,9 +54,9 @@ describe('an answer', () => {
           throw new Error('no');
         },
       },
-      /no JSON: no/,
+      /as JSON: no/,
     ],
-    ['a toJSON that gives nothing', { a: 1, toJSON: () => undefined }, /toJSON gives nothing/],
+    ['a toJSON that gives nothing', { a: 1, toJSON: () => undefined }, /toJSON returns nothing/],
   ])('is an error that says so for %s', (_, value, message) => {
     expect(result(value)).toEqual({
       requestId: 'r',
@@ -68,7 +68,7 @@ describe('an answer', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 100_000; depth++) deep = [deep];
     expect(result(deep)).toMatchObject({
-      error: { message: expect.stringContaining('is no JSON') },
+      error: { message: expect.stringContaining('cannot be sent as JSON') },
     });
   });
 

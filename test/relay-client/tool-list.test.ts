@@ -18,7 +18,7 @@ describe('a list of tools', () => {
   test.each<[string, unknown, RegExp]>([
     ['no list', { a: 1 }, /must be an array/],
     ['no tool', [null], /tools\[0\]\.name/],
-    ['no name', [tool('')], /tools\[0\]\.name.*an empty one/],
+    ['no name', [tool('')], /tools\[0\]\.name.*an empty string/],
     ['a name twice', [tool('a'), tool('a')], /Two tools are called "a"/],
     [
       'no handler',
@@ -36,7 +36,7 @@ describe('a list of tools', () => {
       [tool('a', { annotations: { readonly: true } })],
       /tools\[0\]\.annotations: unknown field `readonly`; did you mean `readOnly`\?/,
     ],
-    ['a schema that is no JSON', [tool('a', { parameters: { n: 1n } })], /"a" is no JSON/],
+    ['a schema that is no JSON', [tool('a', { parameters: { n: 1n } })], /"a" cannot be written as JSON/],
   ])('is refused with %s', (_, tools, message) => {
     expect(() => prepareTools(tools as RelayTool[])).toThrow(
       expect.objectContaining({ code: 'invalid_options', message: expect.stringMatching(message) }),

@@ -192,7 +192,7 @@ describe('a WebSocket', () => {
           event: 'response',
           data: {
             requestId: 'r',
-            error: { message: 'The relay did not take the result: Too deep.' },
+            error: { message: 'The relay refused the result: Too deep.' },
           },
         },
       ]);

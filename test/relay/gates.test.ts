@@ -223,14 +223,14 @@ test(
         )
         .sort();
     // Records of the log that are calls, and documents that hold one.
-    expect(holding(/kind: 'call', id/)).toEqual(['calls/calls.ts']);
-    expect(holding(/state: 'open' \}/)).toEqual(['calls/calls.ts']);
-    expect(holding(/calls\.run\(/)).toEqual(['calls/live-sessions.ts']);
-    expect(holding(/kind: 'remote' as const, execute: \(input/)).toEqual([
+    expect(holding(/kind: 'call', id/)).toEqual(['calls/call-run.ts']);
+    expect(holding(/state: 'open'[,\s]*\}/)).toEqual(['calls/call-run.ts']);
+    expect(holding(/calls\.run\(/)).toEqual(['calls/live-session-open.ts']);
+    expect(holding(/kind: 'remote' as const,\s+execute: \(input/)).toEqual([
       'tools/relayed-tools.ts',
     ]);
     // Agents' calls go in by these doors of the core.
-    expect(holding(/session\.call\(/)).toEqual(['calls/requests.ts']);
+    expect(holding(/session\.call\(/)).toEqual(['calls/request-run.ts']);
     expect(holding(/createMcpHandler\(/)).toEqual(['http/mcp-route.ts']);
   },
 );

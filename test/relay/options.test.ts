@@ -80,22 +80,22 @@ describe('an option that is none', () => {
     [
       'limits',
       () => createRelay({ limits: { requestPerMinute: 5 } } as never),
-      'createRelay: limits: unknown limit `requestPerMinute`; did you mean `requestsPerMinute`?',
+      'createRelay: unknown option `limits.requestPerMinute`; did you mean `requestsPerMinute`?',
     ],
     [
       'limits',
       () => createRelay({ limits: 5 } as never),
-      'createRelay: limits: expected an object of limits, got `5` (number).',
+      'createRelay: expected `limits` to be an object, got `5` (number).',
     ],
     [
       'session',
       () => createRelay({ session: { tolls: [] } } as never),
-      'createRelay: session: unknown option `tolls`; did you mean `tools`?',
+      'createRelay: unknown option `session.tolls`; did you mean `tools`?',
     ],
     [
       'session',
       () => createRelay({ session: [] } as never),
-      'createRelay: session: expected an object of options, got an array of 0.',
+      'createRelay: expected `session` to be an object, got an array of 0.',
     ],
     [
       'memoryStore',

@@ -44,7 +44,7 @@ describe('createSession: options are checked at once, naming the field', () => {
     expect(() => registry.createSession({ sessionId: 's', ...options } as SessionOptions)).toThrow(
       expect.objectContaining({
         name: 'MisuseError',
-        message: expect.stringMatching(new RegExp(field === 'policies' ? 'policy' : field, 'i')),
+        message: expect.stringMatching(new RegExp(field, 'i')),
       }),
     );
     expect(stateOf(registry.createSession({ sessionId: 's' })).registry.held.size).toBe(0);

@@ -141,13 +141,13 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
     [
       'a policy field that nobody knows',
       { policy: { chek: () => 1 } },
-      /policy: unknown field `chek`; did you mean `check`\?$/,
+      /unknown field `policy.chek`; did you mean `check`\?$/,
     ],
     ['knobs that are no schema', { policy: { knobs: 7 } }, /`policy.knobs`.*got `7` \(number\)/],
     [
       'an annotation that nobody knows',
       { annotations: { readonly: true } },
-      /annotations: unknown field `readonly`; did you mean `readOnly`\?$/,
+      /unknown field `annotations.readonly`; did you mean `readOnly`\?$/,
     ],
     ['something else in uses', { uses: [{ name: 'x' }] }, /`uses`.*definitions/],
   ])('%s', (_, more, message) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { HostToolRegistry, type ToolResult } from '../../src/index.ts';
+import { HostToolRegistry, type RegistryOptions, type ToolResult } from '../../src/index.ts';
 import { outcome, tool, world } from '../call/world.ts';
 
 type Loose = { execute(input?: unknown, options?: object): Promise<ToolResult> };
@@ -143,5 +143,83 @@ describe('a host tool', () => {
         .map(({ requiresApproval }) => requiresApproval);
     expect(flags({})).toEqual([true, false, true]);
     expect(flags({ profile: 'p' })).toEqual([true, true, true]);
+  });
+
+  const ask = { effect: 'ask' } as const;
+  test.each<[string, boolean, { registry?: RegistryOptions; profile?: object; session?: object }]>([
+    [
+      'a rule of the registry asks for the tool',
+      true,
+      { registry: { rules: [{ ...ask, tools: 'a' }] } },
+    ],
+    ['a rule of the registry asks for every tool', true, { registry: { rules: [ask] } }],
+    ['a rule asks for another tool', false, { registry: { rules: [{ ...ask, tools: 'b' }] } }],
+    ['a rule with `when` asks', false, { registry: { rules: [{ ...ask, when: { n: 1 } }] } }],
+    [
+      'a rule asks for the tag of the tool',
+      true,
+      { registry: { rules: [{ ...ask, tags: 'paid' }] } },
+    ],
+    [
+      'a rule asks, and another one allows',
+      true,
+      { registry: { rules: [ask, { effect: 'allow' }] } },
+    ],
+    ['a rule of the profile asks', true, { profile: { rules: [ask] } }],
+    [
+      'a rule with `when` of the profile asks',
+      false,
+      { profile: { rules: [{ ...ask, when: { n: 1 } }] } },
+    ],
+    ['a rule of the session asks', true, { session: { rules: [ask] } }],
+    [
+      'a rule with `when` of the session asks',
+      false,
+      { session: { rules: [{ ...ask, when: { n: 1 } }] } },
+    ],
+    ['the default of the registry asks', true, { registry: { default: 'ask' } }],
+    ['the default of the profile asks', true, { profile: { default: 'ask' } }],
+    [
+      'the default asks, and a rule allows the tool',
+      false,
+      { registry: { default: 'ask', rules: [{ effect: 'allow', tools: 'a' }] } },
+    ],
+    [
+      'the default asks, and a policy may allow the call',
+      false,
+      { registry: { default: 'ask', policies: [{ id: 'p', check: () => ({ effect: 'allow' }) }] } },
+    ],
+    [
+      'the default asks, and a policy of the session may allow the call',
+      false,
+      {
+        registry: { default: 'ask' },
+        session: { policies: [{ id: 'p', check: () => ({ effect: 'allow' }) }] },
+      },
+    ],
+  ])('when %s, `requiresApproval` is %s', async (_, expected, { registry, profile, session }) => {
+    const tools = new HostToolRegistry(registry);
+    tools.register(tool(() => 1, { name: 'a', tags: ['paid'] }));
+    if (profile !== undefined) tools.defineProfile({ id: 'p', tools: ['a'], ...profile });
+    const bound = tools.createSession({
+      sessionId: 's',
+      ...(profile === undefined ? {} : { profile: 'p' }),
+      ...session,
+    });
+    expect(bound.tool('a')?.requiresApproval).toBe(expected);
+    // The flag says what a call would meet; the input matches no `when` here.
+    const { decision } = await bound.explain('a', { n: 2 });
+    expect(decision?.effect).toBe(expected ? 'ask' : 'allow');
+  });
+
+  test('`requiresApproval` follows a change of the profile', () => {
+    const registry = new HostToolRegistry();
+    registry.register(tool(() => 1, { name: 'a' }));
+    registry.defineProfile({ id: 'open', tools: ['a'] });
+    registry.defineProfile({ id: 'careful', tools: ['a'], rules: [ask] });
+    const session = registry.createSession({ sessionId: 's', profile: 'open' });
+    expect(session.tool('a')?.requiresApproval).toBe(false);
+    session.setProfile('careful');
+    expect(session.tool('a')?.requiresApproval).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { planBatch } from '../../src/toolset/batch-plan.ts';
-import type { ToolSpec } from '../../src/toolset/effective.ts';
+import type { ToolSpec } from '../../src/toolset/tool-spec.ts';
 
 const tools: ToolSpec[] = [
   { name: 'read', parallelSafe: true },

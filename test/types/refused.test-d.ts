@@ -208,6 +208,18 @@ await session.call(tool, {});
 await session.call(tool);
 // @ts-expect-error the input has no `b`
 await session.call(tool, { a: 'a', b: 1 });
+// A mistake in the input or the options is reported at that argument, not at the tool.
+await session.call(
+  tool,
+  // @ts-expect-error a member of another type
+  { a: 1 },
+);
+await session.call(
+  tool,
+  { a: 'a' },
+  // @ts-expect-error a duration as text
+  { timeoutMs: '5s' },
+);
 // @ts-expect-error a duration as text
 await session.call(tool, { a: 'a' }, { timeoutMs: '5s' });
 // @ts-expect-error an unknown option

@@ -505,8 +505,7 @@ describe('the end', () => {
       session: createTestSession({ tools: [read()] }),
       signal: counting,
     }).ended;
-    // Asked for once when the option is checked.
-    expect(listeners).toBe(1);
+    expect(listeners).toBe(0);
   });
 
   test('over a session that is closed fails as `session_closed`, and the model is never asked', async () => {

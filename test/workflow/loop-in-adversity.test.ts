@@ -532,7 +532,7 @@ describe('a host', () => {
         input: 'Go.',
         run,
       }),
-    ).toThrow('unknown option `type`');
+    ).toThrow('unknown option `run.type`');
   });
 });
 

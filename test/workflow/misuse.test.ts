@@ -146,7 +146,7 @@ describe('a field that does not exist', () => {
     [
       'a member of `run`',
       { run: { profil: 'reader' } },
-      '`run` of runHostLoop: unknown option `profil`; did you mean `profile`?',
+      'runHostLoop: unknown option `run.profil`; did you mean `profile`?',
     ],
   ])('of runHostLoop is refused at once: %s', (_, more, message) => {
     const session = new HostToolRegistry().createSession({ sessionId: 's' });
@@ -245,14 +245,12 @@ describe('what is no input at all', () => {
     [
       'replay(workflow, 5)',
       () => replay(workflow(), 5 as never),
-      'replay: expected `events` to be an array, or something else to iterate over, got `5` ' +
-        '(number).',
+      'replay: expected `events` to be an array or another iterable, got `5` ' + '(number).',
     ],
     [
       'writeTrace(workflow)',
       () => writeTrace(workflow(), undefined as never),
-      'writeTrace: expected `events` to be an array, or something else to iterate over, got ' +
-        'undefined.',
+      'writeTrace: expected `events` to be an array or another iterable, got ' + 'undefined.',
     ],
     [
       'replayTrace(5)',
@@ -288,7 +286,7 @@ describe('what is no input at all', () => {
         () => replay(value as never, [{ type: 'run_requested' }]),
         () => writeTrace(value as never, []),
       ])
-        expect(refusal(work)).toContain("Expected `state` to be a workflow's state");
+        expect(refusal(work)).toContain('Expected `state` to be a workflow state');
     },
   );
 

@@ -32,7 +32,7 @@ describe('createWorkflow', () => {
       'a selection where there is none',
       { tools, profile: 'constructor' },
       'unknown_profile',
-      '(there is none)',
+      '(none is defined)',
     ],
     [
       'two tools of one name',

@@ -354,7 +354,7 @@ describe('replayTrace', () => {
     [
       'version 1, with what to do',
       '{"trace":1,"workflow":{}}',
-      'version 1, which could not tell that a result was edited. Write it anew',
+      'version 1, which could not detect an edited result. Write it again',
     ],
     [
       'a first line with a field that it does not have',
@@ -365,12 +365,12 @@ describe('replayTrace', () => {
     [
       'a workflow that is none',
       '{"trace":2,"workflow":{"version":1}}',
-      'Line 1: `workflow` is no workflow',
+      'Line 1: `workflow` is not a workflow',
     ],
     [
       'a workflow that cannot be computed with',
       '{"trace":2,"workflow":{"version":1,"tools":[null],"profiles":{},"facts":{}}}\n{"type":"run_requested"}',
-      'Line 1: `workflow` is no workflow',
+      'Line 1: `workflow` is not a workflow',
     ],
   ])('%s is refused with its line', (_, text, message) => {
     try {

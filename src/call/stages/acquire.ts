@@ -1,13 +1,12 @@
 /**
- * Slots and locks: bounded concurrency, fair between sessions, never a deadlock between a parent
- * and its child.
+ * Slots and locks. They bound concurrency, are fair between sessions, and never let a parent and
+ * its child wait for each other.
  */
 
 import { describe, type ToolError, toolError, withCause } from '../../errors.ts';
 import type { Semaphore } from '../../limits/semaphore.ts';
 import { ignoreRejection, isThenable } from '../../maybe-promise.ts';
-import type { Binding } from '../../state/binding.ts';
-import type { Call } from '../../state/call.ts';
+import type { Call, FoundCall } from '../../state/call.ts';
 import { locksOf } from '../../state/session-limits.ts';
 import { freshParse } from '../fresh-parse.ts';
 import { releaseAll } from '../release.ts';
@@ -18,33 +17,22 @@ import { toldName } from '../told-name.ts';
 const defaultMaxQueued = 1_000;
 const defaultQueueTimeoutMs = 30_000;
 
-/**
- * Takes the session's slot, the tool's slot and the resource locks, in this order, waiting where it
- * must.
- */
-export function acquire(call: Call): Step {
-  const { slots } = (call.binding as Binding).entry;
-  // A call that comes again, for a slot that there was none of before, must not wait for it with a
-  // lock in its hands.
+/** Takes the session's slot, the tool's slot and the resource locks, in this order. */
+export function acquire(call: FoundCall): Step {
+  // A call that comes back here for a slot must not hold a lock while it waits.
   releaseAll(call);
-  const { slots: concurrency } = call.session;
   const key = keyOf(call);
   return key instanceof Promise
-    ? key.then((settled) => takeAll(call, concurrency, slots, settled))
-    : takeAll(call, concurrency, slots, key);
+    ? key.then((settled) => takeAll(call, settled))
+    : takeAll(call, key);
 }
 
-function takeAll(
-  call: Call,
-  concurrency: Semaphore | undefined,
-  slots: Semaphore | undefined,
-  key: string | ToolError | undefined,
-): Step {
+function takeAll(call: FoundCall, key: string | ToolError | undefined): Step {
   if (call.ended) return undefined;
   if (typeof key === 'object') return key;
   const own = call.options?.resourceKey;
-  // Both, since who sends a call cannot choose to leave the tool's key out; in one order for all,
-  // so that two calls never hold one each.
+  // Both keys are taken, since a caller must not be able to leave out the tool's key. They are
+  // sorted, so that two calls cannot hold one each and wait for the other.
   const keys =
     key === undefined
       ? own === undefined
@@ -54,12 +42,12 @@ function takeAll(
         ? [key]
         : [key, own].sort();
   const wanted: Semaphore[] = [];
-  if (concurrency !== undefined) wanted.push(concurrency);
-  if (slots !== undefined) wanted.push(slots);
+  if (call.session.slots !== undefined) wanted.push(call.session.slots);
+  if (call.entry.slots !== undefined) wanted.push(call.entry.slots);
   return takeFrom(call, wanted, 0, keys);
 }
 
-/** The lock is looked up at the moment it is taken: a table forgets keys that nobody holds. */
+/** Looks up each lock when it is taken, since the table forgets locks that no call holds. */
 function takeFrom(
   call: Call,
   wanted: readonly Semaphore[],
@@ -92,22 +80,11 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
     return undefined;
   }
   if (ticket === 'deadlock')
-    return toolError(
-      'rate_limited',
-      'The call would wait for what only its own callers hold. Call the tools one after another.',
-      {
-        reason: 'deadlock',
-        retryable: false,
-      },
-    );
+    return limited('deadlock', 'The call would wait for a slot that only its own callers hold.');
   const limit = session.limits.maxQueuedCalls ?? defaultMaxQueued;
   if (session.queued >= limit) {
     ticket.cancel();
-    return toolError(
-      'rate_limited',
-      `${limit} calls of this session are waiting already. Try again later.`,
-      { reason: 'queue_full' },
-    );
+    return limited('queue_full', `This session already has ${limit} calls waiting for a slot.`);
   }
   session.queued++;
   call.waited = true;
@@ -128,13 +105,7 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
   const deadline = {
     expire: () => {
       ticket.cancel();
-      settle(
-        toolError(
-          'rate_limited',
-          `No slot came free within ${timeoutMs / 1000} s. Try again later.`,
-          { reason: 'queue_timeout' },
-        ),
-      );
+      settle(limited('queue_timeout', `No slot became free within ${timeoutMs / 1000} s.`));
     },
     dlPrev: undefined,
     dlNext: undefined,
@@ -144,6 +115,15 @@ function takeOne(call: Call, semaphore: Semaphore): Step {
   call.onEnd(leave);
   session.registry.deadlines.add(deadline, timeoutMs, session.registry.monotonic());
   return waiting;
+}
+
+function limited(reason: 'deadlock' | 'queue_full' | 'queue_timeout', problem: string): ToolError {
+  return reason === 'deadlock'
+    ? toolError('rate_limited', `${problem} Call the tools one after another.`, {
+        reason,
+        retryable: false,
+      })
+    : toolError('rate_limited', `${problem} Try again later.`, { reason });
 }
 
 function hold(call: Call, semaphore: Semaphore): void {
@@ -157,9 +137,9 @@ function hold(call: Call, semaphore: Semaphore): void {
 }
 
 function keyOf(
-  call: Call,
+  call: FoundCall,
 ): string | ToolError | undefined | Promise<string | ToolError | undefined> {
-  const { resourceKey } = (call.binding as Binding).entry.internals;
+  const { resourceKey } = call.entry.internals;
   if (typeof resourceKey !== 'function') return resourceKey;
   const make = (input: unknown): string | ToolError => {
     try {
@@ -167,32 +147,33 @@ function keyOf(
       if (typeof key === 'string') return key;
       ignoreRejection(key);
       return unknownKey(
+        call,
         new TypeError(
-          `Expected \`resourceKey\` to answer a string at once, got ` +
+          'Expected `resourceKey` to return a string synchronously, got ' +
             `${isThenable(key) ? 'a promise' : describe(key)}.`,
         ),
       );
     } catch (error) {
-      return unknownKey(error);
+      return unknownKey(call, error);
     }
-  };
-  // Without its key the call cannot be kept apart from others, so it does not run.
-  const unknownKey = (thrown: unknown): ToolError => {
-    reportFault(call, thrown, 'resourceKey', 'a resource key could not be worked out');
-    const error = toolError(
-      'policy_error',
-      `The resource key of \`${toldName(call)}\` could not be worked out, so the call did not run.`,
-      {
-        reason: 'resource_key_failed',
-        source: 'tool',
-      },
-    );
-    return withCause(error, thrown);
   };
   try {
     const input = freshParse(call);
-    return input instanceof Promise ? input.then(make, unknownKey) : make(input);
+    return input instanceof Promise
+      ? input.then(make, (error: unknown) => unknownKey(call, error))
+      : make(input);
   } catch (error) {
-    return unknownKey(error);
+    return unknownKey(call, error);
   }
+}
+
+/** Without its key the call cannot be kept apart from others, so it does not run. */
+function unknownKey(call: Call, thrown: unknown): ToolError {
+  reportFault(call, thrown, 'resourceKey', 'a resource key could not be determined');
+  const error = toolError(
+    'policy_error',
+    `The resource key of \`${toldName(call)}\` could not be determined, so the call did not run.`,
+    { reason: 'resource_key_failed', source: 'tool' },
+  );
+  return withCause(error, thrown);
 }

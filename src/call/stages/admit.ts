@@ -1,6 +1,4 @@
-/**
- * Admission: the input becomes bounded JSON, limits on calls are kept, and the call is announced.
- */
+/** Admission: turns the input into bounded JSON, announces the call, and enforces the rate limit. */
 
 import { describe, type ToolError, toolError } from '../../errors.ts';
 import type { ToolEvents } from '../../events.ts';
@@ -9,27 +7,34 @@ import { createBudget } from '../../redaction/budget.ts';
 import { scrubStrings } from '../../redaction/scrub.ts';
 import { Secrets } from '../../redaction/secrets.ts';
 import type { Call } from '../../state/call.ts';
+import { idsInFlight } from '../../state/calls-in-flight.ts';
 import { copyFor, deliver } from '../../state/deliver.ts';
 import { admitRate } from '../../state/session-limits.ts';
-import { idsInFlight } from '../ids-in-flight.ts';
-import type { Step } from '../step.ts';
+
+import type { Outcome } from '../step.ts';
 
 /** Deepest nesting of an input. */
 const maxDepth = 64;
 /** Most values of an input, containers included. */
 const maxValues = 50_000;
-/** UTF-8 bytes of an input's JSON, unless limits say less or more. */
+/** Most UTF-8 bytes of an input as JSON, unless the limits set another bound. */
 const defaultMaxBytes = 1_048_576;
 const defaultLimits = { maxDepth, maxValues, maxChars: defaultMaxBytes };
 
 /**
- * Takes the call's id. No event reports what is refused here: a closed session emits none, and each
- * event with an id in flight belongs to the call that has the id.
+ * Deepest nesting of calls that host code makes inside the gates of other calls. Beyond it the
+ * stack could overflow in the middle of our own code.
+ */
+const mostNested = 64;
+
+/**
+ * Claims the call's id. A call that is refused here emits no event: a closed session emits none,
+ * and events with an id that is in flight belong to the call that has it.
  */
 export function enter(call: Call, namedByCaller: boolean): ToolError | undefined {
   const { session, callId } = call;
   if (session.closed || session.registry.closed)
-    return toolError('session_closed', 'The session is closed. Start another.');
+    return toolError('session_closed', 'The session is closed. Create another.');
   if (!namedByCaller && session.ids === undefined) return undefined;
   if (typeof callId !== 'string' || callId === '' || callId.length > 1_024)
     return toolError(
@@ -50,38 +55,48 @@ export function enter(call: Call, namedByCaller: boolean): ToolError | undefined
   return undefined;
 }
 
+/** @param nesting How many calls are being started at the moment, including this one. */
+export function nestingProblem(nesting: number): ToolError | undefined {
+  if (nesting <= mostNested) return undefined;
+  return toolError(
+    'tool_cycle',
+    `Calls were made inside the gates of other calls, more than ${mostNested} deep. A hook, ` +
+      'policy or listener calls itself.',
+    { reason: 'too_deep' },
+  );
+}
+
 /** Lets the caller's signal end the call. */
 export function watchSignal(call: Call): void {
   const signal = call.options?.signal;
   if (signal !== undefined && !signal.aborted) call.session.registry.aborts.add(signal, call);
 }
 
-/** Turns what came into the canonical input, announces the call, and counts it against the rate. */
-export function admit(call: Call): Step {
+/** Reads the input, announces the call, and counts it against the rate limit. */
+export function admit(call: Call): Outcome {
   const { session } = call;
   const fault = readInput(call);
-  // Reading an input runs its getters; a call that they ended is not announced, as it could not be
-  // ended any more.
+  // The getters of an input may have ended the call, and a call that has ended is not announced.
   if (call.ended) return undefined;
   announce(call, fault === undefined);
   if (fault !== undefined) return fault;
   if (call.options?.signal?.aborted === true)
     return toolError('cancelled', 'The call was cancelled before it started.');
-  // A resumed call was counted when it came.
+  const { limits, rate, registry } = session;
+  if (limits.callsPerMinute === undefined && rate === undefined && !registry.limitsRate)
+    return undefined;
+  // A resumed call was counted before it was suspended.
   const wait = call.resumed === undefined ? admitRate(session, call.startedAt) : undefined;
   if (wait === undefined) return undefined;
   return toolError(
     'rate_limited',
-    `More calls a minute than the limit of ${session.limits.callsPerMinute}. Try again in ` +
+    `The limit of ${limits.callsPerMinute} calls per minute is reached. Try again in ` +
       `${Math.ceil(wait / 1000)} s.`,
-    {
-      reason: 'calls_per_minute',
-      details: { retryAfterMs: Math.ceil(wait) },
-    },
+    { reason: 'calls_per_minute', details: { retryAfterMs: Math.ceil(wait) } },
   );
 }
 
-/** Turns what came into bounded JSON. */
+/** Turns the input into bounded JSON. */
 export function readInput(call: Call): ToolError | undefined {
   const { input } = call;
   if (input === undefined) {
@@ -104,8 +119,8 @@ export function readInput(call: Call): ToolError | undefined {
       { reason: copy.fault },
     );
   }
-  // `size` is a lower bound: an escape or a fraction takes up to twelve bytes for each that it
-  // counts. Most inputs need no exact count.
+  // `size` is a lower bound: an escape or a fraction takes up to twelve bytes where `size` counts
+  // one. Most inputs need no exact count.
   if (
     copy.overflow ||
     (copy.size * 12 > maxBytes && Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)
@@ -117,8 +132,7 @@ export function readInput(call: Call): ToolError | undefined {
     call.unsafe = copy.unsafe;
     return undefined;
   }
-  // A string may hold the object; `repair` and surfaces decide. Kept so that validation can say
-  // what came.
+  // The string may contain the object; validation tries to read it.
   if (typeof value === 'string' && call.session.setup.repair === 'safe') {
     call.more.text = value;
     return undefined;
@@ -173,8 +187,8 @@ function announce(call: Call, readable: boolean): void {
 }
 
 /**
- * The input without its secrets; may share parts with it. The tool's schema says what is secret;
- * where there is no tool, the registry's paths do.
+ * The input without its secrets. It may share parts with the input. The tool's schema marks the
+ * secrets, or the registry's paths alone if there is no such tool.
  */
 function hideSecrets(call: Call, input: JsonValue): JsonValue {
   const { session } = call;

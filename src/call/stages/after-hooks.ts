@@ -1,7 +1,4 @@
-/**
- * After hooks: host code that may replace the result of a call that ran. One that fails changes
- * nothing.
- */
+/** After hooks: host code that may replace a call's result. A hook that fails changes nothing. */
 
 import { contentParts, markContent } from '../../content.ts';
 import { errorCodes, type ToolError, toolError } from '../../errors.ts';
@@ -9,16 +6,15 @@ import type { Hook } from '../../hooks.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../../json.ts';
 import { isThenable } from '../../maybe-promise.ts';
 import type { ToolResult } from '../../result.ts';
-import type { Binding } from '../../state/binding.ts';
-import type { Call } from '../../state/call.ts';
+import type { Call, FoundCall } from '../../state/call.ts';
 import { failureResult, successResult } from '../end-call.ts';
 import { type Shaped, snapshotOf } from '../output-snapshot.ts';
 import { reportFault } from '../report-fault.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
-/** Runs the hooks in reverse order of registration, each on what the one before it left. */
+/** Runs the hooks in reverse order of registration. Each gets the result of the one before it. */
 export function afterHooks(
-  call: Call,
+  call: FoundCall,
   shaped: Shaped,
   handler: JsonObject | undefined,
 ): Shaped | Promise<Shaped> {
@@ -27,7 +23,7 @@ export function afterHooks(
 }
 
 function runFrom(
-  call: Call,
+  call: FoundCall,
   hooks: readonly Hook[],
   from: number,
   given: Shaped,
@@ -36,13 +32,13 @@ function runFrom(
   let shaped = given;
   for (let index = from; index < hooks.length && !call.ended; index++) {
     const hook = hooks[index] as Hook;
-    const { session, callId, binding, canonical } = call;
+    const { session, callId, entry, canonical } = call;
     try {
       const shown = resultOf(call, shaped, handler);
       const answer = hook.after?.(
         {
           callId,
-          tool: (binding as Binding).entry.summary,
+          tool: entry.summary,
           input: cloneJson(canonical),
           sessionId: session.sessionId,
         },
@@ -64,25 +60,29 @@ function runFrom(
                 );
               return runFrom(call, hooks, index + 1, read(call, settled, shown, current), handler);
             } catch (error) {
-              reportFault(call, error, 'hook', 'an after hook failed; the result stays as it was');
+              hookFailed(call, error);
               return runFrom(call, hooks, index + 1, current, handler);
             }
           },
           (error: unknown) => {
-            reportFault(call, error, 'hook', 'an after hook failed; the result stays as it was');
+            hookFailed(call, error);
             return runFrom(call, hooks, index + 1, current, handler);
           },
         );
       }
       shaped = read(call, answer as ToolResult | void, shown, shaped);
     } catch (error) {
-      reportFault(call, error, 'hook', 'an after hook failed; the result stays as it was');
+      hookFailed(call, error);
     }
   }
   return shaped;
 }
 
-/** A copy that the hook may change: what it returns counts, not what it touches. */
+function hookFailed(call: Call, error: unknown): void {
+  reportFault(call, error, 'hook', 'an after hook failed; the result is unchanged');
+}
+
+/** A copy, because only the hook's return value counts and not its changes to what it was given. */
 function resultOf(call: Call, shaped: Shaped, handler: JsonObject | undefined): ToolResult {
   return shaped.ok
     ? successResult(call, copyOutput(shaped.output), undefined, handler)
@@ -116,9 +116,7 @@ function readError(error: unknown): ToolError {
     known,
     typeof message === 'string' && message !== ''
       ? message
-      : 'A hook replaced the result by a failure.',
-    {
-      reason: typeof reason === 'string' ? reason : undefined,
-    },
+      : 'A hook replaced the result with a failure.',
+    { reason: typeof reason === 'string' ? reason : undefined },
   );
 }

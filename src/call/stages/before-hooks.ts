@@ -1,39 +1,33 @@
-/**
- * Before hooks: host code that may change the input or refuse the call. One that fails, refuses.
- */
+/** Before hooks: host code that may change the input or refuse the call. A failing hook refuses. */
 
 import { describe, MisuseError, type ToolError, toolError, withCause } from '../../errors.ts';
 import type { BeforeAnswer, Hook } from '../../hooks.ts';
 import { cloneJson, copyJson, isJsonObject } from '../../json.ts';
 import { isThenable } from '../../maybe-promise.ts';
 import { isReason } from '../../policy/decision.ts';
-import type { Binding } from '../../state/binding.ts';
-import type { Call } from '../../state/call.ts';
+import type { Call, FoundCall } from '../../state/call.ts';
 import { collectSecrets } from '../call-secrets.ts';
 import { reportFault } from '../report-fault.ts';
 import type { Outcome, Step } from '../step.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
-/**
- * Runs each hook once a call: not again after a resume; an edit goes back to what comes after the
- * hooks.
- */
-export function beforeHooks(call: Call): Step {
+/** Runs each hook once per call: not again after a resume, nor after a person edited the input. */
+export function beforeHooks(call: FoundCall): Step {
   const { hooks } = call.session;
   if (call.resumed !== undefined) return undefined;
-  // A hook may speak of what it saw.
+  // A hook's reason or message may quote the input.
   collectSecrets(call);
   return runFrom(call, hooks, 0);
 }
 
-function runFrom(call: Call, hooks: readonly Hook[], from: number): Step {
+function runFrom(call: FoundCall, hooks: readonly Hook[], from: number): Step {
   for (let index = from; index < hooks.length; index++) {
     const hook = hooks[index] as Hook;
     if (hook.before === undefined) continue;
     try {
       const answer = hook.before({
         callId: call.callId,
-        tool: (call.binding as Binding).entry.summary,
+        tool: call.entry.summary,
         input: cloneJson(call.canonical),
         sessionId: call.session.sessionId,
       });
@@ -48,7 +42,7 @@ function runFrom(call: Call, hooks: readonly Hook[], from: number): Step {
 }
 
 async function later(
-  call: Call,
+  call: FoundCall,
   hooks: readonly Hook[],
   index: number,
   answer: Promise<BeforeAnswer>,
@@ -65,10 +59,10 @@ async function later(
   return refused ?? runFrom(call, hooks, index + 1);
 }
 
-function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
+function read(call: FoundCall, answer: BeforeAnswer): ToolError | undefined {
   if (answer === undefined || answer === null) return undefined;
   if (typeof answer !== 'object') return hookAnswered(call, answer);
-  // Own members alone: whatever somebody put on Object.prototype says nothing.
+  // Own members only: a member of `Object.prototype` is not an answer.
   const { action, input, reason, message } = { ...nothing, ...answer };
   switch (action) {
     case 'continue':
@@ -76,7 +70,7 @@ function read(call: Call, answer: BeforeAnswer): ToolError | undefined {
     case 'modify': {
       const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000 });
       if (!copy.ok || !isJsonObject(copy.value))
-        return hookFailed('answered an input that is not a JSON object');
+        return hookFailed('returned an input that is not a JSON object');
       call.canonical = copy.value;
       call.unsafe = copy.unsafe;
       call.more.text = undefined;
@@ -108,15 +102,15 @@ const nothing: {
   message: undefined,
 };
 
-/** The host has to be told what came, and what was expected. */
+/** Refuses the call, and logs what the hook returned for the host. */
 function hookAnswered(call: Call, answer: unknown): ToolError {
   const fault = new MisuseError(
     'invalid_option',
-    'Expected a before hook to answer nothing, { action: "continue" }, { action: "modify", ' +
+    'Expected a before hook to return nothing, { action: "continue" }, { action: "modify", ' +
       `input } or { action: "deny", reason, message? }, got ${describe(answer)}.`,
   );
-  reportFault(call, fault, 'hook', 'a before hook answered what is no answer');
-  return withCause(hookFailed('answered nonsense'), fault);
+  reportFault(call, fault, 'hook', 'a before hook returned an unknown answer');
+  return withCause(hookFailed('returned an unknown answer'), fault);
 }
 
 function hookThrew(call: Call, thrown: unknown): ToolError {

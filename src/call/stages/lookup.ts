@@ -1,19 +1,19 @@
-/** Lookup and availability: which tool is meant, and whether this caller may have it now. */
+/** Lookup and availability: which tool the name means, and whether this caller may use it now. */
 
 import { type ToolError, toolError } from '../../errors.ts';
-import type { Binding } from '../../state/binding.ts';
-import type { Call } from '../../state/call.ts';
+import type { Call, FoundCall } from '../../state/call.ts';
 import { unmetFact } from '../../toolset/effective.ts';
 import { notAvailableError, notFoundError } from '../../toolset/unavailable.ts';
-import type { Step } from '../step.ts';
+import type { Outcome } from '../step.ts';
 import { toldName } from '../told-name.ts';
 
-/** Finds the tool. What is unknown here, internal or another session's does not exist. */
-export function lookup(call: Call): Step {
+/** Finds the tool. An internal tool, or one of another session, does not exist for the caller. */
+export function lookup(call: Call): Outcome {
   const { session, toolName, parent } = call;
   const binding = session.binding(toolName);
   if (binding === undefined) {
-    // An outsider may never have been shown a tool of the registry; the session's own it was.
+    // A caller from outside may never have seen a tool of the registry, so it is not told that the
+    // tool was removed. It has seen the session's own tools.
     const knew =
       call.surface?.outside === true
         ? session.gone?.has(toolName) === true
@@ -29,22 +29,24 @@ export function lookup(call: Call): Step {
   const { fingerprint, source } = call.resumed;
   if (binding.entry.source === source && binding.entry.definition.fingerprint === fingerprint)
     return undefined;
-  return toolError('approval_denied', 'The tool changed since it was asked about. Call it again.', {
-    reason: 'definition_changed',
-  });
+  return toolError(
+    'approval_denied',
+    'The tool has changed since approval was requested. Call it again.',
+    { reason: 'definition_changed' },
+  );
 }
 
-/** Refuses a tool that is gated, disabled, out of the profile or replaced while the call waited. */
-export function checkAvailable(call: Call): Step {
-  const binding = call.binding as Binding;
+/** Refuses a tool that is disabled, withdrawn, outside the profile, or waits for a fact. */
+export function checkAvailable(call: FoundCall): Outcome {
+  const { binding } = call;
   const { drop } = binding;
   const withdrawn = binding.entry.internals.outside?.withdrawn();
   if (withdrawn !== undefined) return notAvailable(call, withdrawn);
   if (drop === undefined) return undefined;
-  // A call of a hidden name is told what the rule says; `decide` words it.
+  // `decide` refuses the call with the words of the rule that hides the tool.
   if (drop === 'denied') return undefined;
   if (drop === 'not_in_profile' && call.parent !== undefined) {
-    // `uses` stands for the profile, and for nothing that would have been asked after it.
+    // `uses` takes the place of the profile. The checks that follow the profile's still apply.
     const fact = unmetFact(binding.entry.internals.requires, call.session.facts);
     if (fact !== undefined) return notAvailable(call, `fact_unmet:${fact}`);
     return binding.knobs === undefined ? notAvailable(call, 'knobs_missing') : undefined;
@@ -69,17 +71,17 @@ function notAvailable(call: Call, drop: string): ToolError {
     : [];
   const error = notAvailableError(toolName, drop, prerequisites, (name) => toldName(call, name));
   if (drop !== 'not_in_profile' || call.surface?.outside !== true) return error;
-  // An outsider learns nothing of it; events keep the truth.
+  // A caller from outside must not learn that the tool exists. Events carry the real error.
   call.more.unmasked = error;
   call.more.hidden = true;
   return notFound(call);
 }
 
-/** The tool was removed or replaced since the session, or the call, began. */
+/** The tool was removed or replaced after the session was created or the call started. */
 export function removedMeanwhile(call: Call): ToolError {
   return toolError(
     'tool_not_available',
-    `\`${toldName(call)}\` was removed or replaced meanwhile. List the tools again.`,
+    `\`${toldName(call)}\` was removed or replaced in the meantime. List the tools again.`,
     { reason: 'removed' },
   );
 }

@@ -1,4 +1,4 @@
-/** The loop guard: the same call again and again is stopped. */
+/** The loop guard: stops a model that repeats the same call. */
 
 import { toolError } from '../../errors.ts';
 import { canonicalJson } from '../../json.ts';
@@ -6,9 +6,9 @@ import type { Call } from '../../state/call.ts';
 import type { Step } from '../step.ts';
 
 /**
- * Allows `loopGuard` identical calls in a row. Off unless set; a resumed or re-judged call counts
- * once. Only what the model calls counts: the calls that a tool makes would break up the row of its
- * own calls, and a tool may poll another one as it sees fit.
+ * Allows `loopGuard` identical calls in a row. Off by default. A resumed or re-judged call counts
+ * once. Only calls by the model count: a tool may poll another tool, and its calls must not
+ * interrupt the row of the model's calls.
  */
 export function loopGuard(call: Call): Step {
   const { session } = call;
@@ -29,9 +29,6 @@ export function loopGuard(call: Call): Step {
     'loop_detected',
     `The same call was made ${session.loop.count} times in a row. Change the arguments, use ` +
       'another tool, or stop.',
-    {
-      reason: 'identical_calls',
-      details: { allowed: loopGuard },
-    },
+    { reason: 'identical_calls', details: { allowed: loopGuard } },
   );
 }

@@ -1,6 +1,4 @@
-/**
- * Shape: what a handler returned becomes a JSON snapshot, passes its schema, and fits its budget.
- */
+/** The limits of an output: its schema, and the budget of characters that a model is shown. */
 
 import {
   type ContentPart,
@@ -14,8 +12,7 @@ import { toolError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import type { Validated } from '../../schema/bind.ts';
 import { issueLines } from '../../schema/issues.ts';
-import type { Binding } from '../../state/binding.ts';
-import type { Call } from '../../state/call.ts';
+import type { FoundCall } from '../../state/call.ts';
 import { detached } from '../../text/shortened.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import {
@@ -28,14 +25,14 @@ import {
 import { schemaError } from '../report-fault.ts';
 import { toldName } from '../told-name.ts';
 
-/** Longer texts are measured piece by piece, in bounded memory. */
+/** Longest output whose text the engine writes as a whole. Longer ones are written in pieces. */
 const mostWritten = 1_000_000;
 
 type Snapshot = Extract<Shaped, { readonly ok: true }>;
 
-/** Validates by the output schema and answers the snapshot of what it parsed. */
-export function checkOutput(call: Call, shaped: Snapshot): Shaped | Promise<Shaped> {
-  const schema = (call.binding as Binding).entry.internals.output;
+/** Validates an output against its schema. The result is a snapshot of what the schema parsed. */
+export function checkOutput(call: FoundCall, shaped: Snapshot): Shaped | Promise<Shaped> {
+  const schema = call.entry.internals.output;
   if (schema === undefined) return shaped;
   const { output } = shaped;
   if (contentParts(output) !== undefined)
@@ -53,11 +50,11 @@ export function checkOutput(call: Call, shaped: Snapshot): Shaped | Promise<Shap
     : read(call, validated);
 }
 
-function read(call: Call, validated: Validated): Shaped {
+function read(call: FoundCall, validated: Validated): Shaped {
   if (validated.issues !== undefined) {
     const error = toolError(
       'invalid_output',
-      `The output of \`${toldName(call)}\` does not fit its output schema. The tool may have ` +
+      `The output of \`${toldName(call)}\` does not match its output schema. The tool may have ` +
         `run.\n${issueLines(validated.issues)}`,
       {
         reason: 'output_schema',
@@ -69,9 +66,9 @@ function read(call: Call, validated: Validated): Shaped {
   return snapshotOf(call, validated.value);
 }
 
-/** Cuts the model-visible text to the budget; data under a schema is never cut. */
-export function withinBudget(call: Call, shaped: Snapshot): Shaped {
-  const { maxOutputChars, entry } = call.binding as Binding;
+/** Cuts an output to its budget. Data with an output schema is refused instead of cut. */
+export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped {
+  const { maxOutputChars, entry } = call.binding;
   if (maxOutputChars === Number.POSITIVE_INFINITY) return shaped;
   const { output, leastChars, overflow } = shaped;
   const { output: schema, outputStrategy: strategy } = entry.internals;
@@ -82,7 +79,7 @@ export function withinBudget(call: Call, shaped: Snapshot): Shaped {
   const text = exact ? output : boundedText(output, maxOutputChars);
   if (text.length <= maxOutputChars) {
     if (overflow !== true) return shaped;
-    // The estimate was too high; the value is small enough for a snapshot.
+    // The copy stopped too early: the value is small enough for a snapshot.
     const again = snapshotOf(call, output);
     return again.ok ? withinBudget(call, again) : again;
   }
@@ -92,7 +89,7 @@ export function withinBudget(call: Call, shaped: Snapshot): Shaped {
       error: toolError(
         'invalid_output',
         `The output of \`${toldName(call)}\` is over its budget of ${maxOutputChars} ` +
-          'characters, and data under an output schema is never cut. Ask for less.',
+          'characters, and data with an output schema is never cut. Ask for less.',
         { reason: 'output_too_large' },
       ),
     };
@@ -104,8 +101,8 @@ export function withinBudget(call: Call, shaped: Snapshot): Shaped {
 }
 
 /**
- * Whether a snapshot is sure to fit. Most are so small that the count of the copy says so; of
- * others the engine writes the text, several times faster than we can.
+ * Whether a snapshot fits for certain. For most the lower bound settles it. For others the engine
+ * writes the text, several times faster than {@link boundedText}.
  */
 function fits(output: unknown, leastChars: number, limit: number): boolean {
   return (
@@ -114,7 +111,7 @@ function fits(output: unknown, leastChars: number, limit: number): boolean {
   );
 }
 
-/** The beginning of a value's JSON text, without writing all of it. */
+/** The beginning of a value's JSON text. It stops soon after the limit. */
 function boundedText(value: unknown, limit: number): string {
   const pieces: string[] = [];
   let length = 0;
@@ -164,7 +161,7 @@ function cutMark(originalChars: number, limit: number, exact: boolean): string {
   );
 }
 
-/** Cuts at a code point and says so, mark included in the budget. */
+/** Cuts a text between code points, and adds the mark. The result is within the limit. */
 function cut(text: string, limit: number, strategy: 'head' | 'head_tail', mark: string): string {
   if (mark.length >= limit) return detached(head(text, limit));
   const room = limit - mark.length;
@@ -185,15 +182,15 @@ function tail(text: string, length: number): string {
 }
 
 /**
- * What cannot be cut keeps its place as long as its name fits; the texts share the rest in order,
- * and the first that does not fit is cut.
+ * Fits content parts into the budget. Parts that are not text are kept as long as their names fit.
+ * Texts share the rest in order; the first that does not fit is cut, and later ones are dropped.
  */
 function fitParts(
   parts: readonly ContentPart[],
   limit: number,
   strategy: 'head' | 'head_tail',
 ): Shaped {
-  // Each part brings a line break, the first one excepted.
+  // Each part but the first adds a line break.
   const cost = (text: string): number => text.length + 1;
   const originalChars = parts.reduce((sum, part) => sum + cost(partText(part)), -1);
   if (originalChars <= limit) return whole(parts);

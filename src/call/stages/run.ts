@@ -1,6 +1,6 @@
 /**
- * Run: the handler, once, under its deadline. A timeout stops the waiting at once; what the handler
- * does afterwards is only counted.
+ * Runs the handler, once, under its deadline. A timeout ends the call at once; when the handler
+ * settles later, that is only counted.
  */
 
 import { describe, errorName, type ToolError } from '../../errors.ts';
@@ -8,7 +8,7 @@ import { cloneJson, type JsonObject } from '../../json.ts';
 import { ignoreRejection } from '../../maybe-promise.ts';
 import { readOutcome } from '../../result.ts';
 import type { Binding } from '../../state/binding.ts';
-import type { Call } from '../../state/call.ts';
+import type { FoundCall } from '../../state/call.ts';
 import { createSessionHandler, type SessionHandler } from '../../state/session-handler.ts';
 import type { MadeHandler } from '../../tool/definition.ts';
 import { emitEvent, HandlerContext, progress } from '../handler-context.ts';
@@ -16,19 +16,19 @@ import { reportFault } from '../report-fault.ts';
 import { failureError, thrownError } from '../thrown-error.ts';
 
 export interface RunOptions {
-  /** Takes what the handler returned, at most once, and never after the call has ended. */
-  returned(call: Call, value: unknown, metadata: JsonObject | undefined): void;
-  /** Takes what the handler failed with, under the same terms. */
-  threw(call: Call, error: ToolError): void;
+  /** Takes the value that the handler returned: at most once, and not after the call has ended. */
+  returned(call: FoundCall, value: unknown, metadata: JsonObject | undefined): void;
+  /** Takes the error that the handler failed with, under the same terms. */
+  threw(call: FoundCall, error: ToolError): void;
   /** The handler settled after the call had ended. */
-  late(call: Call, settled: 'returned' | 'threw'): void;
+  late(call: FoundCall, settled: 'returned' | 'threw'): void;
 }
 
 /** Starts the clock and the handler. */
-export function run(call: Call, options: RunOptions): void {
+export function run(call: FoundCall, options: RunOptions): void {
   if (call.ended) return;
   const { session } = call;
-  const binding = call.binding as Binding;
+  const { binding } = call;
   const { internals } = binding.entry;
   const { registry } = session;
   const asked = call.options?.timeoutMs;
@@ -41,7 +41,7 @@ export function run(call: Call, options: RunOptions): void {
   call.timeoutMs = timeoutMs;
   call.state = 'running';
   call.handlerLive = true;
-  // Those of the start: a profile that changes meanwhile concerns the next call.
+  // A profile that changes from now on only affects later calls.
   call.knobs = binding.knobs;
   const now = call.paused ? registry.monotonic() : call.startedAt;
   registry.deadlines.add(call, timeoutMs, now);
@@ -68,17 +68,17 @@ export function run(call: Call, options: RunOptions): void {
   }
 }
 
-/** An adapter only hears of the start: what it throws changes nothing. */
-function tellStarted(call: Call, started: () => unknown): void {
+/** Tells the surface that the handler starts. If the surface throws, the call is not affected. */
+function tellStarted(call: FoundCall, started: () => unknown): void {
   try {
     ignoreRejection(started());
   } catch (error) {
-    reportFault(call, error, 'surface', 'a surface failed when it was told that the call starts');
+    reportFault(call, error, 'surface', 'the `started` callback of a surface threw');
   }
 }
 
 function runSessionScoped(
-  call: Call,
+  call: FoundCall,
   options: RunOptions,
   binding: Binding,
   create: NonNullable<Binding['entry']['internals']['create']>,
@@ -100,9 +100,9 @@ function runSessionScoped(
   return undefined;
 }
 
-/** Makes a session's handler once. A failure is not kept: the next call tries again. */
+/** Creates a session's handler, once. After a failure the next call tries again. */
 function make(
-  call: Call,
+  call: FoundCall,
   handler: SessionHandler,
   create: NonNullable<Binding['entry']['internals']['create']>,
 ): Promise<MadeHandler> {
@@ -114,7 +114,7 @@ function make(
     .then((one) => {
       if (typeof one !== 'object' || one === null || typeof one.handler !== 'function')
         throw new TypeError(
-          `Expected \`create\` to answer { handler, dispose? }, got ${describe(one)}.`,
+          `Expected \`create\` to return { handler, dispose? }, got ${describe(one)}.`,
         );
       if (handler.made === made) handler.now = one;
       return one;
@@ -129,7 +129,7 @@ function make(
   return made;
 }
 
-function settle(call: Call, options: RunOptions, value: unknown): void {
+function settle(call: FoundCall, options: RunOptions, value: unknown): void {
   if (typeof value !== 'object' || value === null) return finish(call, options, value, undefined);
   if (isNativePromise(value)) return follow(call, options, value);
   let way: 'generator' | 'thenable' | 'value' = 'value';
@@ -137,7 +137,7 @@ function settle(call: Call, options: RunOptions, value: unknown): void {
     if (isGenerator(value)) way = 'generator';
     else if (typeof (value as { then?: unknown }).then === 'function') way = 'thenable';
   } catch {
-    // A value that cannot even be looked at: normalising it will say so.
+    // The value throws when it is inspected. The snapshot will report that.
   }
   if (way === 'value') return returned(call, options, value);
   if (way === 'generator') {
@@ -147,14 +147,14 @@ function settle(call: Call, options: RunOptions, value: unknown): void {
   return follow(call, options, Promise.resolve(value));
 }
 
-function follow(call: Call, options: RunOptions, promise: Promise<unknown>): void {
+function follow(call: FoundCall, options: RunOptions, promise: Promise<unknown>): void {
   promise.then(
     (settled) => returned(call, options, settled),
     (thrown: unknown) => caught(call, options, thrown),
   );
 }
 
-/** A proxy can throw when it is looked at; it is then no promise. */
+/** A proxy may throw when it is inspected; it is then not treated as a promise. */
 function isNativePromise(value: object): value is Promise<unknown> {
   try {
     return value instanceof Promise;
@@ -163,12 +163,12 @@ function isNativePromise(value: object): value is Promise<unknown> {
   }
 }
 
-function returned(call: Call, options: RunOptions, value: unknown): void {
+function returned(call: FoundCall, options: RunOptions, value: unknown): void {
   let outcome: ReturnType<typeof readOutcome>;
   try {
     outcome = readOutcome(value);
   } catch {
-    // A revoked proxy: normalising it will say so.
+    // It is a revoked proxy. The snapshot will report that.
   }
   if (outcome === undefined) return finish(call, options, value, undefined);
   if (outcome.kind === 'ok') return finish(call, options, outcome.output, outcome.metadata);
@@ -177,7 +177,7 @@ function returned(call: Call, options: RunOptions, value: unknown): void {
 }
 
 function finish(
-  call: Call,
+  call: FoundCall,
   options: RunOptions,
   value: unknown,
   metadata: JsonObject | undefined,
@@ -185,18 +185,15 @@ function finish(
   if (settledOnce(call, options, 'returned')) options.returned(call, value, metadata);
 }
 
-function caught(call: Call, options: RunOptions, thrown: unknown): void {
+function caught(call: FoundCall, options: RunOptions, thrown: unknown): void {
   if (settledOnce(call, options, 'threw')) return options.threw(call, thrownError(call, thrown));
-  // That it stopped because it was told to is no failure.
+  // A handler that stops because of the signal has not failed.
   if (thrown !== call.extra?.abortReason && errorName(thrown) !== 'AbortError')
     reportFault(call, thrown, 'handler', 'a handler threw after its call had ended');
 }
 
-/**
- * Whether the call still waits for its handler; one that has ended only learns of the late
- * settling.
- */
-function settledOnce(call: Call, options: RunOptions, settled: 'returned' | 'threw'): boolean {
+/** Whether the call still waits for its handler. If it has ended, the late settling is counted. */
+function settledOnce(call: FoundCall, options: RunOptions, settled: 'returned' | 'threw'): boolean {
   if (!call.handlerLive) return false;
   call.handlerLive = false;
   if (!call.ended) return true;
@@ -213,16 +210,20 @@ function isGenerator(value: object): value is AsyncGenerator {
   );
 }
 
-/** Milliseconds that a generator which never waits may hold the event loop at a time. */
+/** Milliseconds for which a generator that never waits may block the event loop at a time. */
 const longestTurnMs = 5;
-// Taken when loaded: a test's fake of it must not keep a generator from going on.
+// Read at load time, so that a test's fake timers cannot stop a generator.
 const { setImmediate: soon = (run: () => void) => setTimeout(run, 0) } = globalThis;
 const nextTurn = (): Promise<void> => new Promise((resolve) => void soon(resolve));
 
-/** Runs a generator to its end: what it yields is progress, what it returns is the result. */
-async function drive(call: Call, options: RunOptions, generator: AsyncGenerator): Promise<void> {
+/** Runs a generator to its end. What it yields is progress, and what it returns is the result. */
+async function drive(
+  call: FoundCall,
+  options: RunOptions,
+  generator: AsyncGenerator,
+): Promise<void> {
   const close = (): void => {
-    // Not awaited: a generator that hangs in its clean-up must not hold the result.
+    // Not awaited: a generator that hangs in its clean-up must not delay the result.
     Promise.resolve()
       .then(() => generator.return(undefined))
       .then(undefined, (error: unknown) =>
@@ -242,8 +243,8 @@ async function drive(call: Call, options: RunOptions, generator: AsyncGenerator)
       if (call.ended) return finish(call, options, null, undefined);
       yielded(call, step.value);
       if (registry.monotonic() - turn < longestTurnMs) continue;
-      // A generator that never waits yields to microtasks alone, and no timer would fire: neither
-      // its own deadline nor anybody's.
+      // A generator that never waits only lets microtasks run, so no deadline of any call would
+      // fire.
       await nextTurn();
       turn = registry.monotonic();
     }
@@ -252,7 +253,7 @@ async function drive(call: Call, options: RunOptions, generator: AsyncGenerator)
   }
 }
 
-function yielded(call: Call, value: unknown): void {
+function yielded(call: FoundCall, value: unknown): void {
   if (typeof value === 'string') return progress(call, 0, undefined, value);
   if (
     typeof value === 'object' &&
@@ -267,7 +268,7 @@ function yielded(call: Call, value: unknown): void {
   return undefined;
 }
 
-function startIdle(call: Call, idleTimeoutMs: number, now: number): void {
+function startIdle(call: FoundCall, idleTimeoutMs: number, now: number): void {
   const { registry } = call.session;
   const idle = {
     expire: () => registry.spine.expired(call, idleTimeoutMs),

@@ -1,14 +1,10 @@
-/**
- * Repair and validation: the arguments become what the schema says, or the model is told what to
- * correct.
- */
+/** Repair and validation: the arguments match the schema, or the model learns what to correct. */
 
 import { toolError } from '../../errors.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import type { Validated } from '../../schema/bind.ts';
 import { issueLines } from '../../schema/issues.ts';
-import type { Binding } from '../../state/binding.ts';
-import type { Call } from '../../state/call.ts';
+import type { Call, FoundCall } from '../../state/call.ts';
 import { collectSecrets } from '../call-secrets.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import { schemaError } from '../report-fault.ts';
@@ -16,40 +12,20 @@ import type { Outcome, Step } from '../step.ts';
 import { withoutStrictNulls } from '../strict-nulls.ts';
 import { toldName } from '../told-name.ts';
 
-/**
- * Validates the canonical input, after mending it where `repair: "safe"` may; keeps the handler's
- * parse.
- */
-export function validate(call: Call): Step {
-  const { input } = (call.binding as Binding).entry.internals;
+/** Repairs the canonical input if `repair` is `"safe"`, validates it, and keeps the parse. */
+export function validate(call: FoundCall): Step {
+  const { input } = call.entry.internals;
   if (call.session.setup.repair === 'safe') {
-    const problem = repairText(call);
+    const problem = repair(call, input.json);
     if (problem !== undefined) return problem;
-    if (call.resumed === undefined)
-      call.canonical = repairMembers(call, call.canonical, input.json, '') as JsonObject;
-    const whole =
-      call.extra?.repaired === undefined
-        ? undefined
-        : copyJson(call.canonical, { maxDepth: 64, maxValues: 50_000 });
-    if (whole !== undefined && !whole.ok)
-      return toolError(
-        'invalid_input',
-        `The arguments are ${whole.message}, once the JSON that they hold as text is read. ` +
-          'Send less.',
-        {
-          reason: whole.fault,
-        },
-      );
   }
-  // What a surface's dialect added is no input: the session's own calls, and resumed ones, never
-  // had it.
+  // Only the dialect of a surface adds these nulls. A resumed call has lost them already.
   if (call.options?.surface?.strictNulls === true && call.resumed === undefined)
     call.canonical = withoutStrictNulls(call.canonical, input.json, (path) =>
       record(call, path, 'strict_null'),
     );
   if (call.unsafe && input.kind !== 'json') return unsafeKey();
-  // A raw schema fills its defaults into the canonical input and answers that very object; the
-  // handler then needs a copy of its own if anyone reads the canonical one later.
+  // A raw schema fills its defaults into the canonical input, and returns that same object.
   const { extra } = call;
   const validated =
     extra === undefined
@@ -65,28 +41,26 @@ export function validate(call: Call): Step {
 }
 
 /**
- * What a person left out is filled in as for any call; what was filled in before the person saw it
- * need not match the schema.
+ * Validates an input that a person edited. Defaults are filled in as for any call. Defaults that
+ * were filled in before the person saw the input need not match the schema.
  */
-function validateEdited(call: Call): Validated | Promise<Validated> {
-  const { input } = (call.binding as Binding).entry.internals;
+function validateEdited(call: FoundCall): Validated | Promise<Validated> {
+  const { input } = call.entry.internals;
   const validated = input.validate(call.canonical);
   return validated instanceof Promise || validated.issues === undefined || input.kind !== 'json'
     ? validated
     : input.revalidate(call.canonical);
 }
 
-function read(call: Call, validated: Validated): Outcome {
+function read(call: FoundCall, validated: Validated): Outcome {
   if (validated.issues !== undefined) {
     const text = issueLines(validated.issues);
     const error = toolError(
       'invalid_input',
       `The arguments of \`${toldName(call)}\` are invalid. Correct them and call again.\n${text}`,
-      {
-        details: validated.issues as unknown as JsonValue,
-      },
+      { details: validated.issues as unknown as JsonValue },
     );
-    // What a repair brought to light may be secret too.
+    // A repair may have uncovered further secrets.
     if (validated.fault !== undefined) collectSecrets(call);
     return schemaError(call, validated, 'parameters', error);
   }
@@ -97,12 +71,29 @@ function read(call: Call, validated: Validated): Outcome {
 function unsafeKey(): Outcome {
   return toolError(
     'invalid_input',
-    'The arguments hold a member named `__proto__`, which is refused. Remove it.',
+    'The arguments contain a member named `__proto__`, which is not allowed. Remove it.',
     { reason: 'unsafe_key' },
   );
 }
 
-/** The whole input came as text: it must hold an object. */
+/** Reads JSON that the arguments contain as text, within the bounds of an input. */
+function repair(call: FoundCall, schema: JsonObject): Outcome {
+  const problem = repairText(call);
+  if (problem !== undefined) return problem;
+  if (call.resumed === undefined)
+    call.canonical = repairMembers(call, call.canonical, schema, '') as JsonObject;
+  if (call.extra?.repaired === undefined) return undefined;
+  const whole = copyJson(call.canonical, { maxDepth: 64, maxValues: 50_000 });
+  return whole.ok
+    ? undefined
+    : toolError(
+        'invalid_input',
+        `The arguments are ${whole.message}, once the JSON in their texts is read. Send less.`,
+        { reason: whole.fault },
+      );
+}
+
+/** Reads an input that arrived as one text. */
 function repairText(call: Call): Outcome {
   const text = call.extra?.text;
   if (text === undefined) return undefined;
@@ -111,7 +102,7 @@ function repairText(call: Call): Outcome {
   if (!isJsonObject(parsed))
     return toolError(
       'invalid_input',
-      'Expected the arguments to be a JSON object, got a string that holds none.',
+      'Expected the arguments to be a JSON object, got a string that does not contain one.',
       { reason: 'not_an_object' },
     );
   call.canonical = parsed;
@@ -119,15 +110,12 @@ function repairText(call: Call): Outcome {
   return undefined;
 }
 
-/**
- * After so many texts that hold no JSON the rest stays as it is: the input is no longer one that
- * can be mended.
- */
+/** After so many texts that are not JSON, the input cannot be repaired and the rest is skipped. */
 const mostUnreadable = 100;
 
 /**
- * Places that hold JSON as text where the schema wants an object or an array, and nothing else. The
- * value with its own changes; what is not mended stays the same object.
+ * Repairs texts that contain JSON, where the schema expects only an object or an array. A value
+ * without repairs is returned as the same object.
  */
 function repairMembers(
   call: Call,
@@ -160,7 +148,7 @@ function repairMembers(
     if (before === undefined) continue;
     const after = repairMembers(call, before, member, at(name));
     if (after === before) continue;
-    // One copy for all members, which has each as its own: writing `__proto__` sets no prototype.
+    // The spread makes each member an own one, so that writing `__proto__` sets no prototype.
     changed ??= { ...object } as Record<string, JsonValue>;
     changed[name] = after;
   }
@@ -168,8 +156,8 @@ function repairMembers(
 }
 
 /**
- * What the text stands for, where the schema takes that. Most texts that are no container show it
- * by their first character; asking the engine makes an error each time.
+ * The object or array in a text, if the schema accepts it. The first character rules out most other
+ * texts; `JSON.parse` would make an error for each.
  */
 function container(text: string, schema: JsonObject, call: Call): JsonValue | undefined {
   const { more } = call;
@@ -187,8 +175,8 @@ function wantsContainer(schema: JsonObject): boolean {
 }
 
 /**
- * Whether a schema takes values of a type. One that names none takes any; of `anyOf` and `oneOf`
- * one alternative is enough.
+ * Whether a schema accepts values of a type. Without `type` it accepts any. Of `anyOf` and `oneOf`
+ * one branch is enough.
  */
 function allows(schema: JsonObject, type: string): boolean {
   const { type: named } = schema;
@@ -200,7 +188,7 @@ function allows(schema: JsonObject, type: string): boolean {
   );
 }
 
-/** Text with an own `__proto__` in it is not mended. */
+/** A text with a member named `__proto__` is not repaired. */
 function parseJson(text: string): JsonValue | undefined {
   try {
     const copy = copyJson(JSON.parse(text), { maxDepth: 63, maxValues: 50_000 });

@@ -1,6 +1,6 @@
 /**
- * What a mounted tool does with input that its own schema refuses. Nothing else is ever sent: such
- * a tool does not get to do its work.
+ * Calls mounted tools with input that their own schema refuses. No other input is ever sent, so the
+ * tools do not do their work.
  */
 
 import { describe } from '../../errors.ts';
@@ -12,7 +12,7 @@ import { badInputs, type UsableSchema } from './validate-schema.ts';
 
 const limits = { maxDepth: 64, maxValues: 100_000 };
 
-/** Runs the behavioural checks of one mounted tool, or says why they were left out. */
+/** Runs the behavioural checks of one mounted tool, or reports why they were skipped. */
 export async function checkBehaviour(
   tool: object,
   name: string,
@@ -23,11 +23,10 @@ export async function checkBehaviour(
   const skip = (why: string): void =>
     findings.fail('behaviour_skipped', `Not called: ${why}`, name);
   if (schema === undefined)
-    return skip('it has no usable schema, so no input is known to be wrong for it.');
-  if (isDangerous(tool)) return skip('it says that it is destructive or needs approval.');
+    return skip('it has no usable schema, so no input is known to be invalid.');
+  if (isDangerous(tool)) return skip('it is marked as destructive or as needing approval.');
   const { inputs } = await refusedInputs(schema, timeoutMs);
-  if (inputs.length === 0)
-    return skip('its schema refuses none of the inputs that could be tried.');
+  if (inputs.length === 0) return skip('its schema accepts all inputs that could be tried.');
 
   const faults = new Map<CheckName, string>();
   const fault = (check: CheckName, text: string | undefined): void => {
@@ -49,6 +48,16 @@ export async function checkBehaviour(
       );
     else judge(ended.value, given, fault);
   }
+  noteFaults(faults, name, findings, timeoutMs);
+}
+
+/** Adds the behavioural checks to the findings. */
+function noteFaults(
+  faults: ReadonlyMap<CheckName, string>,
+  name: string,
+  findings: Findings,
+  timeoutMs: number,
+): void {
   findings.note(
     'settles',
     faults.get('settles'),
@@ -61,7 +70,7 @@ export async function checkBehaviour(
     'It does not throw at bad input.',
     name,
   );
-  // Of a tool that gave no answer nothing more is known.
+  // A tool that gave no answer has nothing more to check.
   if (faults.has('settles') || faults.has('never_throws')) return;
   findings.note(
     'result_shape',
@@ -78,18 +87,14 @@ export async function checkBehaviour(
   );
 }
 
-/**
- * The bad inputs that the schema does refuse, and whether there is one that it does not decide
- * about in time.
- */
+/** The bad inputs that the schema refuses, and whether it was too slow to decide about one. */
 export async function refusedInputs(
   { json, refuses }: UsableSchema,
   timeoutMs: number,
 ): Promise<{ readonly inputs: JsonObject[]; readonly late: boolean }> {
   const inputs: JsonObject[] = [];
   const bad = badInputs(json);
-  // Runtimes add the id of the call; a tool takes no notice of it, but a schema may: each input is
-  // asked about as it would be sent.
+  // Some runtimes add the id of the call to the input. A schema may refuse it, so one input has it.
   for (const input of [
     ...bad,
     ...bad.slice(-1).map((last) => ({ ...last, _tool_call_id: 'call-1' })),
@@ -144,7 +149,7 @@ function judge(
   }
 }
 
-/** What is wrong with a result's shape; continues "… answered". */
+/** What is wrong with a result's shape. The text continues "… answered". */
 function shapeFault(result: unknown): string | undefined {
   if (typeof result !== 'object' || result === null || Array.isArray(result))
     return `${describe(result)}; expected { success, output?, error? }.`;

@@ -1,12 +1,9 @@
-/**
- * The checks of `validate`: their names, which are stable, how much each of them matters, and the
- * list that a file's checks are collected in.
- */
+/** The checks of `validate`: their stable names and severities, and the list of a file's checks. */
 
-/** `error` fails the file, `warning` is advice, `info` says what could not be looked at. */
+/** `error` fails the file, `warning` is advice, `info` says what could not be checked. */
 export type CheckSeverity = 'error' | 'warning' | 'info';
 
-/** Every check there is. docs/validating.md has a line for each. */
+/** All checks with their severities. docs/validating.md has a line for each. */
 export const validateChecks = {
   // The file
   file_exists: 'error',
@@ -64,24 +61,21 @@ export type CheckName = keyof typeof validateChecks;
 export interface ValidateCheck {
   /** Stable; docs/validating.md explains it. */
   readonly name: CheckName;
-  /** How much it matters when it fails. */
+  /** What a failure of the check means. */
   readonly severity: CheckSeverity;
-  /** Whether it holds. An `info` that is not passed changes no verdict. */
+  /** Whether it passed. An `info` that did not pass does not fail the file. */
   readonly passed: boolean;
-  /** What was found and, where it failed, what to do. */
+  /** What was found. For a failure, also what to do. */
   readonly message: string;
-  /** The tool that it is about, where it is about one. */
+  /** The tool, if the check is about one. */
   readonly tool?: string;
 }
 
 /** Collects the checks of one file. */
 export interface Findings {
-  /** What was found so far, in order. */
+  /** The checks so far, in order. */
   readonly checks: readonly ValidateCheck[];
-  /**
-   * Adds a check: held where `fault` is undefined, else failed for that reason. Answers whether it
-   * held.
-   */
+  /** Adds a check. It passed if `fault` is undefined. Returns whether it passed. */
   note(name: CheckName, fault: string | undefined, held: string, tool?: string): boolean;
   /** Adds a check that failed. */
   fail(name: CheckName, fault: string, tool?: string): void;

@@ -1,7 +1,4 @@
-/**
- * Checks of definitions: what a registry would refuse, and what is better said otherwise. Their
- * handlers are never run.
- */
+/** Checks of definitions. Their handlers never run. */
 import {
   type AnyTool,
   type HostToolRegistry,
@@ -15,7 +12,7 @@ import { textOf } from './validate-foreign-code.ts';
 import { checkMeaning, refusing } from './validate-schema.ts';
 import { checkDescriptionLength, checkNameStyle, type ToolCheckOptions } from './validate-tool.ts';
 
-/** Which check a refusal of the registry belongs to; any other is about the definition as such. */
+/** The check that an error of the registry belongs to. Other errors belong to `definitions`. */
 const checkOf: Partial<Record<MisuseCode, CheckName>> = {
   duplicate_name: 'name_unique',
   name_conflict: 'name_unique',
@@ -23,7 +20,7 @@ const checkOf: Partial<Record<MisuseCode, CheckName>> = {
 };
 
 /**
- * Registers each definition; what the registry refuses is found, and what it has already is left.
+ * Registers each definition that the registry does not have. Errors of the registry are findings.
  */
 export function registerEach(
   definitions: readonly AnyTool[],
@@ -44,7 +41,7 @@ export function registerEach(
   }
 }
 
-/** Checks definitions that a registry has taken. Answers their names. */
+/** Checks registered definitions. Returns their names. */
 export async function checkDefinitions(
   definitions: readonly AnyTool[],
   findings: Findings,
@@ -73,8 +70,7 @@ async function checkDefinition(
   findings.note('schema_valid', undefined, 'Its schema is usable.', name);
   checkMeaning(schema, input.check(), name, findings);
   if (!behaviour) return;
-  // The library refuses such input before it would call the handler, so asking the schema is the
-  // whole behaviour.
+  // The library refuses such input before it calls the handler, so only the schema has to be asked.
   const { inputs, late } = await refusedInputs(schema, timeoutMs);
   const undecided = late
     ? `Its schema did not decide about bad input within ${timeoutMs} ms.`
@@ -88,9 +84,5 @@ async function checkDefinition(
       name,
     );
   else
-    findings.fail(
-      'behaviour_skipped',
-      'Its schema refuses none of the inputs that could be tried.',
-      name,
-    );
+    findings.fail('behaviour_skipped', 'Its schema accepts all inputs that could be tried.', name);
 }

@@ -1,6 +1,4 @@
-/**
- * One file of `validate`: what kind of file it is, what it offers, and which checks that calls for.
- */
+/** Validates one file: finds out its kind and what it offers, and runs the checks for that. */
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { faultText } from '../../config/import-module.ts';
@@ -20,7 +18,7 @@ const expected =
   `Expected a module (${moduleEndings.join(', ')}) or a host-tools file ` +
   `(${configEndings.join(', ')}).`;
 
-/** Checks the file at an absolute path. Answers the names of the tools that it has. */
+/** Checks the file at an absolute path. Returns the names of its tools. */
 export async function checkFile(
   path: string,
   findings: Findings,
@@ -44,7 +42,9 @@ export async function checkFile(
 async function fileFault(path: string): Promise<string | undefined> {
   try {
     await requireFile(path, { cwd: '/' });
-    return (await stat(path)).isFile() ? undefined : `Cannot read \`${path}\`: it is no file.`;
+    return (await stat(path)).isFile()
+      ? undefined
+      : `Cannot read \`${path}\`: it is not a regular file.`;
   } catch (error) {
     return `Cannot read \`${path}\`: ${textOf(error)}.`;
   }

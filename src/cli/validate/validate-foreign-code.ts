@@ -1,6 +1,6 @@
-/** Running code that is not ours: within a time limit, and whatever it throws becomes text. */
+/** Runs the host's code within a time limit. Whatever it throws becomes text. */
 
-/** How a piece of foreign code ended. `late`: it has not, and nobody waits any longer. */
+/** The outcome of the host's code. `late`: it did not end within the time limit. */
 export type Ended<T> =
   | { readonly kind: 'value'; readonly value: T }
   | { readonly kind: 'threw'; readonly text: string; readonly thrown: unknown }
@@ -9,8 +9,8 @@ export type Ended<T> =
 const longestText = 500;
 
 /**
- * Runs `code` at once and waits at most `timeoutMs` for what it promises. Never rejects. A loop
- * that never yields cannot be cut short from here.
+ * Runs `code` at once and waits at most `timeoutMs` for its promise. Never rejects. A loop that
+ * never yields cannot be stopped.
  */
 export async function within<T>(timeoutMs: number, code: () => T): Promise<Ended<Awaited<T>>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,19 +31,19 @@ export async function within<T>(timeoutMs: number, code: () => T): Promise<Ended
   }
 }
 
-/** Whatever was thrown, as a short text that is not empty; reading it may itself throw. */
+/** A thrown value as a short text that is not empty, even if reading the value throws. */
 export function textOf(thrown: unknown): string {
   try {
     const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
     if (text.trim() !== '')
       return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
   } catch {
-    // A value that cannot be shown.
+    // The value cannot be converted to text.
   }
   return 'an error without a message';
 }
 
-/** A member of something foreign, whose getter may throw. */
+/** Reads a member of a foreign value, whose getter may throw. */
 export function memberOf(
   holder: unknown,
   key: string,

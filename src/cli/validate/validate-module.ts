@@ -1,5 +1,5 @@
 /**
- * What a module offers: an entry point, a setup function, definitions. Read as the loaders read it.
+ * Finds what a module offers, as the loaders do: an entry point, a setup function, definitions.
  */
 
 import { describe } from '../../errors.ts';
@@ -7,11 +7,11 @@ import { type AnyTool, isMisuseError } from '../../index.ts';
 import { internalsOf } from '../../surface-port.ts';
 import { memberOf } from './validate-foreign-code.ts';
 
-/** An export that is to be called, and the object that it is a method of. */
+/** An export that will be called, with the object that it is a method of. */
 export interface Callable {
-  /** The name that it is exported by. */
+  /** Its exported name. */
   readonly name: string;
-  /** What is exported; not yet known to be a function. */
+  /** The exported value, which may not be a function. */
   readonly value: unknown;
   /** Undefined for an export of the module itself. */
   readonly owner: unknown;
@@ -22,24 +22,26 @@ export interface ModuleOffer {
   /** `mount`. */
   readonly mount: Callable | undefined;
   /**
-   * `setupHostTools` or `setup_host_tools`; else a default export that is a function, where there
-   * is no `mount`.
+   * `setupHostTools` or `setup_host_tools`. Otherwise the default export, if it is a function and
+   * there is no `mount`.
    */
   readonly setup: Callable | undefined;
   /**
-   * Definitions that a loader takes, each once: none where there is a setup function by name, which
-   * speaks for the module.
+   * The definitions that a loader takes, each once. Empty if there is a named setup function,
+   * because the loaders then ignore other exports.
    */
   readonly definitions: readonly AnyTool[];
-  /** Exports that are meant to be definitions and are not, with the reason. */
+  /** Exports that look like definitions but are not valid ones, with the reason. */
   readonly faults: readonly string[];
-  /** Arrays of definitions under a name: loaders take arrays as the default export alone. */
+  /**
+   * Named exports that are arrays of definitions. Loaders take arrays only as the default export.
+   */
   readonly arrays: readonly string[];
   /** The names of all exports. */
   readonly names: readonly string[];
 }
 
-/** Names that Node marks a CommonJS module by. */
+/** Names by which Node marks a CommonJS module. */
 const marks: readonly string[] = ['module.exports', '__esModule'];
 
 /** Sorts the exports of an ES module, or of a CommonJS module as an import shows it. */
@@ -56,7 +58,7 @@ export function readModule(namespace: object): ModuleOffer {
   };
   take(namespace, false);
   const main = all.get('default')?.value;
-  // A default export is also read for what it has: `export default createModule(registry)`,
+  // The members of a default export count as well: `export default createModule(registry)`,
   // `module.exports = { mount }`.
   if (
     typeof main === 'object' &&
@@ -90,7 +92,7 @@ export function readModule(namespace: object): ModuleOffer {
   }
   return { mount, setup, definitions: [...definitions], faults, arrays, names };
 
-  /** False for what is neither a definition nor meant to be one. */
+  /** False for a value that does not look like a definition. */
   function sort(place: string, value: unknown): boolean {
     const kind = kindOf(value);
     if (kind === 'definition') definitions.add(value as AnyTool);

@@ -1,7 +1,4 @@
-/**
- * Checks of a module's entry point: what `mount(coordinator, config)` mounts, gives back, and
- * leaves behind.
- */
+/** Checks of `mount(coordinator, config)`: what it mounts, returns and leaves behind. */
 
 import { describe } from '../../errors.ts';
 import type { ToolSession } from '../../index.ts';
@@ -15,8 +12,8 @@ type Mount = (coordinator: TestCoordinator, config: object) => unknown;
 const channel = 'observability.events';
 
 /**
- * Mounts the module on a test coordinator with the configuration {}, checks what is there, and
- * cleans up. Answers the legal names of its tools.
+ * Mounts the module on a test coordinator with the configuration {}, checks the result, and cleans
+ * up. Returns the legal names of its tools.
  */
 export async function checkMount(
   mount: Mount,
@@ -61,7 +58,7 @@ export async function checkMount(
         await checkReturnedCleanup(returned as () => unknown, findings, timeoutMs);
     }
   } finally {
-    // Also where a hostile module has cut the checks short.
+    // Also if a hostile module has cut the checks short.
     await checkCleanup(
       coordinator,
       ended.kind === 'value' && typeof ended.value === 'function',
@@ -131,7 +128,9 @@ function checkReturned(
     );
 }
 
-/** Tools of a module of ours that the session hides for now, each with the reason. */
+/**
+ * Tools that the session hides at the moment, each with the reason. For modules of this library.
+ */
 function gatedTools(coordinator: TestCoordinator): string[] {
   const session = coordinator.getCapability('host-tools.session') as ToolSession | null;
   return session === null
@@ -139,7 +138,7 @@ function gatedTools(coordinator: TestCoordinator): string[] {
     : session.effectiveTools().dropped.map(({ name, code }) => `${name} (${code})`);
 }
 
-/** A coordinator overwrites silently, so two tools of one name are seen in its history alone. */
+/** A coordinator overwrites silently, so only its history shows two tools of the same name. */
 function checkUnique(
   names: readonly string[],
   coordinator: TestCoordinator,
@@ -215,7 +214,7 @@ async function checkReturnedCleanup(
   }
 }
 
-/** What a runtime does at the end of a session. */
+/** Cleans up as a runtime does at the end of a session. */
 async function checkCleanup(
   coordinator: TestCoordinator,
   cleaned: boolean,

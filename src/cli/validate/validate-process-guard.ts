@@ -1,18 +1,17 @@
 /**
- * What foreign code can do to the process while it is looked at, caught: exits, exit codes,
- * rejections that nobody handles, exceptions that nobody catches.
+ * Catches what the host's code does to the process during validation: exits, exit codes, unhandled
+ * rejections and uncaught exceptions.
  */
 import { textOf } from './validate-foreign-code.ts';
 
-/** Watches the process until it is released. */
+/** A guard of the process, until it is released. */
 export interface ProcessGuard {
   /** The calls of `process.exit` and the exit codes that were set, as text. */
   readonly exits: readonly string[];
-  /** Rejections and exceptions that nobody took care of, as text. */
+  /** Unhandled rejections and uncaught exceptions, as text. */
   readonly strays: readonly string[];
   /**
-   * Waits until rejections of the last turns have come out, then leaves the process as it was
-   * found.
+   * Waits until Node has reported the rejections of the last turns. Then restores the process.
    */
   release(): Promise<void>;
 }
@@ -20,32 +19,31 @@ export interface ProcessGuard {
 /** Our stand-in for `process.exit`. */
 interface Stand {
   (code?: unknown): never;
-  /** What it stands for, where it still does. */
+  /** The function that it replaces, while its guard is active. */
   readonly original: typeof process.exit;
   active: boolean;
 }
 
 const stands = new WeakSet<object>();
-/** Listeners of guards. One that is over no longer listens. */
+/** Listeners of active guards. */
 const listening = new WeakSet<object>();
 
-/** Whether a guard watches now. */
+/** Whether a guard is active. */
 export function isValidating(): boolean {
   return process.listeners('uncaughtException').some((listener) => listening.has(listener));
 }
 
 /**
- * Begins to watch, until it is released or `signal` aborts: whoever interrupts wants to end the
- * process. Two guards at once are released in any order.
+ * Starts to guard the process, until it is released or `signal` aborts, because an interruption is
+ * meant to end the process. Two guards at once can be released in any order.
  */
 export function guardProcess(signal?: AbortSignal): ProcessGuard {
   const exits: string[] = [];
   const strays: string[] = [];
   const { exitCode } = process;
   const rejected = (reason: unknown): void =>
-    void strays.push(`A promise was rejected and nobody handled it: ${textOf(reason)}`);
-  const thrown = (error: unknown): void =>
-    void strays.push(`An exception was thrown and nobody caught it: ${textOf(error)}`);
+    void strays.push(`Unhandled rejection: ${textOf(reason)}`);
+  const thrown = (error: unknown): void => void strays.push(`Uncaught exception: ${textOf(error)}`);
   const stand: Stand = Object.assign(
     (code?: unknown): never => {
       if (!stand.active) return stand.original(code as number);
@@ -76,7 +74,7 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
     exits,
     strays,
     async release() {
-      // Rejections come out after the microtasks of a turn; what they cause, a turn later.
+      // Node reports rejections after the microtasks of a turn, and those that follow a turn later.
       for (let turn = 0; turn < 3; turn++)
         await new Promise<void>((resolve) => void setImmediate(resolve));
       restore();
@@ -84,7 +82,7 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
   };
 }
 
-/** The nearest exit below that is not a stand-in of a guard that is over. */
+/** The nearest replaced function that does not belong to a released guard. */
 function underneath(stand: Stand): typeof process.exit {
   let exit = stand.original;
   while (stands.has(exit) && !(exit as unknown as Stand).active)

@@ -1,6 +1,6 @@
 /**
- * Names that rules and definitions give: that something is called so. A typing error in a rule that
- * denies leaves open what it was to close.
+ * Checks that the names in rules and definitions exist. With a typing error, a rule that denies
+ * forbids nothing.
  */
 import type { HostToolRegistry, Rule } from '../../index.ts';
 import { compileRules, registryStateOf } from '../../surface-port.ts';
@@ -9,14 +9,14 @@ import type { Findings } from './validate-checks.ts';
 
 /** A rule as it was written. */
 export interface WrittenRule {
-  /** `rules[0], line 3`. */
+  /** The place, such as `rules[0], line 3`. */
   readonly place: string;
   readonly rule: Rule;
 }
 
 /**
- * Looks for rules that match no tool of the registry, and for `uses` that name none. A registry
- * without tools has nothing to be matched.
+ * Finds rules that match no tool of the registry, and `uses` that name no tool. Does nothing for a
+ * registry without tools.
  */
 export function checkReferences(
   registry: HostToolRegistry,

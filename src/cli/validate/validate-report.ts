@@ -1,14 +1,14 @@
-/** What `validate` reports: as data, and as lines for people. */
+/** The report of `validate`, as data and as lines for people. */
 import { columns, printable } from '../printable.ts';
 import type { Findings, ValidateCheck } from './validate-checks.ts';
 
-/** What was found out about one file. */
+/** The report of one file. */
 export interface ValidatedFile {
-  /** As it was given. */
+  /** The path, as given. */
   readonly file: string;
-  /** No check of severity `error` failed; warnings are fine. */
+  /** Whether no check of severity `error` failed. Warnings do not count. */
   readonly passed: boolean;
-  /** Every check that was made, in order. */
+  /** All checks, in order. */
   readonly checks: readonly ValidateCheck[];
   /** The failed checks of severity `error`, as `name (tool): message`. */
   readonly errors: readonly string[];
@@ -16,15 +16,15 @@ export interface ValidatedFile {
   readonly warnings: readonly string[];
 }
 
-/** What was found out. */
+/** The whole report. */
 export interface ValidateReport {
-  /** Every file passed. */
+  /** Whether every file passed. */
   readonly passed: boolean;
-  /** In the order given; a file that was given twice is here once. */
+  /** In the given order. A file that was given twice is listed once. */
   readonly files: readonly ValidatedFile[];
 }
 
-/** The verdict over a file's checks. */
+/** Makes the report of a file from its checks. */
 export function concludeFile(file: string, { checks }: Pick<Findings, 'checks'>): ValidatedFile {
   const textsOf = (wanted: ValidateCheck['severity']): string[] =>
     checks
@@ -37,8 +37,8 @@ export function concludeFile(file: string, { checks }: Pick<Findings, 'checks'>)
 }
 
 /**
- * Writes a report as lines: each file with what failed in it, then a summary. What was validated
- * cannot move a terminal's cursor or feign a line.
+ * Writes a report as lines: each file with its failed checks, then a summary. Text of validated
+ * files is escaped, so it cannot move a terminal's cursor or fake a line.
  */
 export function formatValidateReport(report: ValidateReport): string {
   const lines: string[] = [];

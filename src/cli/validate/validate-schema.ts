@@ -1,5 +1,6 @@
 /**
- * Checks of a tool's input schema, and what may be sent to a tool because that schema refuses it.
+ * Checks of a tool's input schema, and inputs that can be sent to a tool because its schema refuses
+ * them.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { canonicalJson, copyJson } from '../../json.ts';
@@ -7,20 +8,20 @@ import { createDefinition, internalsOf } from '../../surface-port.ts';
 import type { Findings } from './validate-checks.ts';
 import { memberOf, textOf } from './validate-foreign-code.ts';
 
-/** Whether a schema refuses an input; a promise where the schema's own code answers later. */
+/** Whether a schema refuses an input. A promise if the schema's own code is asynchronous. */
 export type Refuses = (input: JsonObject) => boolean | Promise<boolean>;
 
-/** A schema that holds. */
+/** A valid schema. */
 export interface UsableSchema {
   /** The JSON Schema. */
   readonly json: JsonObject;
-  /** Asks the library's validator. */
+  /** Uses the library's validator. */
   readonly refuses: Refuses;
 }
 
 const properties = ['input_schema', 'inputSchema', 'parameters'] as const;
 const methods = ['get_schema', 'getSchema'] as const;
-/** Keywords that say nothing about which values fit. */
+/** Keywords that do not restrict values. */
 const silent = new Set([
   'type',
   '$schema',
@@ -37,8 +38,8 @@ const silent = new Set([
 const limits = { maxDepth: 64, maxValues: 100_000 };
 
 /**
- * Reads every way in which a mounted tool can show its schema, checks them, and answers the schema
- * where it is usable.
+ * Reads and checks each member by which a mounted tool can show its schema. Returns the schema if
+ * it is usable. One function, because each check adds to what the next one reads.
  */
 export function checkMountedSchema(
   tool: object,
@@ -106,7 +107,7 @@ export function checkMountedSchema(
   return typeof usable === 'string' || faults.length > 0 ? undefined : usable;
 }
 
-/** What a schema says beyond being one. */
+/** Checks the content of a valid schema. */
 export function checkMeaning(
   { json }: UsableSchema,
   nativePatterns: readonly string[],
@@ -141,7 +142,7 @@ function usableSchema(
     const { input } = internalsOf(
       createDefinition({
         name: 'tool',
-        description: 'Stands for the tool.',
+        description: 'A stand-in.',
         parameters: json,
         handler: () => null,
       }),
@@ -153,7 +154,9 @@ function usableSchema(
   }
 }
 
-/** Turns a validator into a question. The validator may write defaults into what it is given. */
+/**
+ * Makes a test from a validator. It gets a copy, because a validator may write defaults into it.
+ */
 export function refusing(
   validate: (
     copy: JsonValue,
@@ -169,18 +172,18 @@ export function refusing(
 
 function notASchema(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return 'is no JSON Schema object.';
+    return 'is not a JSON Schema object.';
   if (memberOf(value, '~standard').value !== undefined)
-    return 'is a schema of a validation library; convert it to JSON Schema.';
+    return 'is a schema of a validation library. Convert it to JSON Schema.';
   if (typeof memberOf(value, 'then').value === 'function')
-    return 'answers a promise; a schema is read at once.';
+    return 'is a promise, but a schema must be available at once.';
   return undefined;
 }
 
 /**
- * Inputs that are probably wrong for the schema and as harmless as they can be: no argument at all,
- * and each declared argument of a kind that it does not have. None holds a text for an argument
- * that takes a text. Only those that the schema does refuse may be used.
+ * Inputs that are probably invalid for the schema, and harmless: one without arguments, and one in
+ * which each declared argument has a wrong type. No argument that takes a text has one. Use only
+ * those that the schema refuses.
  */
 export function badInputs(schema: JsonObject): JsonObject[] {
   const declared = schema.properties;

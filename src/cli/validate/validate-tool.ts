@@ -1,6 +1,5 @@
 /**
- * Checks of one tool: the protocol of a mounted one, and what holds for names and descriptions of
- * any.
+ * Checks of one tool: the protocol of mounted tools, and the names and descriptions of all tools.
  */
 
 import { describe } from '../../errors.ts';
@@ -10,9 +9,9 @@ import type { Findings } from './validate-checks.ts';
 import { memberOf, textOf } from './validate-foreign-code.ts';
 import { checkMountedSchema } from './validate-schema.ts';
 
-/** How tools are checked. */
+/** Options of the checks of tools. */
 export interface ToolCheckOptions {
-  /** Longest wait for anything that foreign code promises, in milliseconds. */
+  /** Maximum milliseconds for each call to the host's code. */
   readonly timeoutMs: number;
   /** Whether tools are called with bad input. */
   readonly behaviour: boolean;
@@ -22,7 +21,7 @@ const snakeCase = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
 const longestProviderName = 64;
 const shortestDescription = 10;
 
-/** Checks a tool that was mounted under `key`. Answers its name, where it has a legal one. */
+/** Checks a tool that is mounted under `key`. Returns its name if that is legal. */
 export async function checkMountedTool(
   key: string,
   tool: unknown,
@@ -31,7 +30,7 @@ export async function checkMountedTool(
 ): Promise<string | undefined> {
   const wrong =
     typeof tool === 'function'
-      ? 'It is callable: a runtime would take it for a clean-up function. Mount a plain object.'
+      ? 'It is a function, so a runtime would use it as a clean-up function. Mount a plain object.'
       : typeof tool === 'object' && tool !== null
         ? undefined
         : `Expected an object with name, description and execute, got ${describe(tool)}.`;
@@ -50,8 +49,8 @@ export async function checkMountedTool(
       'mount_name',
       legal === key
         ? undefined
-        : `It is mounted as \`${key}\` and calls itself \`${legal}\`: a model that is shown one ` +
-            'name calls a tool of the other.',
+        : `It is mounted as \`${key}\`, but its name is \`${legal}\`. A model that is shown one ` +
+            'name would call the other.',
       'It is mounted under its own name.',
       key,
     );
@@ -88,7 +87,7 @@ export function checkNameStyle(name: string, findings: Findings): void {
     'name_style',
     !snakeCase.test(name)
       ? 'Its name is not snake_case (lower-case letters, digits, single underscores), the style ' +
-          'that every model provider takes as it is.'
+          'that every model provider accepts.'
       : name.length > longestProviderName
         ? `Its name has ${name.length} characters; model providers take at most ` +
           `${longestProviderName}.`
@@ -116,12 +115,12 @@ export function checkDescriptionLength(
   );
 }
 
-/** Asks the library itself whether it would take a name. */
+/** The reason for which the library would refuse a name. */
 function nameFault(name: unknown): string | undefined {
   try {
     createDefinition({
       name,
-      description: 'Stands for the tool.',
+      description: 'A stand-in.',
       parameters: { type: 'object' },
       handler: () => null,
     });

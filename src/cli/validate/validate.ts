@@ -1,10 +1,15 @@
-/**
- * `host-tools validate FILE…`: are these files tools that a runtime can load, and do the tools keep
- * to the contract?
- */
+/** Validates files of tools, one after the other, and reports the checks. */
 import { resolve } from 'node:path';
-import { describe } from '../../errors.ts';
 import { type AnyTool, HostToolRegistry, isMisuseError, MisuseError } from '../../index.ts';
+import {
+  abortSignal,
+  duration,
+  flag,
+  readOptions,
+  type TableOf,
+  text,
+  withDefault,
+} from '../../options.ts';
 import { createDefinition } from '../../surface-port.ts';
 import { createFindings, type Findings } from './validate-checks.ts';
 import { checkFile } from './validate-file.ts';
@@ -17,43 +22,50 @@ export type { CheckName, CheckSeverity, ValidateCheck } from './validate-checks.
 export type { ValidatedFile, ValidateReport } from './validate-report.ts';
 export { formatValidateReport } from './validate-report.ts';
 
-/** How {@link validateFiles} goes about it. */
+/** Options of {@link validateFiles}. */
 export interface ValidateOptions {
-  /** What relative files are relative to. @default the process's own working directory */
+  /** The folder that relative paths start from. @default the process's working directory */
   readonly cwd?: string | undefined;
   /**
-   * Longest wait for each import, `mount`, clean-up and call, in milliseconds; above 0 and at most
-   * 2^31-1. @default 5_000
+   * Maximum milliseconds for each import, `mount`, clean-up and call. Above 0 and at most 2^31-1.
+   * @default 5_000
    */
   readonly timeoutMs?: number | undefined;
   /** Whether mounted tools are called with input that their own schema refuses. @default true */
   readonly behaviour?: boolean | undefined;
   /**
-   * Ends the run: the process is left alone at once, and the answer is a rejection with the
-   * signal's reason. @default never
+   * Ends the run. The process is no longer watched, and the promise rejects with the signal's
+   * reason. @default never
    */
   readonly signal?: AbortSignal | undefined;
 }
 
+const validateTable = {
+  cwd: text(),
+  timeoutMs: withDefault(duration, 5_000),
+  behaviour: withDefault(flag, true),
+  signal: abortSignal,
+} satisfies TableOf<ValidateOptions>;
+
 /**
  * Checks files, one after the other. Modules are imported into this process and their `mount` or
- * `setupHostTools` is run, so validate only what you would also load. Whatever they throw, leave
- * rejected or try to exit with is in the report; a loop that never yields cannot be stopped.
- * Rejects with a MisuseError `invalid_option` for no file and for options that cannot be meant, and
- * where `signal` aborts.
+ * `setupHostTools` runs, so validate only what you would also load. Exceptions, unhandled
+ * rejections and calls to `process.exit` are in the report. A loop that never yields cannot be
+ * stopped. Rejects with a MisuseError `invalid_option` without a file or with a wrong option, and
+ * with the signal's reason if `signal` aborts.
  */
 export async function validateFiles(
   files: readonly string[],
-  { cwd = process.cwd(), timeoutMs = 5_000, behaviour = true, signal }: ValidateOptions = {},
+  options?: ValidateOptions,
 ): Promise<ValidateReport> {
   if (files.length === 0)
     throw new MisuseError('invalid_option', 'validate: expected at least one file, got none.');
-  if (!(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))
-    throw new MisuseError(
-      'invalid_option',
-      `validate: expected \`timeoutMs\` to be a number of milliseconds above 0 and at most ` +
-        `2^31-1, got ${describe(timeoutMs)}.`,
-    );
+  const {
+    cwd = process.cwd(),
+    timeoutMs,
+    behaviour,
+    signal,
+  } = readOptions('validate', options, validateTable);
   const paths = new Map<string, string>();
   for (const file of files) {
     const path = resolve(cwd, file);
@@ -84,7 +96,7 @@ async function checkGuarded(
   try {
     names = await checkFile(path, findings, options);
   } catch (error) {
-    // A module can be as hostile as it likes; the report is made all the same.
+    // Even a hostile module gets a report.
     findings.fail('entry_point', `The checks were cut short: ${textOf(error)}`);
   }
   await guard.release();
@@ -97,7 +109,7 @@ async function checkGuarded(
   return names;
 }
 
-/** Tools of different files that one session would not take side by side. */
+/** Finds tools of different files that one session cannot have side by side. */
 function createTwinCheck(): {
   check(names: readonly string[], file: string, findings: Findings): void;
   close(): Promise<void>;
@@ -111,13 +123,13 @@ function createTwinCheck(): {
         let fault =
           owner === undefined
             ? undefined
-            : `The file ${owner} has a tool of this name too; only one of them can be loaded.`;
+            : `The file ${owner} also has a tool with this name. Only one of them can be loaded.`;
         if (owner === undefined) {
           try {
             registry.register(
               createDefinition({
                 name,
-                description: 'Stands for the tool.',
+                description: 'A stand-in.',
                 parameters: { type: 'object' },
                 handler: () => null,
               }) as AnyTool<unknown>,

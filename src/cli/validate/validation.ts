@@ -1,6 +1,4 @@
-/**
- * `validate`: are these files tools that a runtime can load, and do the tools keep to the contract?
- */
+/** `validate`: checks that files of tools load, and that the tools keep to the contract. */
 import type { Command } from '../command.ts';
 import { untilInterrupted } from '../fault.ts';
 
@@ -9,12 +7,12 @@ export const validate: Command = {
   usage: 'FILE...',
   summary: 'check files of tools: that they load, and that the tools keep to the contract',
   notes: [
-    'FILE is a module or a YAML or JSON file. Modules are imported and run; validate only ' +
+    'FILE is a module or a YAML or JSON file. Modules are imported and run, so validate only ' +
       'what you would also load.',
-    'Tools are called with input that their own schema refuses, to see that they never throw; ' +
-      '--no-calls leaves that out.',
-    'Exit code 1 where a check of severity error fails. --timeout-ms is the longest wait for ' +
-      'each import and call; default 5000.',
+    'Tools are called with input that their own schema refuses, to check that they never throw. ' +
+      '--no-calls skips this.',
+    'The exit code is 1 if a check of severity error fails. --timeout-ms limits each import and ' +
+      'call; default 5000.',
   ],
   options: ['timeout-ms', 'no-calls'],
   operands: ['FILE'],

@@ -1,30 +1,25 @@
-/** One call of a server's tool: the executor behind an imported definition. */
+/** One call to a server's tool: the executor behind an imported definition. */
 import { type Executor, fail, type JsonObject, type ToolContext } from '../../index.ts';
+import { longestTimerMs } from '../../options.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../surfaces/shared/executor-fault.ts';
 import { cleanText } from '../../surfaces/shared/outside-text.ts';
 import type { Connection } from './connection.ts';
 import type { ServerTool } from './definition.ts';
-import { answerLost, type Link } from './open.ts';
+import { answerLost, type Link } from './link.ts';
 import { paramHeaders } from './param-headers.ts';
 import { maxErrorBytes, outcomeOf } from './result.ts';
 import { anyResult } from './sdk.ts';
 
 /**
- * What timers can hold. The call's own deadline is the spine's business; the SDK's must never come
- * first.
- */
-const neverMs = 2 ** 31 - 1;
-
-/**
- * Makes the executor of one tool. @param withdrawn why the definition stands no more; undefined
- * while it does
+ * Makes the executor of one tool.
+ * @param withdrawn why the definition may no longer be called; undefined while it may
  */
 export function executorOf(
   tool: ServerTool,
   connection: Connection,
   withdrawn: () => string | undefined,
 ): Executor {
-  // A connection that was opened for this call has shown what its server offers now.
+  // Asked once the link is open: opening it may have shown that the definition changed.
   const linked = async ({ signal }: ToolContext): Promise<Link> => {
     const link = await within(connection.link(), signal);
     const reason = withdrawn();
@@ -38,8 +33,8 @@ export function executorOf(
       try {
         return await callOnce(tool, first, input, context);
       } catch (error) {
-        // The server has forgotten the session, and has not looked at the call: it can be made once
-        // more, in a new one.
+        // A server that has forgotten the session has not looked at the call, so it is safe to make
+        // it once more in a new session.
         if (context.signal.aborted || !sessionForgotten(error, first)) throw toFault(error, first);
         first.drop();
       }
@@ -59,14 +54,16 @@ async function callOnce(
 ): Promise<unknown> {
   let result: unknown;
   try {
-    // Not `callTool` of the SDK: it reads a result by a schema of its own, and tells of each part
-    // that is wrong.
+    // `callTool` of the SDK would check the result with its own schema and describe every part that
+    // is wrong, at any length.
     result = await client.request(
       { method: 'tools/call', params: { name, arguments: input } },
       anyResult,
       {
         signal: context.signal,
-        timeout: neverMs,
+        // The session ends the call at its deadline; the SDK's own must not come first.
+        // The call has its own deadline, so the SDK's must never come first.
+        timeout: longestTimerMs,
         onprogress: ({ progress, total, message }) => context.progress(progress, total, message),
         ...(client.getProtocolEra() === 'modern'
           ? { headers: paramHeaders(inputSchema, input) }
@@ -82,8 +79,7 @@ async function callOnce(
 }
 
 /**
- * A JSON-RPC error that the server itself answered, as a failure of the tool; undefined for
- * anything else.
+ * A JSON-RPC error from the server itself, as a failure of the tool; undefined for any other error.
  */
 function refusalOf(error: unknown): unknown {
   const { code, message, data } = faceOf(error);
@@ -92,14 +88,14 @@ function refusalOf(error: unknown): unknown {
   return fail({
     message:
       text === ''
-        ? `The MCP server answered the error ${code}.`
+        ? `The MCP server returned the error ${code}.`
         : `The MCP server refused the call: ${text}`,
     reason: 'mcp_error',
     details: { code },
   });
 }
 
-/** Codes of the SDK that mean that the server is not there. */
+/** Codes of the SDK which mean that the server is not reachable. */
 const gone = new Set<unknown>([
   'CONNECTION_CLOSED',
   'NOT_CONNECTED',
@@ -107,16 +103,19 @@ const gone = new Set<unknown>([
   'ERA_NEGOTIATION_FAILED',
 ]);
 
-/** What became of the call when it had no answer. */
+/** The error of a call that got no answer. */
 function toFault(error: unknown, link: Link): unknown {
   if (isFault(error)) return error;
   const { code, data, message, status } = faceOf(error);
   const away =
-    status === 502 || status === 503 || status === 504 || (status === 404 && forgets(link));
-  // A TypeError is how fetch says that there was no answer.
+    status === 502 ||
+    status === 503 ||
+    status === 504 ||
+    (status === 404 && hasServerSession(link));
+  // `fetch` throws a TypeError if there was no response.
   if (link.lost || data === answerLost || gone.has(code) || away || error instanceof TypeError)
     return connectionFault(
-      `${link.excess ?? 'The MCP server went away before it had answered.'} The call may have run.`,
+      `${link.excess ?? 'The MCP server disconnected before it answered.'} The call may have run.`,
       error,
     );
   return new Error(
@@ -125,16 +124,17 @@ function toFault(error: unknown, link: Link): unknown {
   );
 }
 
-/** The answers of HTTP servers that know the session no more: 404 by the protocol, 400 by many. */
+/** How HTTP servers say that they have forgotten a session: 404 by the protocol, 400 by many. */
 function sessionForgotten(error: unknown, link: Link): boolean {
   const { status, message } = faceOf(error);
   return (
-    forgets(link) &&
+    hasServerSession(link) &&
     (status === 404 || (status === 400 && typeof message === 'string' && /session/i.test(message)))
   );
 }
 
-function forgets({ client }: Link): boolean {
+/** Only such a session can be forgotten. */
+function hasServerSession({ client }: Link): boolean {
   return client.getProtocolEra() === 'legacy' && client.transport?.sessionId !== undefined;
 }
 
@@ -155,7 +155,7 @@ function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Waits for the connection, but not longer than the call. */
+/** Waits for the connection, but no longer than the call lasts. */
 function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void =>

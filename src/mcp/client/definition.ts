@@ -1,6 +1,6 @@
 /**
- * A tool as a server describes it, made a definition: nothing of the description is believed, and
- * nothing of it can loosen a gate.
+ * Makes a definition from a server's description of a tool. The description is not trusted: nothing
+ * in it can loosen a check.
  */
 import {
   type AnyTool,
@@ -21,18 +21,18 @@ const maxDescriptionBytes = 8_192;
 /** Most characters of a name, prefix included. */
 const maxNameChars = 1_024;
 
-/** What a definition is made with. */
+/** What a definition needs besides the description. */
 export interface DefinitionOptions {
   readonly prefix: string;
   /** Milliseconds. */
   readonly timeoutMs: number | undefined;
   /** `mcp:<server>`. */
   readonly source: string;
-  /** What the patterns of the whole listing may cost; drawn on. */
+  /** What the patterns of the whole listing may still cost. */
   readonly patterns: SharedPatterns;
-  /** Where calls go, by the name that the server knows. */
+  /** Makes the executor, which calls the tool by the server's own name. */
   executorOf(tool: ServerTool): Executor;
-  /** Whether a definition stands, and where. */
+  /** Whether the definition may be called, and which registries hold it. */
   originOf(name: string): OutsideOrigin;
 }
 
@@ -40,24 +40,25 @@ export interface DefinitionOptions {
 export interface ServerTool {
   /** The server's own name for it. */
   readonly name: string;
-  /** Checked by the gate. */
+  /** Already checked. */
   readonly inputSchema: JsonObject;
-  /** It declares an output schema: its structured content is the output. */
+  /** True if it declares an output schema: then its structured content is the output. */
   readonly structured: boolean;
 }
 
-/** The name a tool has in messages and reports, whatever the server gave. */
+/** A tool's name in messages and reports, whatever the server sent. */
 export function reportedName(raw: unknown): string {
   const name = isJsonObject(raw) ? raw.name : undefined;
   return cleanLine(name, 200) || '(no name)';
 }
 
 /**
- * Makes a definition from one entry of a listing, which must be a private JSON copy. It has no
- * title: nothing pins one. @throws MisuseError whose message says what is wrong with it
+ * Makes a definition from one entry of a listing, which must be a private JSON copy. A server's
+ * title is ignored, because fingerprints do not cover titles. @throws MisuseError whose message
+ * says what is wrong with the entry
  */
 export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyTool {
-  if (!isJsonObject(raw)) throw new MisuseError('invalid_definition', 'It is no object.');
+  if (!isJsonObject(raw)) throw new MisuseError('invalid_definition', 'It is not an object.');
   const { name, description, inputSchema, outputSchema, annotations } = raw;
   if (typeof name !== 'string') throw new MisuseError('invalid_definition', 'It has no name.');
   const ownName = options.prefix + name;
@@ -67,17 +68,18 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
       `Its name is longer than ${maxNameChars} characters.`,
     );
   if (!isJsonObject(inputSchema))
-    throw new MisuseError('invalid_schema', 'Its `inputSchema` is no object.');
+    throw new MisuseError('invalid_schema', 'Its `inputSchema` is not an object.');
   const parameters = cleanSchema(gateSchema(inputSchema, options.patterns));
   const output =
     outputSchema === undefined || outputSchema === null
       ? undefined
       : cleanSchema(gateSchema(outputSchema, options.patterns));
-  const said = typeof description === 'string' ? cleanText(description, maxDescriptionBytes) : '';
+  const text = typeof description === 'string' ? cleanText(description, maxDescriptionBytes) : '';
   return createDefinition(
     {
       name: ownName,
-      description: said || `A tool of the server ${options.source} that it does not describe.`,
+      description:
+        text || `A tool of the server ${options.source}, which gives no description of it.`,
       parameters,
       ...(output === undefined ? {} : { outputSchema: output }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
@@ -96,9 +98,9 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
 }
 
 /**
- * The protocol's own defaults: a tool may destroy and may reach out, unless its server says that it
- * does not. `readOnly` and `idempotent` would let the library itself do more with a tool, such as
- * run it beside others: no server's word is enough for that.
+ * The protocol's own defaults: a tool is destructive and reaches the outside world unless its
+ * server says otherwise. `readOnly` and `idempotent` are ignored: they would let this library do
+ * more with a tool, such as run it in parallel, and a server is not trusted to allow that.
  */
 function cautious(annotations: JsonValue | undefined): ToolAnnotations {
   const { destructiveHint, openWorldHint } = isJsonObject(annotations) ? annotations : {};

@@ -1,29 +1,29 @@
-/** HTTP to a server whose answers are bounded while they arrive: the SDK reads them whole. */
+/** HTTP with responses that are bounded as they arrive, because the SDK reads them whole. */
 import type { JsonBounds } from '../../text/json-bounds.ts';
 import { createMessageGuard, maxMessageBytes, messageBounds } from './message-guard.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** What can be set about it. */
+/** Options of {@link boundedFetch}. */
 export interface BoundedFetchOptions {
   /** Most bytes of one message. @default 8 MB */
   readonly maxBytes?: number;
-  /** What a message may hold, asked as each begins. @default what a result may */
+  /** The bounds of a message, asked as each one begins. @default those of a result */
   readonly bounds?: () => JsonBounds;
-  /** Hears which bound a message was over, before its body fails. @default nobody does */
+  /** Called with the bound that a message exceeds, before its body fails. @default not called */
   readonly exceeded?: (message: string) => void;
 }
 
 /**
- * A `fetch` whose bodies fail once a message is over a bound. A stream may go on for ever; each
- * event of it is bounded.
+ * A `fetch` whose response bodies fail once a message exceeds a bound. A stream may go on for ever,
+ * but each of its events is bounded.
  */
 export function boundedFetch(inner: Fetch = fetch, options: BoundedFetchOptions = {}): Fetch {
   return async (url, init) => {
     const response = await inner(url, init);
     const { body, status, statusText, headers } = response;
     if (body === null) return response;
-    // Whatever else it calls itself, it is read whole.
+    // The SDK reads any other body whole.
     const streaming =
       response.ok && /^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '');
     const bounded = new Response(body.pipeThrough(bound(streaming, options)), {
@@ -31,7 +31,7 @@ export function boundedFetch(inner: Fetch = fetch, options: BoundedFetchOptions 
       statusText,
       headers,
     });
-    // What the SDK reads of a response to tell redirects.
+    // The SDK reads these to recognize redirects.
     Object.defineProperties(bounded, {
       url: { value: response.url },
       redirected: { value: response.redirected },

@@ -1,20 +1,17 @@
-/**
- * What a server can make a connection do by itself, bounded: answers to its requests, and opening
- * its streams again.
- */
+/** Bounds on what a server can make a connection do: answer its requests and reopen its streams. */
 import type { Client, ReconnectionScheduler, Transport } from '@modelcontextprotocol/client';
 import type { Later } from './relisting.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
-/** Most characters of the id of a server's request: its answer repeats it. */
+/** Most characters of the id of a server's request, because the answer repeats it. */
 const maxIdChars = 128;
-/** Most answers that are under way at once. */
+/** Most answers in transit at once. */
 const maxAnswers = 16;
 
 /**
- * Answers a server's requests only as fast as it takes the answers: those with a long id, and those
- * beyond 16 whose answers are still under way, get none. It is done where answers leave, so that it
- * holds from the first message of the handshake on.
+ * Answers a server's requests only as fast as the server takes the answers. A request with a long
+ * id gets no answer, and neither does one that comes while 16 answers are in transit. This is done
+ * where answers leave, so it applies from the first message of the handshake.
  */
 export function boundAnswers(transport: Transport): void {
   const send = transport.send.bind(transport);
@@ -35,14 +32,14 @@ export function boundAnswers(transport: Transport): void {
   };
 }
 
-/** Before a method's name, where the SDK has no schema for it. */
+/** Put before a method's name, so that the SDK has no schema for it. */
 const unread = 'host-tools/';
 
 /**
- * A client whose requests are answered with what the server sent. In the era of 2026 the SDK reads
- * each result by its method's schema, whatever schema a request is given, and tells of each part
- * that is wrong: 20 000 wrong parts make megabytes of text. So it is asked for a method that it
- * does not know, and the name is put right where the request leaves.
+ * A client whose requests resolve with exactly what the server sent. In the 2026 era the SDK checks
+ * each result with its method's schema, whatever schema the request was given, and describes each
+ * wrong part: 20 000 wrong parts make megabytes of text. So the SDK is given a method name that it
+ * does not know, which is corrected where the request leaves.
  */
 export function askUnread(client: Client, transport: Transport): ConnectedMcpClient {
   const send = transport.send.bind(transport);
@@ -64,29 +61,29 @@ export function askUnread(client: Client, transport: Transport): ConnectedMcpCli
 
 const firstPauseMs = 500;
 const longestPauseMs = 5_000;
-/** Most that a server can ask for. Timers take what is far longer for nothing. */
+/** The longest pause that a server can ask for. A timer treats far longer times as zero. */
 const longestWishMs = 30_000;
-/** Without a reconnection for so long, the pause begins anew. */
+/** After this long without a reconnection, the pause is short again. */
 const quietMs = 30_000;
 
-/** When streams are opened again. */
+/** Decides when streams are reopened. */
 export interface Reconnections {
   /** For the SDK's transport. */
   readonly schedule: ReconnectionScheduler;
-  /** Calls off what is to come. */
+  /** Cancels all reconnections that are due. */
   clear(): void;
 }
 
 /**
- * Streams that end again and again are opened ever later, whatever `retry` the server gives: from
- * half a second to 5 s; longer where it asks for that.
+ * Reopens streams that keep ending after a growing pause, from half a second to 5 s, whatever
+ * `retry` the server sends. If it asks for a longer pause, it gets one of up to 30 s.
  */
 export function createReconnections(clock: { now(): number }, later: Later): Reconnections {
   const pending = new Set<() => void>();
   let pauseMs = firstPauseMs;
   let lastAt = Number.NEGATIVE_INFINITY;
   const clear = (): void => {
-    for (const callOff of pending) callOff();
+    for (const cancel of pending) cancel();
     pending.clear();
   };
   return {
@@ -96,12 +93,12 @@ export function createReconnections(clock: { now(): number }, later: Later): Rec
       lastAt = now;
       const wait = Math.min(longestWishMs, Math.max(pauseMs, wish));
       pauseMs = Math.min(longestPauseMs, 2 * pauseMs);
-      const callOff = later(() => {
-        pending.delete(callOff);
+      const cancel = later(() => {
+        pending.delete(cancel);
         reconnect();
       }, wait);
-      pending.add(callOff);
-      // The transport remembers one of them, and calls it when it closes: they all end then.
+      pending.add(cancel);
+      // The transport keeps only the last one and calls it when it closes, which must end them all.
       return clear;
     },
     clear,

@@ -1,53 +1,55 @@
 /**
- * `importMcpTools`: another server's tools as definitions of ours, behind every gate, pinned by
- * fingerprint.
+ * `importMcpTools`: another server's tools as definitions, checked like any other tool and pinned
+ * by fingerprint.
  */
 
 import { describe } from '../../errors.ts';
-import { type AnyTool, MisuseError } from '../../index.ts';
+import { MisuseError } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
-import { readOptions } from '../../options.ts';
-import type { SharedPatterns } from '../../schema/pattern-budget.ts';
-import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
-import { cleanLine } from '../../surfaces/shared/outside-text.ts';
-import { createPause } from '../../surfaces/shared/stretches.ts';
-import { nameSkeleton } from '../../text/names.ts';
-import { executorOf } from './call.ts';
-import { type ConnectionClock, createConnection } from './connection.ts';
-import { defineServerTool, reportedName } from './definition.ts';
-import { listTools } from './listing.ts';
 import {
-  adoptClient,
-  type Link,
-  type McpHttpConnection,
-  type McpStdioConnection,
-  type OpenOptions,
-  openHttp,
-  openStdio,
-} from './open.ts';
-import { createLedger, type McpDrift, type McpPin } from './pins.ts';
+  anything,
+  arrayOf,
+  duration,
+  kind,
+  object,
+  readOptions,
+  required,
+  type TableOf,
+  text,
+  withDefault,
+  wrongOption,
+} from '../../options.ts';
+import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import { adoptClient } from './adopt-client.ts';
+import { type Connection, type ConnectionClock, createConnection } from './connection.ts';
+import { type ImportedMcpTools, importedTools } from './imported-tools.ts';
+import type { Link, OpenOptions } from './link.ts';
+import { type McpHttpConnection, openHttp } from './open-http.ts';
+import { type McpStdioConnection, openStdio } from './open-stdio.ts';
+import { createLedger, type McpPin } from './pins.ts';
 import { createRelisting, type Later } from './relisting.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
+import { readTools, type ServerTools } from './server-tools.ts';
 
 /**
- * Where a server is: a command to start, an endpoint, or a client of `@modelcontextprotocol/client`
- * 2 that the host has connected and will close.
+ * How to reach a server: a command to start, an endpoint, or a connected client of
+ * `@modelcontextprotocol/client` 2, which the host closes itself.
  */
 export type McpConnection = McpStdioConnection | McpHttpConnection | ConnectedMcpClient;
 
-/** How {@link importMcpTools} goes about it. */
+/** Options of {@link importMcpTools}. */
 export interface ImportMcpOptions {
   /** Put before each of the server's names. @default "" */
   readonly prefix?: string | undefined;
   /**
-   * The host's own name for the server; its tools' source is `mcp:` and this. @default what the
-   * server calls itself, which nobody has checked
+   * The host's own name for the server. The source of its tools is `mcp:` followed by this name.
+   * @default what the server calls itself, unverified
    */
   readonly name?: string | undefined;
   /**
    * Accepted definitions by name, prefix included: fingerprints, or what `host-tools mcp pin`
-   * wrote. A tool that differs, or that is not named, is left out and in `drift`.
-   * @default the first listing is accepted as it is; what changes or comes later is drift
+   * wrote. A tool that differs or is not named here is left out of `tools` and reported in `drift`.
+   * @default the first listing is accepted as it is; what changes or is added later is drift
    */
   readonly pins?: Readonly<Record<string, string | McpPin>> | undefined;
   /**
@@ -57,55 +59,7 @@ export interface ImportMcpOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A tool that could not be made a definition. */
-export interface McpImportFailure {
-  /** What the server calls it, cleaned and cut. */
-  readonly name: string;
-  /** What is wrong with it. */
-  readonly reason: string;
-}
-
-/** What {@link importMcpTools} gives. Its members follow the server. */
-export interface ImportedMcpTools {
-  /** What rules, approvals and events know its tools by: `mcp:` and the server's name. */
-  readonly source: string;
-  /**
-   * The definitions that stand, in the server's order, for `registry.registerAll`. Registries that
-   * hold one follow it.
-   */
-  readonly tools: readonly AnyTool<unknown>[];
-  /** Fingerprints of what is accepted, by name; give them as `pins` the next time. */
-  readonly pins: Readonly<Record<string, string>>;
-  /** What differs from what is accepted. None of it can be called. */
-  readonly drift: readonly McpDrift[];
-  /** What cannot be had at all. */
-  readonly failed: readonly McpImportFailure[];
-  /**
-   * What the server gives under a name now, for people to look at; undefined when it gives none.
-   */
-  found(name: string): AnyTool<unknown> | undefined;
-  /**
-   * Accepts a tool as the server gives it now; registries that hold the old definition get the new
-   * one. Where it gives the tool no more, its pin is dropped.
-   * @param found the fingerprint that was looked at: another one is refused
-   * @throws MisuseError `unknown_tool`, or `invalid_option` for a definition that changed again
-   */
-  accept(name: string, found?: string): void;
-  /**
-   * Lists the server's tools again. It happens by itself when the server says that they changed,
-   * after a growing pause where it says so again and again, and after each new connection. Rejects
-   * when the server cannot be reached or its listing is refused; then all stays as it was.
-   */
-  refresh(): Promise<void>;
-  /**
-   * Ends the connection, a child process of it, and everything else; calls end as `executor_lost`.
-   * A client of the host stays open. Idempotent.
-   */
-  close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
-/** What tests replace. */
+/** Time and chance, replaced in tests. */
 export interface ImportPorts {
   readonly clock: ConnectionClock;
   /** Milliseconds for a handshake, and for a listing. */
@@ -115,29 +69,39 @@ export interface ImportPorts {
 
 const where = 'importMcpTools';
 
-/**
- * Most instructions of the patterns of a listing: compiling them is what takes long, a second or
- * two at worst, in stretches.
- */
-const maxPatternSize = 1_000_000;
-
 const ports: ImportPorts = {
   clock: { now: () => performance.now(), random: Math.random },
   handshakeMs: 30_000,
   later: (run, ms) => {
     const timer = setTimeout(run, ms);
-    // A listing that is due keeps no process alive.
+    // A listing that is due must not keep the process alive.
     timer.unref();
     return () => clearTimeout(timer);
   },
 };
 
 /**
- * Connects to an MCP server and makes definitions of its tools. What the server says is not
- * believed: schemas pass the gate for schemas from outside, texts are cleaned and bounded, hints
- * can only make gates stricter, and a definition that changes is withdrawn until it is accepted.
+ * Connects to an MCP server and makes definitions of its tools. The server is not trusted: its
+ * schemas are checked as schemas from outside, its texts are cleaned and shortened, its hints can
+ * only make checks stricter, and a definition that changes is withdrawn until it is accepted.
  * @throws (rejects with) MisuseError `invalid_option`, `missing_dependency`; an error with the code
  * `executor_lost` when the server cannot be reached or its listing is refused
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { importMcpTools } from 'host-tools/mcp';
+ *
+ * const { tools, close } = await importMcpTools(
+ *   { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/srv/docs'] },
+ *   { name: 'docs', prefix: 'docs.' },
+ * );
+ * const registry = new HostToolRegistry({
+ *   rules: [{ effect: 'ask', source: 'mcp:*', tools: 'docs.write_*' }],
+ * });
+ * registry.registerAll(tools);
+ * // later: await close();
+ * ```
  */
 export async function importMcpTools(
   connection: McpConnection,
@@ -146,115 +110,46 @@ export async function importMcpTools(
   return importThrough(connection, options, ports);
 }
 
-/** {@link importMcpTools} with its time and chance. */
+/** {@link importMcpTools} with the given time and chance. */
 export async function importThrough(
-  connection: McpConnection,
+  given: McpConnection,
   options: ImportMcpOptions | undefined,
   { clock, handshakeMs, later }: ImportPorts,
 ): Promise<ImportedMcpTools> {
-  const { prefix, timeoutMs, name, pins } = checkOptions(options);
-  const ledger = createLedger(pins);
-  let failed: readonly McpImportFailure[] = [];
-  let greeting = 0;
-  let source = name === undefined ? undefined : `mcp:${name}`;
-
-  const greet = async (client: ConnectedMcpClient): Promise<void> => {
-    source ??= `mcp:${cleanLine(client.getServerVersion()?.name, 64) || 'unnamed'}`;
-    const from = source;
-    const faults: McpImportFailure[] = [];
-    const found = new Map<string, AnyTool<unknown>>();
-    const patterns: SharedPatterns = { left: maxPatternSize };
-    const turn = ++greeting;
-    const stillCounts = (): void => {
-      // The import was closed meanwhile, or a new connection was greeted.
-      if (turn !== greeting)
-        throw connectionFault(
-          'The connection to the MCP server was lost while its tools were read.',
-        );
-    };
-    const listed = await listTools(client, handshakeMs);
-    stillCounts();
-    const pause = createPause();
-    for (const raw of listed) {
-      await pause();
-      stillCounts();
-      try {
-        let origin: ReturnType<typeof ledger.originOf> | undefined;
-        const definition = defineServerTool(raw, {
-          prefix,
-          timeoutMs,
-          source: from,
-          patterns,
-          executorOf: (tool) => executorOf(tool, link, () => origin?.withdrawn()),
-          originOf: (own) => {
-            origin = ledger.originOf(own, from);
-            return origin;
-          },
-        }) as AnyTool<unknown>;
-        if (origin !== undefined) origin.fingerprint = definition.fingerprint;
-        const skeleton = nameSkeleton(definition.name);
-        const twin = found.get(skeleton)?.name;
-        if (twin !== undefined)
-          throw new MisuseError(
-            'name_conflict',
-            `Its name could be taken for \`${twin}\`, which came before it.`,
-          );
-        found.set(skeleton, definition);
-      } catch (error) {
-        faults.push({
-          name: reportedName(raw),
-          reason: cleanLine(error instanceof Error ? error.message : String(error), 1_000),
-        });
-      }
-    }
-    failed = Object.freeze(faults);
-    ledger.offer([...found.values()]);
+  const { prefix, timeoutMs, name, pins } = readOptions(where, options, importTable);
+  const tools: ServerTools = {
+    prefix,
+    timeoutMs,
+    listingMs: handshakeMs,
+    ledger: createLedger(readPins(pins)),
+    source: name === undefined ? undefined : `mcp:${name}`,
+    failed: [],
+    readings: 0,
   };
-  const link = createConnection({
-    open: openerOf(connection, handshakeMs, () => listing.changed()),
-    greet,
+  const connection: Connection = createConnection({
+    open: openerOf(given, handshakeMs, () => relisting.changed()),
+    greet: (client) => readTools(tools, client, connection),
     clock,
-    reopen: !isClient(connection),
+    reopen: !isClient(given),
   });
-  const listing = createRelisting({
-    list: async () => greet((await link.link()).client),
+  const relisting = createRelisting({
+    list: async () => readTools(tools, (await connection.link()).client, connection),
     clock,
     later,
   });
   const close = async (): Promise<void> => {
-    greeting++;
-    listing.close();
-    await link.close();
-    ledger.close();
+    tools.readings++;
+    relisting.close();
+    await connection.close();
+    tools.ledger.close();
   };
   try {
-    await link.link();
+    await connection.link();
   } catch (error) {
     await close();
     throw error;
   }
-  return Object.freeze({
-    get source() {
-      return source as string;
-    },
-    get tools() {
-      return ledger.tools;
-    },
-    get pins() {
-      return ledger.pins;
-    },
-    get drift() {
-      return ledger.drift;
-    },
-    get failed() {
-      return failed;
-    },
-    found: ledger.found,
-    accept: (tool: string, found?: string) => ledger.accept(tool, found),
-    refresh: listing.refresh,
-    close,
-    [Symbol.asyncDispose]: close,
-  });
+  return importedTools(tools, relisting, close);
 }
 
 function isClient(connection: McpConnection): connection is ConnectedMcpClient {
@@ -273,51 +168,52 @@ function openerOf(
       throw new MisuseError(
         'invalid_option',
         'importMcpTools: expected a client of `@modelcontextprotocol/client` 2, got one of an ' +
-          'older SDK. Give `{ command }` or `{ url }` instead, or connect with the newer ' +
-          'client: it speaks to older servers too.',
+          'older SDK. Pass `{ command }` or `{ url }` instead, or connect with the newer ' +
+          'client, which works with older servers too.',
       );
     return async (signal) => adoptClient(connection, optionsFor(signal));
   }
   const isCommand = Object.hasOwn(connection, 'command');
-  // Which of the two is meant cannot be told.
+  // With both or neither, the intended one is unclear.
   if (isCommand === Object.hasOwn(connection, 'url')) throw wrongConnection(connection);
   if (isCommand) {
-    const given = readOptions<McpStdioConnection>(
-      where,
-      connection as McpStdioConnection,
-      ['command', 'args', 'env', 'cwd'],
-      { noun: 'member' },
-    );
-    const { command, args = [], env = {}, cwd } = given;
-    const texts = (values: unknown): boolean =>
-      Array.isArray(values) && values.every((value) => typeof value === 'string');
-    if (
-      typeof command !== 'string' ||
-      command === '' ||
-      !texts(args) ||
-      !isJsonObject(env) ||
-      !texts(Object.values(env))
-    )
-      throw wrongConnection(connection);
-    if (cwd !== undefined && typeof cwd !== 'string') throw wrongConnection(connection);
+    const { command, args, env, cwd } = readOptions(where, connection, commandTable, member);
     return (signal) => openStdio({ command, args, env, cwd }, optionsFor(signal));
   }
-  const { url, headers = {} } = readOptions<McpHttpConnection>(
-    where,
-    connection as McpHttpConnection,
-    ['url', 'headers'],
-    { noun: 'member' },
-  );
-  if (url === undefined || !URL.canParse(String(url)) || !/^https?:$/.test(new URL(url).protocol))
-    throw wrongConnection(connection);
-  // `fetch` refuses them too, and quotes them.
+  const { url, headers } = readOptions(where, connection, addressTable, member);
+  // `fetch` refuses them as well, but quotes them in its error.
   if (new URL(url).username !== '' || new URL(url).password !== '')
     throw new MisuseError(
       'invalid_option',
-      'importMcpTools: expected `url` without a user and a password; give them as a header.',
+      'importMcpTools: expected `url` without a user and a password. Pass them in a header instead.',
     );
   return (signal) => openHttp({ url, headers }, optionsFor(signal));
 }
+
+const member = { noun: 'member' };
+const noTexts: Readonly<Record<string, string>> = Object.freeze({});
+const commandTable = {
+  command: required(text(1)),
+  args: withDefault(arrayOf(text(), 'strings'), Object.freeze([])),
+  env: withDefault(
+    kind<Readonly<Record<string, string>>>(
+      'an object of strings',
+      (value) =>
+        isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'),
+    ),
+    noTexts,
+  ),
+  cwd: text(),
+} satisfies TableOf<McpStdioConnection>;
+const addressTable = {
+  url: required(
+    kind<string | URL>(
+      'an http(s) address',
+      (url) => URL.canParse(String(url)) && /^https?:$/.test(new URL(String(url)).protocol),
+    ),
+  ),
+  headers: withDefault(anything<Readonly<Record<string, string>>>(), noTexts),
+} satisfies TableOf<McpHttpConnection>;
 
 function wrongConnection(connection: unknown): MisuseError {
   return new MisuseError(
@@ -327,52 +223,28 @@ function wrongConnection(connection: unknown): MisuseError {
   );
 }
 
-const known = ['prefix', 'name', 'pins', 'timeoutMs'];
-
-interface ReadOptions {
-  readonly prefix: string;
-  readonly timeoutMs: number | undefined;
-  readonly name: string | undefined;
-  readonly pins: ReadonlyMap<string, string> | undefined;
-}
-
-function checkOptions(options: ImportMcpOptions | undefined): ReadOptions {
-  const { prefix = '', timeoutMs, name, pins } = readOptions(where, options, known);
-  if (typeof prefix !== 'string') throw wrong('prefix', 'a string', prefix);
-  if (
-    timeoutMs !== undefined &&
-    !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1)
-  )
-    throw wrong('timeoutMs', 'a number of milliseconds above 0 and at most 2^31-1', timeoutMs);
-  if (
-    name !== undefined &&
-    (typeof name !== 'string' || name.trim() === '' || cleanLine(name, 256) !== name)
-  )
-    throw wrong('name', 'a line of visible text', name);
-  return { prefix, timeoutMs, name, pins: readPins(pins) };
-}
+const importTable = {
+  prefix: withDefault(text(), ''),
+  timeoutMs: duration,
+  name: kind<string>(
+    'a line of visible text',
+    (value) => typeof value === 'string' && value.trim() !== '' && cleanLine(value, 256) === value,
+  ),
+  pins: object<NonNullable<ImportMcpOptions['pins']>>(),
+} satisfies TableOf<ImportMcpOptions>;
 
 function readPins(pins: ImportMcpOptions['pins']): ReadonlyMap<string, string> | undefined {
   if (pins === undefined) return undefined;
-  if (typeof pins !== 'object' || pins === null || Array.isArray(pins))
-    throw wrong('pins', 'an object of fingerprints by name', pins);
   return new Map(
     Object.entries(pins).map(([name, pin]) => {
-      // A file of pins may say more about each.
+      // A file of pins holds objects, which may say more about each tool.
       const fingerprint =
         typeof pin === 'object' && pin !== null && Object.hasOwn(pin, 'fingerprint')
           ? pin.fingerprint
           : pin;
       if (typeof fingerprint !== 'string')
-        throw wrong(`pins["${cleanLine(name, 100)}"]`, 'a fingerprint', pin);
+        throw wrongOption(where, `pins["${cleanLine(name, 100)}"]`, 'a fingerprint', pin);
       return [name, fingerprint];
     }),
-  );
-}
-
-function wrong(option: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `importMcpTools: expected \`${option}\` to be ${expected}, got ${describe(got)}.`,
   );
 }

@@ -1,4 +1,4 @@
-/** Asking a server for its tools, page by page, within bounds. */
+/** Asks a server for its tools, page by page and within bounds. */
 import type { JsonObject } from '../../index.ts';
 import { copyJson, isJsonObject } from '../../json.ts';
 import { connectionFault, isFault } from '../../surfaces/shared/executor-fault.ts';
@@ -12,15 +12,15 @@ const maxTools = 1_000;
 /** Most characters of one listing, over its pages. */
 const maxChars = 8 * 1_048_576;
 /**
- * Most values of one page. What arrives over a transport of ours is bounded more tightly before it
+ * Most values of one page. Our own transports have a tighter bound, which applies before a message
  * is parsed.
  */
 const maxValues = 500_000;
 
 /**
- * Lists a server's tools as it gave them: private copies, not yet looked at.
+ * Lists a server's tools as private copies, which are not checked yet.
  * @param timeoutMs milliseconds for all pages together
- * @throws ConnectionFault that names the bound, or what the server said
+ * @throws ConnectionFault that names the bound, or quotes the server's error
  */
 export async function listTools(
   client: ConnectedMcpClient,
@@ -37,7 +37,7 @@ export async function listTools(
     const page = await request(client, cursor, signal, timeoutMs);
     const copy = copyJson(page, { maxDepth: 80, maxValues, maxChars: maxChars - chars });
     if (!copy.ok && copy.fault !== 'too_large')
-      throw refused(`a listing that is no JSON: ${copy.message}`);
+      throw refused(`a listing that is not valid JSON: ${copy.message}`);
     if (!copy.ok || copy.overflow) throw refused('a listing that is too large');
     if (!isJsonObject(copy.value) || !Array.isArray(copy.value.tools))
       throw refused('a listing without `tools`');
@@ -48,7 +48,7 @@ export async function listTools(
     const { nextCursor } = copy.value as JsonObject;
     if (nextCursor === undefined || nextCursor === null || nextCursor === '') return tools;
     if (typeof nextCursor !== 'string' || cursors.has(nextCursor))
-      throw refused('a cursor that leads nowhere');
+      throw refused('an invalid or repeated cursor');
     cursors.add(nextCursor);
     cursor = nextCursor;
   }
@@ -76,5 +76,5 @@ async function request(
 }
 
 function refused(what: string): Error {
-  return connectionFault(`The MCP server gave ${what}; nothing of it is taken.`);
+  return connectionFault(`The MCP server sent ${what}. The whole listing was refused.`);
 }

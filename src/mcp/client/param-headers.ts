@@ -1,18 +1,18 @@
 /**
- * The `Mcp-Param-*` headers of a call in the era of 2026: the arguments that a schema marks with
- * `x-mcp-header`, repeated for gateways that do not read bodies.
+ * The `Mcp-Param-*` headers of a call in the 2026 era. They repeat the arguments that a schema
+ * marks with `x-mcp-header`, for gateways that do not read bodies.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 
-/** What a header may be called, by RFC 9110. */
+/** A header name, by RFC 9110. */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const markedTypes: ReadonlySet<JsonValue | undefined> = new Set(['string', 'integer', 'boolean']);
-/** What a header can hold as it is: visible ASCII, with spaces and tabs only inside. */
+/** A value that needs no encoding: visible ASCII, with spaces and tabs only inside. */
 const plain = /^[!-~](?:[\t -~]*[!-~])?$/;
 const base64 = /^=\?base64\?.*\?=$/;
 
-/** A mark, and the argument that it stands on. */
+/** A mark in the schema, with the argument that it belongs to. */
 interface Mark {
   readonly header: JsonValue;
   readonly type: JsonValue | undefined;
@@ -20,8 +20,8 @@ interface Mark {
 }
 
 /**
- * The headers by name. None where a mark is not as the protocol has it: such a tool is no tool of
- * that era.
+ * The headers by name. Empty if any mark does not follow the protocol: such a tool was not written
+ * for that era.
  */
 export function paramHeaders(schema: JsonObject, input: JsonObject): Record<string, string> {
   const marks: Mark[] = [];
@@ -59,8 +59,8 @@ function collect({ properties }: JsonObject, input: JsonValue | undefined, marks
 }
 
 /**
- * Undefined for what no header can repeat: nothing, a list or an object, and a number that text may
- * round differently.
+ * The text of a header. Undefined for what no header can repeat: a missing value, a list, an
+ * object, or an integer beyond the safe range, whose digits may differ.
  */
 function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'number')

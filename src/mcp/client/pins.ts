@@ -1,64 +1,72 @@
 /**
- * Which definitions of a server stand: each is known by its fingerprint, and a changed one stands
- * only once somebody has accepted it.
+ * Which definitions of a server may be called. Each is known by its fingerprint; a changed one may
+ * be called only after somebody has accepted it.
  */
 
 import { describe } from '../../errors.ts';
 import { type AnyTool, MisuseError } from '../../index.ts';
 import type { OutsideOrigin, OutsidePlace } from '../../surface-port.ts';
 
-/** A tool that a server gives otherwise than it was accepted. */
+/** A tool whose definition differs from the accepted one. */
 export interface McpDrift {
   /** Its name, prefix included. */
   readonly name: string;
-  /** The fingerprint that was accepted; undefined for a tool that nobody has accepted yet. */
+  /** The accepted fingerprint; undefined for a tool that has not been accepted yet. */
   readonly pinned: string | undefined;
   /**
-   * The fingerprint of what the server gives now; undefined where it gives the tool no more, or in
-   * a form that is refused.
+   * The fingerprint of what the server offers now; undefined if it no longer offers the tool, or
+   * offers it in a form that is refused.
    */
   readonly found: string | undefined;
 }
 
-/** A tool as it was accepted: what `host-tools mcp pin` writes. */
+/** An accepted tool, as `host-tools mcp pin` writes it. */
 export interface McpPin {
-  /** The accepted definition's. */
+  /** The fingerprint of the accepted definition. */
   readonly fingerprint: string;
 }
 
-/** One name, over all definitions that it ever had. */
+/** One tool name, with every definition that it ever had. */
 interface Cell {
-  /** What the server gives now. */
+  /** What the server offers now. */
   offered: AnyTool<unknown> | undefined;
   /** What may be called. */
-  standing: AnyTool<unknown> | undefined;
+  active: AnyTool<unknown> | undefined;
   readonly places: Set<WeakRef<OutsidePlace>>;
 }
 
-/** The definitions of one server, and which of them stand. */
+/** The definitions of one server, and which of them may be called. */
 export interface Ledger {
-  /** Those that stand, in the server's order. */
+  /** Those that may be called, in the server's order. */
   readonly tools: readonly AnyTool<unknown>[];
   readonly pins: Readonly<Record<string, string>>;
   readonly drift: readonly McpDrift[];
-  /** How many names it remembers. */
+  /** The number of names that it remembers. */
   readonly size: number;
-  /** What the server gives under a name, accepted or not. */
+  /** What the server offers under a name, accepted or not. */
   found(name: string): AnyTool<unknown> | undefined;
   /**
-   * Ties a definition that is about to be made to its name. The fingerprint is set once it is
-   * known.
+   * Ties a definition that is about to be made to its name. The caller sets the fingerprint once it
+   * is known.
    */
   originOf(name: string, source: string): OutsideOrigin & { fingerprint: string };
-  /** Takes a whole listing. */
+  /** Takes in a whole listing. */
   offer(definitions: readonly AnyTool<unknown>[]): void;
   /**
-   * @throws MisuseError `unknown_tool`, or `invalid_option` where `found` is no longer what the
-   * server gives.
+   * @throws MisuseError `unknown_tool`, or `invalid_option` if `found` is no longer what the server
+   * offers.
    */
   accept(name: string, found: string | undefined): void;
-  /** Whatever still asks for a tool is told that there is none. */
+  /** Stops updating the registries that hold the tools. */
   close(): void;
+}
+
+interface State {
+  /** Accepted fingerprints by name; undefined until the first listing if none were given. */
+  accepted: Map<string, string> | undefined;
+  readonly cells: Map<string, Cell>;
+  /** The names of the last listing, in the server's order. */
+  order: readonly string[];
 }
 
 /**
@@ -66,117 +74,142 @@ export interface Ledger {
  * name.
  */
 export function createLedger(pins: ReadonlyMap<string, string> | undefined): Ledger {
-  let accepted = pins === undefined ? undefined : new Map(pins);
-  const cells = new Map<string, Cell>();
-  let order: readonly string[] = [];
-
-  const cellOf = (name: string): Cell => {
-    let cell = cells.get(name);
-    if (cell === undefined) {
-      cell = { offered: undefined, standing: undefined, places: new Set() };
-      cells.set(name, cell);
-    }
-    return cell;
+  const state: State = {
+    accepted: pins === undefined ? undefined : new Map(pins),
+    cells: new Map(),
+    order: [],
   };
-  /** Brings a name to where it belongs, and tells the registries that hold it. */
-  const settle = (name: string): void => {
-    const cell = cellOf(name);
-    const { offered, standing: before } = cell;
-    const stands =
-      offered !== undefined && accepted?.get(name) === offered.fingerprint ? offered : undefined;
-    if (stands === before) return;
-    cell.standing = stands;
-    for (const ref of cell.places) {
-      const place = ref.deref();
-      if (place === undefined) cell.places.delete(ref);
-      else if (stands === undefined) place.changed();
-      else place.replace(stands as AnyTool);
-    }
-  };
+  const { cells } = state;
   return {
     get tools() {
-      return order.flatMap((name) => cells.get(name)?.standing ?? []);
+      return state.order.flatMap((name) => cells.get(name)?.active ?? []);
     },
     get pins() {
-      return Object.fromEntries(accepted ?? []);
+      return Object.fromEntries(state.accepted ?? []);
     },
     get drift() {
-      const names = new Set([...order, ...(accepted?.keys() ?? [])]);
-      return [...names].flatMap((name): McpDrift[] => {
-        const [pinned, found] = [accepted?.get(name), cells.get(name)?.offered?.fingerprint];
-        return pinned === found ? [] : [{ name, pinned, found }];
-      });
+      return driftOf(state);
     },
     get size() {
       return cells.size;
     },
     found: (name) => cells.get(name)?.offered,
-    originOf(name, source) {
-      // By name, for a cell may be let go of and made again; looking makes none.
-      const origin = {
-        source,
-        fingerprint: '',
-        withdrawn: () => {
-          const cell = cells.get(name);
-          if (cell?.standing !== undefined && cell.standing.fingerprint === origin.fingerprint)
-            return undefined;
-          return cell?.offered === undefined ? 'removed' : 'definition_changed';
-        },
-        stands: (place: OutsidePlace) => {
-          const cell = cellOf(name);
-          cell.places.add(new WeakRef(place));
-          // The ledger may have moved on since the host was given the definition.
-          if (cell.standing !== undefined && cell.standing.fingerprint !== origin.fingerprint)
-            place.replace(cell.standing as AnyTool);
-        },
-      };
-      return origin;
-    },
-    offer(definitions) {
-      const names = new Set(definitions.map(({ name }) => name));
-      for (const definition of definitions) {
-        const cell = cellOf(definition.name);
-        // The same again stays the same object: what registries hold is what is listed.
-        if (cell.offered?.fingerprint !== definition.fingerprint) {
-          cell.offered =
-            cell.standing?.fingerprint === definition.fingerprint ? cell.standing : definition;
-        }
-      }
-      for (const [name, cell] of cells) if (!names.has(name)) cell.offered = undefined;
-      accepted ??= new Map(definitions.map(({ name, fingerprint }) => [name, fingerprint]));
-      order = [...names];
-      for (const name of cells.keys()) settle(name);
-      // A server that gives other names in each listing leaves nothing behind.
-      for (const [name, cell] of cells) {
-        for (const ref of cell.places) if (ref.deref() === undefined) cell.places.delete(ref);
-        if (
-          cell.offered === undefined &&
-          cell.standing === undefined &&
-          accepted.has(name) !== true &&
-          cell.places.size === 0
-        )
-          cells.delete(name);
-      }
-    },
-    accept(name, found) {
-      const offered = cells.get(name)?.offered;
-      if (offered === undefined && accepted?.has(name) !== true)
-        throw new MisuseError(
-          'unknown_tool',
-          `The MCP server gives no tool ${describe(name)} that could be accepted.`,
-        );
-      if (found !== undefined && offered?.fingerprint !== found)
-        throw new MisuseError(
-          'invalid_option',
-          `The definition of \`${name}\` has changed again since it was looked at. Look at it ` +
-            'anew.',
-        );
-      if (offered === undefined) accepted?.delete(name);
-      else accepted?.set(name, offered.fingerprint);
-      settle(name);
-    },
+    originOf: (name, source) => originOf(cells, name, source),
+    offer: (definitions) => offer(state, definitions),
+    accept: (name, found) => accept(state, name, found),
     close() {
       for (const cell of cells.values()) cell.places.clear();
     },
   };
+}
+
+function driftOf({ accepted, cells, order }: State): readonly McpDrift[] {
+  const names = new Set([...order, ...(accepted?.keys() ?? [])]);
+  return [...names].flatMap((name): McpDrift[] => {
+    const [pinned, found] = [accepted?.get(name), cells.get(name)?.offered?.fingerprint];
+    return pinned === found ? [] : [{ name, pinned, found }];
+  });
+}
+
+/** Looks the cell up by name each time, because a cell may be dropped and made again. */
+function originOf(
+  cells: Map<string, Cell>,
+  name: string,
+  source: string,
+): OutsideOrigin & { fingerprint: string } {
+  const origin = {
+    source,
+    fingerprint: '',
+    withdrawn: () => {
+      // Looking must not create a cell.
+      const cell = cells.get(name);
+      if (cell?.active !== undefined && cell.active.fingerprint === origin.fingerprint)
+        return undefined;
+      return cell?.offered === undefined ? 'removed' : 'definition_changed';
+    },
+    stands: (place: OutsidePlace) => {
+      const { active, places } = cellOf(cells, name);
+      places.add(new WeakRef(place));
+      // The ledger may have moved on since the host was given the definition.
+      if (active !== undefined && active.fingerprint !== origin.fingerprint)
+        place.replace(active as AnyTool);
+    },
+  };
+  return origin;
+}
+
+function cellOf(cells: Map<string, Cell>, name: string): Cell {
+  let cell = cells.get(name);
+  if (cell === undefined) {
+    cell = { offered: undefined, active: undefined, places: new Set() };
+    cells.set(name, cell);
+  }
+  return cell;
+}
+
+function offer(state: State, definitions: readonly AnyTool<unknown>[]): void {
+  const { cells } = state;
+  const names = new Set(definitions.map(({ name }) => name));
+  for (const definition of definitions) {
+    const cell = cellOf(cells, definition.name);
+    // An unchanged definition keeps its object, so that what registries hold is what is listed.
+    if (cell.offered?.fingerprint !== definition.fingerprint) {
+      cell.offered = cell.active?.fingerprint === definition.fingerprint ? cell.active : definition;
+    }
+  }
+  for (const [name, cell] of cells) if (!names.has(name)) cell.offered = undefined;
+  state.accepted ??= new Map(definitions.map(({ name, fingerprint }) => [name, fingerprint]));
+  state.order = [...names];
+  for (const name of cells.keys()) settle(state, name);
+  dropUnused(cells, state.accepted);
+}
+
+/** A server that offers different names in each listing must not fill the memory. */
+function dropUnused(cells: Map<string, Cell>, accepted: ReadonlyMap<string, string>): void {
+  for (const [name, cell] of cells) {
+    for (const ref of cell.places) if (ref.deref() === undefined) cell.places.delete(ref);
+    if (
+      cell.offered === undefined &&
+      cell.active === undefined &&
+      accepted.has(name) !== true &&
+      cell.places.size === 0
+    )
+      cells.delete(name);
+  }
+}
+
+function accept(state: State, name: string, found: string | undefined): void {
+  const { accepted } = state;
+  const offered = state.cells.get(name)?.offered;
+  if (offered === undefined && accepted?.has(name) !== true)
+    throw new MisuseError(
+      'unknown_tool',
+      `The MCP server offers no tool ${describe(name)}, and no pin has that name, so there is ` +
+        'nothing to accept.',
+    );
+  if (found !== undefined && offered?.fingerprint !== found)
+    throw new MisuseError(
+      'invalid_option',
+      `The definition of \`${name}\` has changed again since you reviewed it. Review it again ` +
+        'before you accept it.',
+    );
+  if (offered === undefined) accepted?.delete(name);
+  else accepted?.set(name, offered.fingerprint);
+  settle(state, name);
+}
+
+/** Brings the active definition of a name up to date, and tells the registries that hold it. */
+function settle({ accepted, cells }: State, name: string): void {
+  const cell = cellOf(cells, name);
+  const { offered, active: before } = cell;
+  const active =
+    offered !== undefined && accepted?.get(name) === offered.fingerprint ? offered : undefined;
+  if (active === before) return;
+  cell.active = active;
+  for (const ref of cell.places) {
+    const place = ref.deref();
+    if (place === undefined) cell.places.delete(ref);
+    else if (active === undefined) place.changed();
+    else place.replace(active as AnyTool);
+  }
 }

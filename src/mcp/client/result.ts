@@ -1,6 +1,6 @@
 /**
- * A server's answer to a call, as a handler's outcome. What the output has no room for goes along
- * as metadata.
+ * Turns a server's answer to a call into a handler's outcome. What has no place in the output
+ * becomes metadata.
  */
 import { content, fail, type JsonObject, type JsonValue, ok } from '../../index.ts';
 import { canonicalJson, copyJson, isJsonObject } from '../../json.ts';
@@ -8,37 +8,44 @@ import { cleanText } from '../../surfaces/shared/outside-text.ts';
 
 /** Most characters of a result, as JSON. */
 const maxResultChars = 4 * 1_048_576;
-/** Most bytes of a server's words about a failure. */
+/** Most bytes of a server's error message. */
 export const maxErrorBytes = 8_000;
-/** Most characters of what goes along; the metadata of a result have 16 KB at most. */
-const maxAlongChars = 15_000;
+/** Most characters of the metadata. The metadata of a result may have 16 KB in all. */
+const maxExtraChars = 15_000;
 
-/** @param structured the tool declares an output schema: its structured content is the output */
+/**
+ * The outcome of a call.
+ * @param structured true if the tool declares an output schema: its structured content is the
+ * output
+ */
 export function outcomeOf(result: unknown, structured: boolean): unknown {
   const copy = copyJson(result, { maxDepth: 72, maxValues: 200_000, maxChars: maxResultChars });
   if (!copy.ok && copy.fault !== 'too_large')
     return fail({
-      message: `The MCP server answered what is no JSON: ${copy.message}.`,
+      message: `The MCP server returned a result that is not valid JSON: ${copy.message}.`,
       reason: 'mcp_invalid_result',
     });
   if (!copy.ok || copy.overflow)
     return fail({
-      message: `The MCP server answered more than ${maxResultChars} characters. Ask for less at once.`,
+      message: `The MCP server returned more than ${maxResultChars} characters. Ask for less at a time.`,
       reason: 'result_too_large',
     });
   const answer = copy.value;
   if (!isJsonObject(answer))
-    return fail({ message: 'The MCP server answered no result.', reason: 'mcp_invalid_result' });
+    return fail({
+      message: 'The MCP server returned a result that is not an object.',
+      reason: 'mcp_invalid_result',
+    });
   const fault = faultOf(answer);
   if (fault !== undefined)
     return fail({
-      message: `The MCP server answered no result of the protocol: ${fault}.`,
+      message: `The MCP server returned a result that does not follow the protocol: ${fault}.`,
       reason: 'mcp_invalid_result',
     });
   const parts = (answer.content ?? []) as readonly JsonValue[];
   const { structuredContent = null, _meta } = answer;
   if (answer.isError === true) {
-    const along = goesAlong({
+    const extra = metadataOf({
       structuredContent,
       content: parts.some((part) => typeOf(part) !== 'text') ? parts : [],
       _meta,
@@ -46,15 +53,15 @@ export function outcomeOf(result: unknown, structured: boolean): unknown {
     return fail({
       message: errorText(parts),
       reason: 'mcp_tool_error',
-      ...(along === undefined ? {} : { details: along }),
+      ...(extra === undefined ? {} : { details: extra }),
     });
   }
-  // Where nothing is structured the output is null, which the output schema then judges.
+  // Without structured content the output is null, and the output schema decides about that.
   const isData = structured || parts.length === 0;
-  const along = goesAlong({
+  const extra = metadataOf({
     structuredContent: isData ? null : structuredContent,
     content: isData
-      ? says(parts, structuredContent)
+      ? repeats(parts, structuredContent)
         ? []
         : parts
       : parts.some(saysMore)
@@ -63,25 +70,25 @@ export function outcomeOf(result: unknown, structured: boolean): unknown {
     _meta,
   });
   const output = isData ? structuredContent : parts.map(partOf);
-  return along === undefined ? output : ok(output, { mcp: along });
+  return extra === undefined ? output : ok(output, { mcp: extra });
 }
 
-/** The first thing about a result that is not as the protocol has it: one is enough to say. */
+/** The first violation of the protocol in a result. Naming one is enough. */
 function faultOf({
   content: parts = [],
   isError = false,
   _meta = {},
 }: JsonObject): string | undefined {
-  if (!Array.isArray(parts)) return '`content` is no list';
-  if (typeof isError !== 'boolean') return '`isError` is neither true nor false';
-  if (!isJsonObject(_meta)) return '`_meta` is no object';
+  if (!Array.isArray(parts)) return '`content` is not an array';
+  if (typeof isError !== 'boolean') return '`isError` is not a boolean';
+  if (!isJsonObject(_meta)) return '`_meta` is not an object';
   const wrong = parts.findIndex((part: JsonValue) => !isPart(part));
   return wrong === -1 ? undefined : `part ${wrong} of \`content\` is malformed`;
 }
 
 /**
- * Whether a part has what its kind must have. A kind that is not known may be one of a later
- * protocol.
+ * Whether a part has the members that its kind requires. An unknown kind is accepted: it may belong
+ * to a later protocol.
  */
 function isPart(part: JsonValue): boolean {
   if (!isJsonObject(part) || typeof part.type !== 'string') return false;
@@ -105,19 +112,19 @@ function isPart(part: JsonValue): boolean {
   }
 }
 
-/** What a server may send beside an output. */
-interface Beside {
+/** What a server may send besides the output. */
+interface Extras {
   readonly structuredContent: JsonValue;
   readonly content: readonly JsonValue[];
   readonly _meta: JsonValue | undefined;
 }
 
-/** Those of them that are there and fit, and the names of those that do not. */
-function goesAlong(beside: Beside): JsonObject | undefined {
+/** The extras that are present and fit, with the names of those that do not fit. */
+function metadataOf(extras: Extras): JsonObject | undefined {
   const kept: Record<string, JsonValue> = {};
   const leftOut: string[] = [];
-  let room = maxAlongChars;
-  for (const [name, value] of Object.entries(beside) as [string, JsonValue | undefined][]) {
+  let room = maxExtraChars;
+  for (const [name, value] of Object.entries(extras) as [string, JsonValue | undefined][]) {
     if (
       value === undefined ||
       value === null ||
@@ -138,11 +145,8 @@ function goesAlong(beside: Beside): JsonObject | undefined {
   return Object.keys(kept).length === 0 ? undefined : kept;
 }
 
-/**
- * Whether the parts are nothing but the structured content once more, as text: many servers send
- * both.
- */
-function says(parts: readonly JsonValue[], structuredContent: JsonValue): boolean {
+/** Whether the parts only repeat the structured content as text. Many servers send both. */
+function repeats(parts: readonly JsonValue[], structuredContent: JsonValue): boolean {
   const [part] = parts;
   if (
     parts.length !== 1 ||
@@ -155,32 +159,29 @@ function says(parts: readonly JsonValue[], structuredContent: JsonValue): boolea
   try {
     return canonicalJson(JSON.parse(part.text) as JsonValue) === canonicalJson(structuredContent);
   } catch {
-    // Words, and not data.
+    // The text is not JSON.
     return false;
   }
 }
 
-/** What a content part of ours holds of a server's. */
-const heldMembers: ReadonlyMap<JsonValue | undefined, readonly string[]> = new Map([
+/** The members of a server's part that our content parts keep. */
+const keptMembers: ReadonlyMap<JsonValue | undefined, readonly string[]> = new Map([
   ['text', ['type', 'text']],
   ['image', ['type', 'data', 'mimeType']],
   ['audio', ['type', 'data', 'mimeType']],
   ['resource_link', ['type', 'uri', 'name', 'mimeType']],
   ['resource', ['type', 'resource']],
 ]);
-const heldOfResource = ['uri', 'mimeType', 'text', 'blob'];
+const keptOfResource = ['uri', 'mimeType', 'text', 'blob'];
 
-/**
- * Whether a part has members that ours have no place for, such as annotations or the size of a
- * link.
- */
+/** Whether a part has members that ours do not keep, such as annotations or the size of a link. */
 function saysMore(part: JsonValue): boolean {
   if (!isJsonObject(part)) return true;
-  const held = heldMembers.get(part.type);
-  if (held === undefined || Object.keys(part).some((key) => !held.includes(key))) return true;
+  const kept = keptMembers.get(part.type);
+  if (kept === undefined || Object.keys(part).some((key) => !kept.includes(key))) return true;
   return (
     isJsonObject(part.resource) &&
-    Object.keys(part.resource).some((key) => !heldOfResource.includes(key))
+    Object.keys(part.resource).some((key) => !keptOfResource.includes(key))
   );
 }
 
@@ -219,6 +220,6 @@ function errorText(parts: readonly JsonValue[]): string {
   );
   return (
     cleanText(texts.join('\n'), maxErrorBytes) ||
-    'The MCP server says that the tool failed, and not why.'
+    'The MCP server reported that the tool failed, but gave no reason.'
   );
 }

@@ -1,5 +1,5 @@
 /**
- * The optional package that speaks the protocol: its types, and loading it when it is first needed.
+ * The optional package that implements the protocol: its types, and how it is loaded on first use.
  */
 import type * as Sdk from '@modelcontextprotocol/client';
 import type * as SdkStdio from '@modelcontextprotocol/client/stdio';
@@ -7,25 +7,25 @@ import type { MisuseError } from '../../index.ts';
 import { packageFault } from '../../surface-port.ts';
 
 /**
- * A connected client of `@modelcontextprotocol/client` 2, as far as it is used here: so that this
- * package's types need no other.
+ * The part of a connected client of `@modelcontextprotocol/client` 2 that is used here. Declared so
+ * that this package's types do not depend on that package.
  */
 export interface ConnectedMcpClient {
-  /** Sends a request whose result is read by a schema. */
+  /** Sends a request and checks its result with a schema. */
   request(
     request: { method: string; params?: Record<string, unknown> },
     schema: AnyResultSchema,
     options?: McpRequestOptions,
   ): Promise<unknown>;
-  /** What the server can do; undefined before it is connected. */
+  /** The server's capabilities; undefined before the client is connected. */
   getServerCapabilities(): { readonly tools?: unknown } | undefined;
-  /** What the server calls itself. */
+  /** The server's own name; undefined before the client is connected. */
   getServerVersion(): { readonly name: string } | undefined;
-  /** The era of the protocol that was agreed on. */
+  /** The protocol era that was agreed on. */
   getProtocolEra(): 'legacy' | 'modern' | undefined;
-  /** Hears of changes to the server's tools. */
+  /** Sets the listener for changes to the server's tools. */
   setNotificationHandler(method: 'notifications/tools/list_changed', handler: () => void): void;
-  /** Hears of them no more. */
+  /** Removes that listener. */
   removeNotificationHandler(method: string): void;
   /** Ends the connection. */
   close(): Promise<void>;
@@ -35,45 +35,45 @@ export interface ConnectedMcpClient {
   readonly transport?: { readonly sessionId?: string | undefined } | undefined;
 }
 
-/** What one request may be told. */
+/** Options of one request. */
 export interface McpRequestOptions {
-  /** Cancels it, on the server too. */
+  /** Cancels the request, on the server too. */
   signal?: AbortSignal;
-  /** Milliseconds. */
+  /** Milliseconds until the request fails. */
   timeout?: number;
-  /** Hears of its progress. */
+  /** Called with the progress of the request. */
   onprogress?: (progress: {
     progress: number;
     total?: number | undefined;
     message?: string | undefined;
   }) => void;
-  /** Sent with it over HTTP. */
+  /** Headers for the request, used over HTTP only. */
   headers?: Record<string, string>;
 }
 
-/** A Standard Schema that takes whatever comes. */
+/** A Standard Schema that accepts any value. */
 export interface AnyResultSchema {
-  /** By the rules of Standard Schema. */
+  /** The members that Standard Schema requires. */
   readonly '~standard': {
     readonly version: 1;
     /** Names this package. */
     readonly vendor: string;
-    /** Answers the value as it came. */
+    /** Returns the value unchanged. */
     readonly validate: (value: unknown) => { value: unknown };
   };
 }
 
 /**
- * Takes whatever a server says: what it is made of is looked at here, within bounds. The SDK's own
- * schemas tell of each part that is wrong, at any length.
+ * Accepts whatever a server sends. This package checks it within bounds, while the SDK's own
+ * schemas would describe every part that is wrong, at any length.
  */
 export const anyResult: AnyResultSchema = {
   '~standard': { version: 1, vendor: 'host-tools', validate: (value: unknown) => ({ value }) },
 };
 
 /**
- * Loads the SDK. @throws MisuseError `missing_dependency`. @param load how the optional package is
- * had.
+ * Loads the SDK. @throws MisuseError `missing_dependency`.
+ * @param load imports the optional package
  */
 export async function loadSdk(
   load: () => Promise<typeof Sdk> = () => import('@modelcontextprotocol/client'),

@@ -1,4 +1,4 @@
-/** Bounds what a child process says before the SDK's transport parses it. */
+/** Bounds what a child process sends before the SDK's transport parses it. */
 import type {
   StdioClientTransport,
   StdioServerParameters,
@@ -7,19 +7,19 @@ import type { JsonBounds } from '../../text/json-bounds.ts';
 import { createMessageGuard, maxMessageBytes } from './message-guard.ts';
 
 /**
- * Where the SDK's transport collects what arrives. A chunk that it cannot take ends the process.
+ * Where the SDK's transport collects what arrives. If adding a chunk throws, the process is ended.
  */
 interface Inside {
   readonly _readBuffer?: { append(chunk: Uint8Array): void };
 }
 
 /**
- * Counts each line that arrives at the transport, and at the one that the SDK makes of the same
- * class to learn the era.
- * @param bounds what a line may hold, asked as each begins
- * @param exceeded hears which bound a line was over
- * @throws Error where the transport is not made as this package knows it: it is not used without
- * bounds
+ * Counts each line that arrives at the transport, and at the second transport of the same class
+ * that the SDK makes to learn the protocol era.
+ * @param bounds the bounds of a line, asked as each one begins
+ * @param exceeded called with the bound that a line exceeds
+ * @throws Error if the transport is built differently from what this package knows, because it must
+ * not be used without bounds
  */
 export function boundStdio(
   transport: StdioClientTransport,
@@ -29,8 +29,8 @@ export function boundStdio(
   const buffer = (transport as unknown as Inside)._readBuffer;
   if (typeof buffer?.append !== 'function')
     throw new Error(
-      'This version of `@modelcontextprotocol/client` is not known: what a child process ' +
-        'sends cannot be bounded.',
+      'What a child process sends cannot be limited with the installed version of ' +
+        '`@modelcontextprotocol/client`. Install a version that this package supports.',
     );
   const append = buffer.append.bind(buffer);
   const guard = createMessageGuard('line', maxMessageBytes, bounds);

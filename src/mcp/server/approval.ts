@@ -1,12 +1,10 @@
-/**
- * An approval as an elicitation: what the client's person is shown, and what their answer means.
- */
+/** An approval as an elicitation: the form for the client's user, and the meaning of the answer. */
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest } from '../../index.ts';
 import { sanitizeText } from '../../serialize.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../surfaces/shared/approval-input.ts';
 
-/** The key of the question among a request's inputs. */
+/** The key of the question among the inputs that a result asks for. */
 export const approvalKey = 'approval';
 
 const choices: readonly (readonly [ApprovalChoice, string])[] = [
@@ -16,15 +14,16 @@ const choices: readonly (readonly [ApprovalChoice, string])[] = [
   ['reject_always', 'Reject this call, and the same call later in this session'],
 ];
 
-/** The answer for a person who cannot be shown what would run. */
+/** The answer for a user who cannot be shown what would run. */
 export const unshowable: ApprovalAnswer = Object.freeze({
   decision: 'reject_once',
   message: unshowableInput,
 });
 
 /**
- * The form; undefined where the input cannot be shown, and so must not be allowed.
- * @param always the session is this client's alone, so that a standing answer binds no one else
+ * The form; undefined if the input cannot be shown, so that the call must not be allowed.
+ * @param always offers answers for later calls too. True only if no other client shares the
+ * session.
  */
 export function approvalForm(
   request: ApprovalRequest,
@@ -50,10 +49,10 @@ export function approvalForm(
   };
 }
 
-/** Anything but a choice that was offered is a no. */
+/** The user's choice. Anything but an offered choice counts as a rejection. */
 export function approvalAnswer(result: unknown, always: boolean): ApprovalChoice {
   if (typeof result !== 'object' || result === null) return 'reject_once';
-  // Own members alone: what it inherits nobody has answered.
+  // Only own members count: no user has answered what is inherited.
   const { action, content }: { action?: unknown; content?: unknown } = {
     action: undefined,
     content: undefined,
@@ -85,7 +84,7 @@ function messageOf(
   return lines.join('\n');
 }
 
-/** On one line, so that a text cannot pass for a line of the form. */
+/** Puts a text on one line, so that it cannot imitate another line of the form. */
 function shown(text: string): string {
   return sanitizeText(shortLine(text))
     .replaceAll(

@@ -1,18 +1,19 @@
 /**
- * What a call may ask of the client behind its request, in the protocol's 2025 era. In the 2026 era
- * a server cannot ask while it works.
+ * What a call may ask of the client behind its request, in the 2025 era of the protocol. In the
+ * 2026 era a server cannot ask while it works.
  */
 import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
 import type { Approver, JsonObject, JsonSchema, SurfaceClient } from '../../index.ts';
+import { longestTimerMs } from '../../options.ts';
 import { approvalAnswer, approvalForm, unshowable } from './approval.ts';
 
 /**
- * Longest wait for one answer, in milliseconds. A call's own timeout and an approval's own end come
- * first.
+ * Longest wait for one answer, in milliseconds. The timeout of the call and the expiry of an
+ * approval usually come first.
  */
 const longestWaitMs = 600_000;
 
-/** True where the client shows forms to its person. A bare `elicitation: {}` means forms. */
+/** True if the client shows forms to its user. A bare `elicitation: {}` means forms. */
 export function offersForms(capabilities: ClientCapabilities | undefined): boolean {
   const elicitation = capabilities?.elicitation;
   return (
@@ -21,8 +22,8 @@ export function offersForms(capabilities: ClientCapabilities | undefined): boole
 }
 
 /**
- * What becomes `context.client`; undefined where the client offers nothing. `signal` ends with the
- * call.
+ * Makes `context.client`; undefined if the client offers neither forms nor sampling.
+ * @param signal aborts when the call ends
  */
 export function askingClient(
   ctx: ServerContext,
@@ -68,12 +69,12 @@ export function askingClient(
   };
 }
 
-/** Asks the client's person, over the request that the call came by. */
+/** Asks the client's user, over the request that the call came with. */
 export function askingApprover(ctx: ServerContext, always: boolean): Approver {
   return async (request, { signal }) => {
     const form = approvalForm(request, always);
     if (form === undefined) return unshowable;
-    const timeout = Math.max(1, Math.min(2 ** 31 - 1, request.expiresAt - request.requestedAt));
+    const timeout = Math.max(1, Math.min(longestTimerMs, request.expiresAt - request.requestedAt));
     const answer = await ctx.mcpReq.send(
       { method: 'elicitation/create', params: { ...form } },
       { signal, timeout },

@@ -2,8 +2,9 @@
  * Bodies: what comes in is read up to a limit of size and time, what goes out is buffered up to
  * one.
  */
+import { type BodyFault, readBodyText } from '../../http/body.ts';
 import { excessOf } from '../../text/json-bounds.ts';
-import { refusal } from './door.ts';
+import { refusal } from './refusal.ts';
 import { maxDepth, maxValues, rpcCodes, tooDeep, tooFull } from './rpc.ts';
 import { idOfSkipped, keptOfLine } from './skipped-line.ts';
 
@@ -11,52 +12,30 @@ import { idOfSkipped, keptOfLine } from './skipped-line.ts';
 export const maxBodyBytes = 4 * 1_048_576;
 /** Bytes that wait for a client which does not read. One message may be larger. */
 export const maxBufferedBytes = 4 * 1_048_576;
-const bodyTimeoutMs = 30_000;
 
 /** The JSON of a POST, or the refusal. */
 export async function readBody(request: Request): Promise<{ readonly value: unknown } | Response> {
-  const tooLarge = (): Response =>
-    refusal(413, rpcCodes.server, `A request body may have ${maxBodyBytes} bytes at most.`, {
-      Connection: 'close',
-    });
-  if (Number(request.headers.get('content-length')) > maxBodyBytes) {
-    await request.body?.cancel().catch(() => {});
-    return tooLarge();
-  }
-  const malformed = (): Response =>
-    refusal(400, rpcCodes.parse, 'Parse error: the body is not valid JSON.');
-  if (request.body === null) return malformed();
-  const reader = request.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    void reader.cancel().catch(() => {});
-  }, bodyTimeoutMs);
+  const read = await readBodyText(request, maxBodyBytes);
+  if ('fault' in read) return refusalOf(read.fault);
+  const excess = excessive(read.text);
+  if (excess !== undefined) return excess;
   try {
-    const decoder = new TextDecoder('utf-8', { fatal: true });
-    let text = '';
-    let bytes = 0;
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      bytes += value.byteLength;
-      if (bytes > maxBodyBytes) {
-        void reader.cancel().catch(() => {});
-        return tooLarge();
-      }
-      text += decoder.decode(value, { stream: true });
-    }
-    if (late)
-      return refusal(408, rpcCodes.server, 'The body did not arrive in time.', {
-        Connection: 'close',
-      });
-    text += decoder.decode();
-    return excessive(text) ?? { value: JSON.parse(text) as unknown };
+    return { value: JSON.parse(read.text) as unknown };
   } catch {
-    return malformed();
-  } finally {
-    clearTimeout(timer);
+    return refusalOf('unreadable');
   }
+}
+
+function refusalOf(fault: BodyFault): Response {
+  if (fault === 'unreadable')
+    return refusal(400, rpcCodes.parse, 'Parse error: the body is not valid JSON.');
+  const message =
+    fault === 'too_large'
+      ? `The request body has more than ${maxBodyBytes} bytes.`
+      : 'The body did not arrive in time.';
+  return refusal(fault === 'too_large' ? 413 : 408, rpcCodes.server, message, {
+    Connection: 'close',
+  });
 }
 
 /** Looks at the text, so that nothing is built that is too deep or too large. */

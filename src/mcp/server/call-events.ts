@@ -1,14 +1,14 @@
 /**
- * What running calls report, brought to the requests that they came by. One subscription a session,
- * and none while nobody follows a call.
+ * Passes what running calls report to the requests that they came with. There is one subscription
+ * for each session, and none while no call is followed.
  */
 import type { LogLevel, ToolSession } from '../../index.ts';
 
-/** What a request wants to hear of its call. */
+/** What a request receives from its call. */
 export interface CallFollower {
-  /** Of the call itself; what its child calls report is their own. */
+  /** Progress of the call itself, not of its child calls. */
   progress?(done: number, total: number | undefined, message: string | undefined): void;
-  /** Of the call and the calls that it makes. */
+  /** Log messages of the call and of its child calls. */
   log?(level: LogLevel, data: unknown, toolName: string): void;
 }
 
@@ -61,7 +61,7 @@ function subscribe(session: ToolSession, followers: ReadonlyMap<string, CallFoll
   };
 }
 
-/** Ids of child calls are `parent/1`. */
+/** The follower of a call or of its nearest followed parent. Ids of child calls are `parent/1`. */
 function followerOf(
   followers: ReadonlyMap<string, CallFollower>,
   callId: string,

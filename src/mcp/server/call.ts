@@ -1,4 +1,4 @@
-/** `tools/call`: one request, one call through the session, one result. */
+/** `tools/call`: one request makes one call through the session and gets one result. */
 import { createHash } from 'node:crypto';
 import type {
   CallToolResult,
@@ -23,24 +23,24 @@ import { followCall } from './call-events.ts';
 import { toCallToolResult } from './content.ts';
 import { mcpDialect } from './list.ts';
 
-/** What is the same for all calls that a server instance answers. */
+/** What all calls of a server instance share. */
 export interface Serving {
   readonly session: ToolSession;
   readonly era: 'legacy' | 'modern';
   readonly exposeErrors: 'message' | 'masked';
-  /** No other client calls through the session. */
+  /** True if no other client calls through the session. */
   readonly exclusive: boolean;
-  /** The person at the client answers approvals; else nobody there does. */
+  /** True if the client's user answers approvals. */
   readonly clientApproves: boolean;
-  /** Begins every call id, so that two clients of one session never have the same. */
+  /** Put before every call id, so that two clients of one session never use the same id. */
   readonly idPrefix: string;
-  /** Told of a request whose handler begins. */
+  /** Called when the handler of a request begins. */
   begun?(id: string | number): void;
-  /** Told of a cancelled request once its call has ended: nothing answers it. */
+  /** Called when the call of a cancelled request has ended. Nothing answers such a request. */
   abandoned?(id: string | number): void;
 }
 
-/** What a request brings. */
+/** The contents of a request. */
 export interface CallRequest {
   readonly name: string;
   readonly input: unknown;
@@ -48,7 +48,7 @@ export interface CallRequest {
   readonly logLevel: LogThreshold;
 }
 
-/** The mildest level that the client wants; `off` where it asked for none. */
+/** The mildest level that the client wants; `off` if it asked for no messages. */
 export type LogThreshold = LogLevel | 'critical' | 'alert' | 'emergency' | 'off';
 
 /** Mildest first, as the protocol orders them. */
@@ -64,7 +64,7 @@ export const logLevels: readonly LogThreshold[] = [
   'off',
 ];
 
-/** Runs the call. Resolves always, but where the protocol itself is at fault. */
+/** Runs the call. Rejects only for a violation of the protocol itself. */
 export async function answerCall(
   serving: Serving,
   request: CallRequest,
@@ -86,8 +86,8 @@ export async function answerCall(
     exposeErrors: serving.exposeErrors,
     client,
     approver,
-    // The tool that is called keeps the name it was called by: another one would tell an outsider
-    // that a tool which it may not see exists.
+    // The called tool keeps the name that the client used. Another name would tell an outsider that
+    // a tool exists which it may not see.
     shownName: (name) => (name === called ? request.name : shownName(name)),
   };
   try {
@@ -98,7 +98,7 @@ export async function answerCall(
     const token = approval.token as string;
     const question = era === 'modern' ? askFor(approval, token) : undefined;
     if (question !== undefined) return question;
-    // A client that fails to answer leaves the call suspended: it can still be answered elsewhere.
+    // If the client fails to answer, the call stays suspended and can be answered elsewhere.
     const answer =
       approver === undefined
         ? unshowable
@@ -114,14 +114,14 @@ export async function answerCall(
       forms,
     );
   } finally {
-    // Only who may still ask hears of it.
+    // Ends what the call may still be asking of the client.
     if (client !== undefined) ended?.abort();
   }
 }
 
 /**
- * What the 2026 era is answered: the question, and the token by which the answer finds its call.
- * Undefined where the input cannot be shown.
+ * The result in the 2026 era: the question, and the token that leads the answer to its call.
+ * Undefined if the input cannot be shown.
  */
 function askFor(approval: ApprovalRequest, token: string): InputRequiredResult | undefined {
   const form = approvalForm(approval, false);
@@ -135,7 +135,7 @@ function askFor(approval: ApprovalRequest, token: string): InputRequiredResult |
   };
 }
 
-/** The same question again, for a request that brings the token and no answer: nobody said no. */
+/** The same question again, for a request that has the token but no answer to it. */
 async function unanswered(
   session: ToolSession,
   { mcpReq }: ServerContext,
@@ -148,14 +148,14 @@ async function unanswered(
   return found === undefined ? undefined : askFor(found, token);
 }
 
-/** The answer to our question. Only what the client itself has sent under its name is one. */
+/** The answer to the question. Only an own member counts as one. */
 function responseIn(responses: object | undefined): unknown {
   return responses !== undefined && Object.hasOwn(responses, approvalKey)
     ? (responses as Record<string, unknown>)[approvalKey]
     : undefined;
 }
 
-/** The call, or the resume of the one that the request's state names. */
+/** Makes the call, or resumes the one that the request's state names. */
 function firstResult(
   serving: Serving,
   request: CallRequest,
@@ -175,8 +175,8 @@ function firstResult(
   }
   const core = stateOf(session);
   const claims = core.registry.signer?.verify(state);
-  // The answer is for the call that was asked about: whoever sends it with another tool's name has
-  // mixed something up.
+  // An answer counts only for the call that was asked about, so it is void if it comes with the
+  // name of another tool.
   const token =
     serving.clientApproves && (claims === undefined || claims.tool === name) ? state : '';
   const answer = approvalAnswer(responseIn(inputResponses), false);
@@ -185,7 +185,7 @@ function firstResult(
   );
 }
 
-/** Sends progress and logs while the call runs; all of it is handed on before the result is. */
+/** Sends progress and log messages while the call runs. All of them leave before the result. */
 async function follow(
   { session }: Serving,
   ctx: ServerContext,
@@ -196,7 +196,7 @@ async function follow(
   const progressToken = ctx.mcpReq._meta?.progressToken;
   const sent: Promise<unknown>[] = [];
   const notify = (method: string, params: Record<string, unknown>): void => {
-    // A client that is gone hears nothing; its call is ended by its signal.
+    // This fails if the client is gone; then the signal ends the call.
     sent.push(ctx.mcpReq.notify({ method, params }).catch(() => {}));
   };
   let last = Number.NEGATIVE_INFINITY;
@@ -209,7 +209,7 @@ async function follow(
             ? {}
             : {
                 progress(done, total, message) {
-                  // The protocol wants each to be more than the one before.
+                  // The protocol requires each value to be higher than the one before.
                   if (!(done > last)) return;
                   last = done;
                   notify('notifications/progress', {
@@ -246,16 +246,16 @@ function shown(session: ToolSession, result: ToolResult, forms: boolean): CallTo
 
 function pendingNote(id: string | undefined, forms: boolean): string {
   const where =
-    'A person has to answer it in the host ' +
+    'A person must answer it in the host ' +
     `application${id === undefined ? '' : ` (approval ${id})`}, which then runs the call.`;
   return forms
     ? where
-    : `${where} This client cannot ask its person: it does not offer elicitation.`;
+    : `${where} This client cannot ask its user, because it does not support elicitation.`;
 }
 
 /**
- * A request's id as part of a call's: a slash would make it look like a child call's, and a long
- * one would be carried everywhere.
+ * A request's id as part of a call's id. An id with a slash would look like that of a child call,
+ * and a long one would be repeated everywhere, so both are replaced by a hash.
  */
 function idText(id: string | number): string {
   const text = String(id);

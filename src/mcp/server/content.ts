@@ -1,16 +1,16 @@
-/** A call's outcome as MCP content. */
+/** The outcome of a call as MCP content. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { sanitizeText } from '../../serialize.ts';
 import type { ShownOutcome, ShownPart } from '../../surfaces/shared/outcome.ts';
 
 type Block = CallToolResult['content'][number];
 
-/** Where a failure's code stands in a result. */
+/** The key of a failure's code in the `_meta` of a result. */
 export const errorMetaKey = 'host-tools/error';
 
 /**
- * The result of a tool call: text always, or the content parts where the output was made of such;
- * the code of a failure in `_meta`.
+ * The result of a tool call: text, or content parts if the output consists of them. The code of a
+ * failure is in `_meta`.
  */
 export function toCallToolResult(
   { text, isError, error, structured, parts }: ShownOutcome,
@@ -27,8 +27,8 @@ export function toCallToolResult(
 }
 
 /**
- * What the protocol would refuse, such as data that is no base64, is named in text: one bad part
- * must not cost the others.
+ * A part that the protocol would refuse, such as data that is not Base64, becomes a text that names
+ * it, so that one bad part does not cost the others.
  */
 function toBlock(part: ShownPart): Block {
   switch (part.type) {
@@ -62,7 +62,7 @@ function named(text: string): Block {
   return { type: 'text', text };
 }
 
-/** By the protocol's own reading, which forgives missing padding. */
+/** Decides as the protocol's package does, which accepts missing padding. */
 function isBase64(text: string): boolean {
   try {
     atob(text);

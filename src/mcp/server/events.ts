@@ -1,7 +1,4 @@
-/**
- * Messages of streams, kept for a while so that a client which was cut off can fetch what it
- * missed.
- */
+/** Messages of streams, kept for a while so that a disconnected client can fetch what it missed. */
 import { randomBytes } from 'node:crypto';
 import type { EventStore } from '@modelcontextprotocol/server';
 import type { McpEventStore } from './options.ts';
@@ -22,91 +19,108 @@ interface Shelf {
   count: number;
 }
 
+/** All the messages that are kept. */
+interface Memory {
+  readonly now: () => number;
+  /** By MCP session. The session that has stored last is last. */
+  readonly shelves: Map<string, Shelf>;
+  /** On all shelves. */
+  chars: number;
+}
+
 const keptMs = 300_000;
 const shelfEvents = 1_000;
 const shelfChars = 4_000_000;
 const allChars = 64_000_000;
 
-/** A store in memory, and what forgets a MCP session's part of it. */
+/** A store in memory for all MCP sessions. */
 export interface MemoryEvents {
   /** The store of one MCP session. */
   open(sessionId: string): EventStore;
+  /** Drops the messages of one MCP session. */
   forget(sessionId: string): void;
 }
 
-/** Bounded in time, in messages and in characters, by MCP session and in all. */
+/** The store is bounded in time, in messages and in characters, for each MCP session and in all. */
 export function memoryEvents(now: () => number = () => performance.now()): MemoryEvents {
-  // The session that has stored last stands last.
-  const shelves = new Map<string, Shelf>();
-  let chars = 0;
-  const drop = (shelf: Shelf): void => {
-    const oldest = shelf.events.entries().next().value;
-    if (oldest === undefined) return;
-    shelf.events.delete(oldest[0]);
-    shelf.chars -= oldest[1].chars;
-    chars -= oldest[1].chars;
-  };
-  const trim = (shelf: Shelf): void => {
-    const oldest = (): Kept | undefined => shelf.events.values().next().value;
-    // The last one stays whatever its size: it is the answer that somebody waits for.
-    while (
-      shelf.events.size > 1 &&
-      (shelf.events.size > shelfEvents ||
-        shelf.chars > shelfChars ||
-        (oldest()?.at ?? 0) < now() - keptMs)
-    )
-      drop(shelf);
-    for (const other of shelves.values()) {
-      while (chars > allChars && other.events.size > (other === shelf ? 1 : 0)) drop(other);
-      if (chars <= allChars) break;
-    }
-  };
+  const memory: Memory = { now, shelves: new Map(), chars: 0 };
   return {
     open(sessionId) {
       const shelf: Shelf = { events: new Map(), chars: 0, count: 0 };
-      // No event of one process, or of one life of a session, is taken for another's.
-      const mark = randomBytes(6).toString('hex');
-      shelves.set(sessionId, shelf);
-      return {
-        async storeEvent(stream, message) {
-          const id = `${mark}-${++shelf.count}`;
-          const size = JSON.stringify(message).length;
-          shelf.events.set(id, { stream, message, chars: size, at: now() });
-          shelf.chars += size;
-          chars += size;
-          if (shelves.delete(sessionId)) shelves.set(sessionId, shelf);
-          trim(shelf);
-          return id;
-        },
-        getStreamIdForEventId: async (id) => shelf.events.get(id)?.stream,
-        async replayEventsAfter(lastEventId, { send }) {
-          const from = shelf.events.get(lastEventId);
-          if (from === undefined) throw new Error('The event is not known.');
-          let past = false;
-          const missed: [string, Message][] = [];
-          for (const [id, { stream, message }] of shelf.events) {
-            if (past && stream === from.stream && 'jsonrpc' in message) missed.push([id, message]);
-            past ||= id === lastEventId;
-          }
-          // All at once: what is stored from here on goes to the stream itself.
-          await Promise.all(missed.map(([id, message]) => send(id, message)));
-          return from.stream;
-        },
-      };
+      memory.shelves.set(sessionId, shelf);
+      return storeOn(memory, sessionId, shelf);
     },
     forget(sessionId) {
-      const shelf = shelves.get(sessionId);
+      const shelf = memory.shelves.get(sessionId);
       if (shelf === undefined) return;
-      shelves.delete(sessionId);
-      chars -= shelf.chars;
+      memory.shelves.delete(sessionId);
+      memory.chars -= shelf.chars;
       shelf.events.clear();
     },
   };
 }
 
+function storeOn(memory: Memory, sessionId: string, shelf: Shelf): EventStore {
+  // Keeps the events of two processes, or of two lives of a session, apart.
+  const mark = randomBytes(6).toString('hex');
+  return {
+    async storeEvent(stream, message) {
+      const { shelves, now } = memory;
+      const id = `${mark}-${++shelf.count}`;
+      const size = JSON.stringify(message).length;
+      shelf.events.set(id, { stream, message, chars: size, at: now() });
+      shelf.chars += size;
+      memory.chars += size;
+      if (shelves.delete(sessionId)) shelves.set(sessionId, shelf);
+      trim(memory, shelf);
+      return id;
+    },
+    getStreamIdForEventId: async (id) => shelf.events.get(id)?.stream,
+    async replayEventsAfter(lastEventId, { send }) {
+      const from = shelf.events.get(lastEventId);
+      if (from === undefined) throw new Error('The event is not known.');
+      let past = false;
+      const missed: [string, Message][] = [];
+      for (const [id, { stream, message }] of shelf.events) {
+        if (past && stream === from.stream && 'jsonrpc' in message) missed.push([id, message]);
+        past ||= id === lastEventId;
+      }
+      // All are sent at once, because what is stored from here on goes to the stream itself.
+      await Promise.all(missed.map(([id, message]) => send(id, message)));
+      return from.stream;
+    },
+  };
+}
+
+/** Drops the oldest messages until the bounds hold again. */
+function trim(memory: Memory, shelf: Shelf): void {
+  const oldest = (): Kept | undefined => shelf.events.values().next().value;
+  // The last message stays whatever its size: it is the answer that a client is waiting for.
+  while (
+    shelf.events.size > 1 &&
+    (shelf.events.size > shelfEvents ||
+      shelf.chars > shelfChars ||
+      (oldest()?.at ?? 0) < memory.now() - keptMs)
+  )
+    drop(memory, shelf);
+  for (const other of memory.shelves.values()) {
+    while (memory.chars > allChars && other.events.size > (other === shelf ? 1 : 0))
+      drop(memory, other);
+    if (memory.chars <= allChars) break;
+  }
+}
+
+function drop(memory: Memory, shelf: Shelf): void {
+  const oldest = shelf.events.entries().next().value;
+  if (oldest === undefined) return;
+  shelf.events.delete(oldest[0]);
+  shelf.chars -= oldest[1].chars;
+  memory.chars -= oldest[1].chars;
+}
+
 /**
- * One MCP session's part of a host's store: another session's events do not exist for it, and a
- * store that fails costs the resume, not the answer.
+ * One MCP session's part of a host's store. It does not see the events of other sessions. If the
+ * store fails, a stream cannot be resumed, but answers still arrive.
  */
 export function scopedEvents(
   store: McpEventStore,
@@ -142,7 +156,7 @@ export function scopedEvents(
     async replayEventsAfter(lastEventId, { send }) {
       const stream = await streamOf(lastEventId);
       if (stream === undefined) throw new Error('The event is not known.');
-      // What primes a stream has no message in it.
+      // The event that opens a stream carries no message.
       await port.replayEventsAfter(lastEventId, {
         send: async (id, message) => ('jsonrpc' in message ? send(id, message) : undefined),
       });

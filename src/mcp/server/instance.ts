@@ -1,15 +1,22 @@
 /**
- * One server of the protocol's package over a session: the low-level one, so that schemas and
- * failures pass as they are.
+ * One server of the protocol's package over a session. It is the low-level server, which passes
+ * schemas and failures on unchanged.
  */
 import type {
   ClientCapabilities,
   JsonSchemaValidator,
+  ListToolsResult,
   Server,
   ServerContext,
   ServerOptions,
 } from '@modelcontextprotocol/server';
-import { answerCall, type LogThreshold, logLevels, type Serving } from './call.ts';
+import {
+  answerCall,
+  type CallRequest,
+  type LogThreshold,
+  logLevels,
+  type Serving,
+} from './call.ts';
 import { pageOf } from './list.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -38,7 +45,7 @@ interface AnyParams {
   };
 }
 
-/** Parameters are read here: the package's own schemas would drop what they do not know. */
+/** Parameters are read here, because the package's own schemas would drop unknown members. */
 const anyParams: AnyParams = {
   '~standard': {
     version: 1,
@@ -47,20 +54,19 @@ const anyParams: AnyParams = {
   },
 };
 
-/** Forms are checked by whoever asked: the package's validator generates code. */
+/** The caller checks the answers to forms, because the package's validator generates code. */
 const noValidator: NonNullable<ServerOptions['jsonSchemaValidator']> = {
   getValidator<T>(): JsonSchemaValidator<T> {
     return (value) => ({ valid: true, data: value as T, errorMessage: undefined });
   },
 };
 
-/** Makes a server. It tells its client of changed tools once a turn. */
+/** Makes a server. It reports changed tools to its client at most once a turn. */
 export function createInstance(
   sdk: Sdk,
   { name, version, instructions }: ServerInfo,
   serving: Serving,
 ): Instance {
-  const { session, era } = serving;
   const server = new sdk.Server(
     { name, version },
     {
@@ -70,34 +76,17 @@ export function createInstance(
       debouncedNotificationMethods: ['notifications/tools/list_changed'],
     },
   );
-  let level: LogThreshold = 'debug';
-  server.setRequestHandler('tools/list', { params: anyParams }, ({ cursor }) => {
-    const page =
-      cursor === undefined || typeof cursor === 'string' ? pageOf(session, cursor) : undefined;
-    if (page === undefined)
-      throw new sdk.ProtocolError(
-        sdk.INVALID_PARAMS,
-        'The cursor names no page. Start again without one.',
-      );
-    return {
-      tools: [...page.tools],
-      ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
-    };
-  });
-  server.setRequestHandler('tools/call', { params: anyParams }, async (params, ctx) => {
+  // The level that a client of the 2025 era has set.
+  const log: { level: LogThreshold } = { level: 'debug' };
+  server.setRequestHandler('tools/list', { params: anyParams }, ({ cursor }) =>
+    listTools(sdk, serving, cursor),
+  );
+  server.setRequestHandler('tools/call', { params: anyParams }, (params, ctx) => {
     const { id, signal } = ctx.mcpReq;
     serving.begun?.(id);
     return answerCall(
       serving,
-      {
-        name: params.name as string,
-        input: params.arguments,
-        capabilities: capabilitiesOf(sdk, server, ctx, era),
-        logLevel:
-          era === 'legacy'
-            ? level
-            : (readLevel(envelopeOf(ctx)?.[sdk.LOG_LEVEL_META_KEY]) ?? 'off'),
-      },
+      callRequest(sdk, server, serving.era, log.level, params, ctx),
       ctx,
     ).finally(() => {
       if (signal.aborted) serving.abandoned?.(id);
@@ -110,15 +99,46 @@ export function createInstance(
         sdk.INVALID_PARAMS,
         `Expected \`level\` to be one of ${logLevels.slice(0, -1).join(', ')}.`,
       );
-    level = wanted;
+    log.level = wanted;
     return {};
   });
   let changes = 0;
-  const stop = session.events.on('tools:changed', () => {
+  const stop = serving.session.events.on('tools:changed', () => {
     changes++;
     if (server.transport !== undefined) server.sendToolListChanged().catch(() => {});
   });
   return { server, changes: () => changes, dispose: stop };
+}
+
+function listTools(sdk: Sdk, { session }: Serving, cursor: unknown): ListToolsResult {
+  const page =
+    cursor === undefined || typeof cursor === 'string' ? pageOf(session, cursor) : undefined;
+  if (page === undefined)
+    throw new sdk.ProtocolError(
+      sdk.INVALID_PARAMS,
+      'The cursor is not valid. Start again without a cursor.',
+    );
+  return {
+    tools: [...page.tools],
+    ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
+  };
+}
+
+function callRequest(
+  sdk: Sdk,
+  server: Server,
+  era: Serving['era'],
+  level: LogThreshold,
+  params: Params,
+  ctx: ServerContext,
+): CallRequest {
+  return {
+    name: params.name as string,
+    input: params.arguments,
+    capabilities: capabilitiesOf(sdk, server, ctx, era),
+    logLevel:
+      era === 'legacy' ? level : (readLevel(envelopeOf(ctx)?.[sdk.LOG_LEVEL_META_KEY]) ?? 'off'),
+  };
 }
 
 function capabilitiesOf(
@@ -132,7 +152,7 @@ function capabilitiesOf(
     : (envelopeOf(ctx)?.[sdk.CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined);
 }
 
-/** What a request of the 2026 era says of itself. */
+/** The metadata that a request of the 2026 era carries. */
 function envelopeOf(ctx: ServerContext): Readonly<Record<string, unknown>> | undefined {
   return ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
 }

@@ -1,11 +1,11 @@
-/** Text in chunks, read as lines. */
+/** Splits text that arrives in chunks into lines. */
 import { keptOfLine } from './skipped-line.ts';
 
-/** Takes the text as it comes. */
+/** Takes the text as it arrives. */
 export interface LineSplitter {
-  /** Takes a chunk. What it completes is handed on before this returns. */
+  /** Takes a chunk. Lines that it completes are passed on before this returns. */
   add(chunk: string): void;
-  /** Hands on what stands after the last line feed, if anything does. */
+  /** Passes on what follows the last line feed, if anything does. */
   end(): void;
 }
 
@@ -18,9 +18,9 @@ export interface LineTaker {
 }
 
 /**
- * Each chunk is searched once, and a line is put together once, however small its chunks are. A
- * line that is too long is never held as a whole.
- * @param maxLength characters of a line
+ * Each chunk is searched once, and each line is put together once, however small its chunks are. A
+ * line that is too long is never kept as a whole.
+ * @param maxLength most characters of a line
  */
 export function lineSplitter(maxLength: number, { take, refuse }: LineTaker): LineSplitter {
   let pieces: string[] = [];
@@ -46,7 +46,7 @@ export function lineSplitter(maxLength: number, { take, refuse }: LineTaker): Li
     pieces = [];
     length = 0;
     ends = undefined;
-    // Whoever sent it is told now: the id may stand at the end.
+    // A long line is refused only here, because the id may be at its end.
     if (tooLong === undefined) take(line);
     else refuse(tooLong.beginning, tooLong.end);
   };

@@ -1,58 +1,36 @@
-/** JSON-RPC over lines of text, in both directions: what stdio is to the protocol. */
+/** JSON-RPC over lines of text, in both directions: the transport of stdio. */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { maxBodyBytes } from './body.ts';
 import { textFault, valueFault } from './line-bounds.ts';
-import { lineSplitter } from './line-splitter.ts';
-import { readExactly, requestIdOf } from './message-form.ts';
-import {
-  duplicateAnswer,
-  maxOpenRequests,
-  type RpcId,
-  type RpcMessage,
-  rpcCodes,
-  rpcError,
-  tooManyOpen,
-} from './rpc.ts';
+import { abandon, admit, type Batch, type LineRequests, send, tell } from './line-requests.ts';
+import { type LineSplitter, lineSplitter } from './line-splitter.ts';
+import type { LineInput, LineOutput } from './line-streams.ts';
+import { requestIdOf } from './message-form.ts';
+import { type RpcId, type RpcMessage, rpcCodes, rpcError } from './rpc.ts';
 import { idOfSkipped, keptOfLine } from './skipped-line.ts';
 
-/** Where messages come from: Node's `Readable`, as far as it is used. */
-export interface LineInput {
-  /** Hears `data`, `end`, `close` and `error`. */
-  on(event: string, listener: (value?: unknown) => void): unknown;
-  /** Stops hearing. */
-  off(event: string, listener: (value?: unknown) => void): unknown;
-  /** Stops reading. */
-  pause?(): unknown;
-  /** Whether its end was told before anyone heard. @default false */
-  readonly readableEnded?: boolean | undefined;
-  /** Whether it was closed before anyone heard. @default false */
-  readonly destroyed?: boolean | undefined;
-}
+const tooLong = `Invalid Request: a line may have at most ${maxBodyBytes} characters.`;
 
-/** Where messages go: Node's `Writable`, as far as it is used. */
-export interface LineOutput {
-  /** Writes; `done` is called when the text was handed on, with the error when it could not be. */
-  write(text: string, done?: (error?: Error | null) => void): unknown;
-}
-
-/** A batch of the version that has them: its answers go out together. */
-interface Batch {
-  readonly waits: Set<RpcId>;
-  readonly answers: unknown[];
-}
-
-const tooLong = `Invalid Request: a line may have ${maxBodyBytes} characters at most.`;
-
-/** A transport over lines, with what the end of its input needs. */
+/** A transport over lines. */
 export interface LineTransport extends Transport {
   /** Frees the id of a request that nothing answers. */
   abandon(id: RpcId): void;
 }
 
+interface State {
+  readonly requests: LineRequests;
+  readonly transport: LineTransport;
+  /** The protocol version that was agreed on. */
+  version?: string;
+  closed: boolean;
+  /** Set once the input has ended. */
+  ending?: ReturnType<typeof setTimeout>;
+}
+
 /**
- * Each line is answered: what cannot be read by an error, an id that is in flight by
+ * Each line is answered: one that cannot be read by an error, and an id that is in flight by
  * `duplicate_call_id`.
  * @param graceMs milliseconds that running calls have to end once the input has ended
  */
@@ -61,164 +39,128 @@ export function lineTransport(
   output: LineOutput,
   graceMs: number,
 ): LineTransport {
-  const decoder = new TextDecoder();
-  const inFlight = new Map<RpcId, { readonly method: string; readonly batch: Batch | undefined }>();
-  let version: string | undefined;
-  let closed = false;
-  let ending: ReturnType<typeof setTimeout> | undefined;
-
-  const write = (value: unknown): Promise<void> =>
-    new Promise((resolve, reject) => {
-      output.write(`${JSON.stringify(value)}\n`, (error) => (error ? reject(error) : resolve()));
-    });
-  // A reader that went away hears nothing; the end of the input follows.
-  const tell = (value: unknown): void => void write(value).catch(() => {});
-  const settle = (id: RpcId): void => {
-    inFlight.delete(id);
-    if (ending !== undefined && inFlight.size === 0) void transport.close();
-  };
-  /** Why a request is not taken; undefined where it is. */
-  const conflict = (request: RpcMessage & { kind: 'request' }): JsonObject | undefined => {
-    if (inFlight.has(request.id)) return duplicateAnswer(request);
-    return inFlight.size >= maxOpenRequests ? tooManyOpen(request.id) : undefined;
-  };
-  /** Takes the id of a request. Undefined for what is answered already. */
-  const admit = (value: unknown, batch?: Batch): RpcMessage | undefined => {
-    const message = readExactly(value);
-    const fault =
-      message === undefined
-        ? rpcError(
-            rpcCodes.invalidRequest,
-            'Invalid Request: this is no JSON-RPC message.',
-            requestIdOf(value),
-          )
-        : message.kind === 'request'
-          ? conflict(message)
-          : undefined;
-    if (fault !== undefined) {
-      if (batch === undefined) tell(fault);
-      else batch.answers.push(fault);
-      return undefined;
-    }
-    if (message?.kind !== 'request') return message;
-    inFlight.set(message.id, { method: message.method, batch });
-    batch?.waits.add(message.id);
-    return message;
-  };
-  const deliver = (value: unknown, message: RpcMessage): void => {
-    if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
-      const { requestId } = isJsonObject(message.params) ? message.params : ({} as JsonObject);
-      const target = inFlight.get(requestId as RpcId);
-      // What answers at once cannot be cancelled, and what is cancelled gets no answer. A listening
-      // stream is ended so.
-      if (
-        target !== undefined &&
-        target.method !== 'tools/call' &&
-        target.method !== 'subscriptions/listen'
-      )
-        return;
-      if (target?.method === 'subscriptions/listen') transport.abandon(requestId as RpcId);
-    }
-    transport.onmessage?.(value as JSONRPCMessage);
-  };
-  const takeBatch = (values: readonly unknown[]): void => {
-    const batch: Batch = { waits: new Set(), answers: [] };
-    // All ids are taken before anything is answered: the last answer sends all of them.
-    const messages = values.map((one) => admit(one, batch));
-    if (batch.waits.size === 0 && batch.answers.length > 0) tell(batch.answers);
-    for (const [index, message] of messages.entries())
-      if (message !== undefined) deliver(values[index], message);
-  };
-  const takeLine = (line: string): void => {
-    if (closed || line.trim() === '') return;
-    const unread = textFault(line);
-    if (unread !== undefined)
-      return refuse(unread, line.slice(0, keptOfLine), line.slice(-keptOfLine));
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      return tell(rpcError(rpcCodes.parse, 'Parse error: the line is not valid JSON.'));
-    }
-    const batch: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
-    if (batch !== undefined && (version !== '2025-03-26' || batch.length === 0))
-      return tell(
-        rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'),
-      );
-    const fault = valueFault(value);
-    if (fault !== undefined)
-      return tell(rpcError(rpcCodes.invalidRequest, fault, requestIdOf(value)));
-    if (batch !== undefined) return takeBatch(batch);
-    const message = admit(value);
-    if (message !== undefined) deliver(value, message);
-  };
-  /** Answers a line that is not read. */
-  const refuse = (why: string, beginning: string, end: string): void => {
-    if (!closed) tell(rpcError(rpcCodes.invalidRequest, why, idOfSkipped(beginning, end)));
+  const requests: LineRequests = {
+    output,
+    inFlight: new Map(),
+    settled: () => {
+      if (state.ending !== undefined && requests.inFlight.size === 0) void transport.close();
+    },
   };
   const lines = lineSplitter(maxBodyBytes, {
-    take: takeLine,
-    refuse: (beginning, end) => refuse(tooLong, beginning, end),
+    take: (line) => takeLine(state, line),
+    refuse: (beginning, end) => refuse(state, tooLong, beginning, end),
   });
-  const onData = (chunk: unknown): void =>
-    lines.add(
-      chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : String(chunk),
-    );
-  const onEnd = (): void => {
-    if (closed || ending !== undefined) return;
+  const end = (): void => {
+    if (state.closed || state.ending !== undefined) return;
     lines.end();
-    // It holds the process: nothing else may, and whoever waits for the end is to hear of it.
-    ending = setTimeout(() => void transport.close(), graceMs);
-    for (const [id, { method }] of inFlight)
-      if (method === 'subscriptions/listen') inFlight.delete(id);
-    if (inFlight.size === 0) void transport.close();
+    endInput(state, graceMs);
   };
-  const onError = (error: unknown): void => {
+  const fail = (error: unknown): void => {
     transport.onerror?.(error instanceof Error ? error : new Error(String(error)));
-    onEnd();
+    end();
   };
+  const listeners: readonly (readonly [string, (value?: unknown) => void])[] = [
+    ['data', textReader(lines)],
+    ['end', end],
+    ['close', end],
+    ['error', fail],
+  ];
   const transport: LineTransport = {
     async start() {
-      input.on('data', onData);
-      input.on('end', onEnd);
-      input.on('close', onEnd);
-      input.on('error', onError);
-      if (input.readableEnded === true || input.destroyed === true) setImmediate(onEnd);
+      for (const [event, listener] of listeners) input.on(event, listener);
+      if (input.readableEnded === true || input.destroyed === true) setImmediate(end);
     },
     async send(message) {
-      if (closed) return;
-      const isAnswer = !('method' in message) && message.id !== undefined;
-      const id = isAnswer ? (message.id as RpcId) : undefined;
-      const batch = id === undefined ? undefined : inFlight.get(id)?.batch;
-      try {
-        if (batch === undefined || id === undefined) return await write(message);
-        batch.answers.push(message);
-        batch.waits.delete(id);
-        if (batch.waits.size === 0) await write(batch.answers);
-      } finally {
-        if (id !== undefined) settle(id);
-      }
+      if (!state.closed) await send(requests, message);
     },
     async close() {
-      if (closed) return;
-      closed = true;
-      clearTimeout(ending);
-      input.off('data', onData);
-      input.off('end', onEnd);
-      input.off('close', onEnd);
-      input.off('error', onError);
+      if (state.closed) return;
+      state.closed = true;
+      clearTimeout(state.ending);
+      for (const [event, listener] of listeners) input.off(event, listener);
       input.pause?.();
       transport.onclose?.();
     },
-    abandon(id) {
-      const batch = inFlight.get(id)?.batch;
-      if (batch?.waits.delete(id) === true && batch.waits.size === 0 && batch.answers.length > 0)
-        tell(batch.answers);
-      settle(id);
-    },
+    abandon: (id) => abandon(requests, id),
     setProtocolVersion(agreed) {
-      version = agreed;
+      state.version = agreed;
     },
   };
+  const state: State = { requests, transport, closed: false };
   return transport;
+}
+
+/** Takes chunks of bytes, whose characters may continue in the next chunk, or chunks of text. */
+function textReader(lines: LineSplitter): (chunk: unknown) => void {
+  const decoder = new TextDecoder();
+  return (chunk) =>
+    lines.add(
+      chunk instanceof Uint8Array ? decoder.decode(chunk, { stream: true }) : String(chunk),
+    );
+}
+
+/** Running calls have a grace period; open streams of notifications end. */
+function endInput(state: State, graceMs: number): void {
+  const { transport, requests } = state;
+  // This timer must hold the process: maybe nothing else does, and `closed` has to resolve.
+  state.ending = setTimeout(() => void transport.close(), graceMs);
+  for (const [id, { method }] of requests.inFlight)
+    if (method === 'subscriptions/listen') requests.inFlight.delete(id);
+  if (requests.inFlight.size === 0) void transport.close();
+}
+
+function takeLine(state: State, line: string): void {
+  const { requests } = state;
+  if (state.closed || line.trim() === '') return;
+  const excess = textFault(line);
+  if (excess !== undefined)
+    return refuse(state, excess, line.slice(0, keptOfLine), line.slice(-keptOfLine));
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return tell(requests, rpcError(rpcCodes.parse, 'Parse error: the line is not valid JSON.'));
+  }
+  const batch: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
+  if (batch !== undefined && (state.version !== '2025-03-26' || batch.length === 0))
+    return tell(
+      requests,
+      rpcError(rpcCodes.invalidRequest, 'Invalid Request: this protocol version has no batches.'),
+    );
+  const fault = valueFault(value);
+  if (fault !== undefined)
+    return tell(requests, rpcError(rpcCodes.invalidRequest, fault, requestIdOf(value)));
+  if (batch !== undefined) return takeBatch(state, batch);
+  const message = admit(requests, value);
+  if (message !== undefined) deliver(state, value, message);
+}
+
+/** Answers a line that is not read. */
+function refuse({ closed, requests }: State, why: string, beginning: string, end: string): void {
+  if (closed) return;
+  tell(requests, rpcError(rpcCodes.invalidRequest, why, idOfSkipped(beginning, end)));
+}
+
+function takeBatch(state: State, values: readonly unknown[]): void {
+  const { requests } = state;
+  const batch: Batch = { waits: new Set(), answers: [] };
+  // All ids are taken before anything is answered, because the last answer sends all of them.
+  const messages = values.map((one) => admit(requests, one, batch));
+  if (batch.waits.size === 0 && batch.answers.length > 0) tell(requests, batch.answers);
+  for (const [index, message] of messages.entries())
+    if (message !== undefined) deliver(state, values[index], message);
+}
+
+function deliver({ requests, transport }: State, value: unknown, message: RpcMessage): void {
+  if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
+    const { requestId } = isJsonObject(message.params) ? message.params : ({} as JsonObject);
+    const method = requests.inFlight.get(requestId as RpcId)?.method;
+    // Other requests are answered at once. They cannot be cancelled, because a cancelled request
+    // would get no answer.
+    if (method !== undefined && method !== 'tools/call' && method !== 'subscriptions/listen')
+      return;
+    // Cancelling is how a client ends such a stream.
+    if (method === 'subscriptions/listen') transport.abandon(requestId as RpcId);
+  }
+  transport.onmessage?.(value as JSONRPCMessage);
 }

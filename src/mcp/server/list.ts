@@ -1,4 +1,4 @@
-/** `tools/list`: the effective tools in effective order, a page at a time. */
+/** `tools/list`: the effective tools in their effective order, page by page. */
 import type { Tool } from '@modelcontextprotocol/server';
 import type { JsonObject, ToolAnnotations, ToolSession } from '../../index.ts';
 import {
@@ -10,8 +10,8 @@ import {
 import { shownOutputSchema } from '../../surfaces/shared/outcome.ts';
 
 /**
- * Names are ids wherever the protocol allows it; schemas go as they are, but for a root that does
- * not say that arguments are an object.
+ * Tool ids are shown as names wherever the protocol allows it. Schemas are sent unchanged, except
+ * that the root gets `type: "object"` if it has another type or none.
  */
 export const mcpDialect: Dialect = Object.freeze({
   names: { pattern: /^[A-Za-z0-9_.-]{1,128}$/, maxLength: 128 },
@@ -21,7 +21,7 @@ export const mcpDialect: Dialect = Object.freeze({
   }),
 });
 
-/** A page ends with whichever is reached first. */
+/** A page ends at this many tools or at `pageChars`, whichever comes first. */
 export const pageTools = 250;
 const pageChars = 1_000_000;
 
@@ -34,7 +34,7 @@ export interface ToolPage {
 const wireTools = new WeakMap<Listing, readonly Tool[]>();
 const schemaChars = new WeakMap<object, number>();
 
-/** The page that a cursor names; undefined for a cursor that names none. */
+/** The page that a cursor names; undefined if the cursor is not valid. */
 export function pageOf(session: ToolSession, cursor: string | undefined): ToolPage | undefined {
   const listing = listingOf(session, mcpDialect);
   const { shown } = listing;
@@ -53,8 +53,7 @@ export function pageOf(session: ToolSession, cursor: string | undefined): ToolPa
 }
 
 /**
- * The input schema of the tool that a client calls by a name; undefined where the session has no
- * such tool to show.
+ * The input schema of the tool that a client calls by a name; undefined if it sees no such tool.
  */
 export function calledSchema(session: ToolSession, name: string): JsonObject | undefined {
   const tool = session.tool(listingOf(session, mcpDialect).known.get(name) ?? name);
@@ -62,8 +61,8 @@ export function calledSchema(session: ToolSession, name: string): JsonObject | u
 }
 
 /**
- * A cursor names the last tool that was shown, so that a tool which comes or goes meanwhile neither
- * hides nor doubles another.
+ * A cursor names the last tool that was shown, so that a tool which is added or removed meanwhile
+ * neither hides nor repeats another one.
  */
 function cursorAfter(name: string): string {
   return Buffer.from(`after:${name}`, 'utf8').toString('base64url');
@@ -97,7 +96,7 @@ function toWire({ name, tool, schema }: ShownTool): Tool {
   };
 }
 
-/** What the definition says, and no more: the protocol's own defaults are the cautious ones. */
+/** Only what the definition says, because the protocol's own defaults are the cautious ones. */
 function hintsOf({
   readOnly,
   destructive,
@@ -113,7 +112,7 @@ function hintsOf({
   return Object.keys(hints).length === 0 ? undefined : hints;
 }
 
-/** About what a tool takes as JSON. A schema is measured once, however many sessions show it. */
+/** About how long a tool is as JSON. A schema is measured once, however many sessions show it. */
 function charsOf({ tool, schema }: ShownTool): number {
   let chars = 256 + tool.description.length;
   for (const one of [schema, tool.outputSchema]) {

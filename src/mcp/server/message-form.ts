@@ -1,25 +1,25 @@
 /**
- * The forms of a message that the protocol's package takes. What has another form it drops without
- * an answer, so that is refused before.
+ * The forms of a message that the protocol's package accepts. It drops any other message without an
+ * answer, so such messages are refused before they get there.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { type RpcId, type RpcMessage, readMessage } from './rpc.ts';
 
 /**
- * The package's schemas are not run here: on a message with many members they take far longer than
- * reading it.
+ * The checks below replace the package's schemas, which take far longer than parsing on a message
+ * with many members.
  */
 const relatedTaskKey = 'io.modelcontextprotocol/related-task';
 
-/** Members of a message, by its kind. Others make it none. */
+/** The members of a message, by its kind. It may have no others. */
 const members = {
   request: ['jsonrpc', 'id', 'method', 'params'],
   notification: ['jsonrpc', 'method', 'params'],
   response: ['jsonrpc', 'id', 'result', 'error'],
 } as const;
 
-/** Reads a message that the package takes; undefined for what it would drop. */
+/** Reads a message; undefined if the package would drop it. */
 export function readExactly(value: unknown): RpcMessage | undefined {
   const message = readMessage(value);
   if (message === undefined) return undefined;
@@ -34,8 +34,8 @@ export function readExactly(value: unknown): RpcMessage | undefined {
 }
 
 /**
- * The id of a request, also where its other members are no good: whoever waits for its answer gets
- * one. Null where there is none.
+ * The id of a request, even if its other members are malformed, so that the client gets an answer.
+ * Null if there is none.
  */
 export function requestIdOf(value: unknown): RpcId | null {
   if (!isJsonObject(value)) return null;
@@ -43,7 +43,7 @@ export function requestIdOf(value: unknown): RpcId | null {
   return message?.kind === 'request' ? message.id : null;
 }
 
-/** Of a request or a notification. */
+/** Whether this can be the `_meta` of a request or a notification. */
 function isMeta(meta: JsonValue | undefined): boolean {
   if (meta === undefined) return true;
   if (!isJsonObject(meta)) return false;
@@ -56,7 +56,7 @@ function isMeta(meta: JsonValue | undefined): boolean {
   );
 }
 
-/** Of a response: a result or an error, not both. */
+/** Whether a response has a result or an error, and not both. */
 function isOutcome({ result, error }: JsonObject): boolean {
   if (error === undefined)
     return isJsonObject(result) && (result._meta === undefined || isJsonObject(result._meta));

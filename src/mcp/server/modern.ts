@@ -3,22 +3,22 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import type { ToolSession } from '../../index.ts';
 import { bounded } from './body.ts';
-import { refusal } from './door.ts';
 import { createInstance } from './instance.ts';
 import { calledSchema } from './list.ts';
 import type { HandlerSettings } from './options.ts';
 import { paramHeaderMismatch } from './param-headers.ts';
 import { createPlaces, type Places } from './places.ts';
+import { refusal } from './refusal.ts';
 import { type RpcId, readMessage, rpcCodes } from './rpc.ts';
 import type { Sdk } from './sdk.ts';
-import type { Sourced } from './sessions.ts';
+import type { Sourced } from './session.ts';
 
-/** Streams of `subscriptions/listen` at once. */
+/** Most streams of `subscriptions/listen` at once. */
 const maxStreams = 1_024;
 
 /** Serves the 2026 era. */
 export interface ModernServing {
-  /** `source` gives the session, once, if the request comes so far. */
+  /** `source` gives the session. It is called at most once, when the session is needed. */
   fetch(
     request: Request,
     body: unknown,
@@ -32,117 +32,136 @@ export interface ModernServing {
 interface Answering {
   readonly source: () => Promise<Sourced>;
   readonly body: unknown;
-  /** Answered in the place of what the package says. */
+  /** Answered instead of what the package answers. */
   refused?: Response;
 }
 
-/**
- * @param requests places for requests that have no answer yet, which the other era has a part in
- */
+interface Modern {
+  readonly sdk: Sdk;
+  readonly settings: HandlerSettings;
+  readonly handler: ReturnType<Sdk['createMcpHandler']>;
+  readonly answering: WeakMap<Request, Answering>;
+  /** Ends each open stream. */
+  readonly listening: Set<() => Promise<void>>;
+}
+
+/** @param requests places for requests without an answer, shared with the other era */
 export function createModernServing(
   sdk: Sdk,
   settings: HandlerSettings,
   requests: Places,
 ): ModernServing {
-  const answering = new WeakMap<Request, Answering>();
-  const streams = createPlaces(maxStreams, settings.authenticate !== undefined);
-  const listening = new Set<() => Promise<void>>();
-  // One mark and a count: random bytes for each request would cost more than the count is worth.
+  const answering: Modern['answering'] = new WeakMap();
+  // One random mark and a count, because random bytes for each request would cost more.
   const mark = randomBytes(9).toString('hex');
   let served = 0;
-  const makeServer = async (request: Request): Promise<Server> => {
-    const one = answering.get(request) as Answering;
-    const { session, owned } = await one.source();
-    const mismatch = mismatchIn(one.body, session, request.headers);
-    if (mismatch !== undefined) {
-      if (owned) await session.close();
-      one.refused = refusal(
-        400,
-        rpcCodes.headerMismatch,
-        `Bad Request: ${mismatch}.`,
-        {},
-        idOf(one.body),
+  const handler = sdk.createMcpHandler(
+    ({ requestInfo }) => {
+      const one = answering.get(requestInfo as Request) as Answering;
+      return serverFor(
+        sdk,
+        settings,
+        one,
+        requestInfo as Request,
+        () => `mcp-${mark}-${++served}-`,
       );
-      throw new Error(`An MCP request was refused: ${mismatch}.`);
-    }
-    const server = createQuiet(sdk, settings, { session, owned }, `mcp-${mark}-${++served}-`);
-    server.onerror = settings.report;
-    server.onclose = () => {
-      if (owned) void session.close().catch(settings.report);
-    };
-    return server;
-  };
-  const handler = sdk.createMcpHandler(({ requestInfo }) => makeServer(requestInfo as Request), {
-    legacy: 'reject',
-    onerror: settings.report,
-  });
-  const answer = async (
-    request: Request,
-    body: unknown,
-    source: () => Promise<Sourced>,
-    done: () => void,
-  ): Promise<Response> => {
-    const one: Answering = { source, body };
-    answering.set(request, one);
-    const response = await handler.fetch(request, { parsedBody: body });
-    return bounded(one.refused ?? response, done);
-  };
-  /** A stream of its own handler, so that it tells of this session's changes and of no other's. */
-  const listen = async (
-    request: Request,
-    body: unknown,
-    source: () => Promise<Sourced>,
-    done: () => void,
-  ): Promise<Response> => {
-    const { session, owned } = await source();
-    const inner = sdk.createMcpHandler(
-      () => createQuiet(sdk, settings, { session, owned }, 'mcp-'),
-      { legacy: 'reject', onerror: settings.report },
-    );
-    const stop = session.events.on('tools:changed', () => inner.notify.toolsChanged());
-    let ended: Promise<void> | undefined;
-    const end = (): Promise<void> => {
-      ended ??= (async () => {
-        done();
-        stop();
-        listening.delete(end);
-        await inner.close();
-        if (owned) await session.close();
-      })();
-      return ended;
-    };
-    listening.add(end);
-    try {
-      return bounded(
-        await inner.fetch(request, { parsedBody: body }),
-        () => void end().catch(settings.report),
-      );
-    } catch (error) {
-      await end();
-      throw error;
-    }
-  };
+    },
+    { legacy: 'reject', onerror: settings.report },
+  );
+  const modern: Modern = { sdk, settings, handler, answering, listening: new Set() };
+  const streams = createPlaces(maxStreams, settings.authenticate !== undefined);
   return {
     async fetch(request, body, principal, source) {
       const listens = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
       const release = (listens ? streams : requests).take(principal);
-      if (typeof release === 'string')
-        return tooMuch(
-          release,
-          listens ? 'streams are open' : 'requests have no answer yet',
-          idOf(body),
-        );
+      if (typeof release === 'string') return tooMuch(release, listens, idOf(body));
       try {
-        return await (listens ? listen : answer)(request, body, source, release);
+        return await (listens ? listen : answer)(modern, request, { source, body }, release);
       } catch (error) {
         release();
         throw error;
       }
     },
     async close() {
-      await Promise.all([handler.close(), ...[...listening].map((end) => end())]);
+      await Promise.all([handler.close(), ...[...modern.listening].map((end) => end())]);
     },
   };
+}
+
+async function answer(
+  { handler, answering }: Modern,
+  request: Request,
+  one: Answering,
+  done: () => void,
+): Promise<Response> {
+  answering.set(request, one);
+  const response = await handler.fetch(request, { parsedBody: one.body });
+  return bounded(one.refused ?? response, done);
+}
+
+/** The server for one request. Its stream does not report changes of the tools. */
+async function serverFor(
+  sdk: Sdk,
+  settings: HandlerSettings,
+  one: Answering,
+  { headers }: Request,
+  nextPrefix: () => string,
+): Promise<Server> {
+  const { session, owned } = await one.source();
+  const mismatch = mismatchIn(one.body, session, headers);
+  if (mismatch !== undefined) {
+    if (owned) await session.close();
+    one.refused = refusal(
+      400,
+      rpcCodes.headerMismatch,
+      `Bad Request: ${mismatch}.`,
+      {},
+      idOf(one.body),
+    );
+    throw new Error(`An MCP request was refused: ${mismatch}.`);
+  }
+  const server = createQuiet(sdk, settings, { session, owned }, nextPrefix());
+  server.onerror = settings.report;
+  server.onclose = () => {
+    if (owned) void session.close().catch(settings.report);
+  };
+  return server;
+}
+
+/** Opens a stream. It has a handler of its own, so that it reports only its session's changes. */
+async function listen(
+  { sdk, settings, listening }: Modern,
+  request: Request,
+  { source, body }: Answering,
+  done: () => void,
+): Promise<Response> {
+  const { session, owned } = await source();
+  const inner = sdk.createMcpHandler(() => createQuiet(sdk, settings, { session, owned }, 'mcp-'), {
+    legacy: 'reject',
+    onerror: settings.report,
+  });
+  const stop = session.events.on('tools:changed', () => inner.notify.toolsChanged());
+  let ended: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    ended ??= (async () => {
+      done();
+      stop();
+      listening.delete(end);
+      await inner.close();
+      if (owned) await session.close();
+    })();
+    return ended;
+  };
+  listening.add(end);
+  try {
+    return bounded(
+      await inner.fetch(request, { parsedBody: body }),
+      () => void end().catch(settings.report),
+    );
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
 /** How the headers of a call disagree with its body. */
@@ -156,13 +175,15 @@ function mismatchIn(body: unknown, session: ToolSession, headers: Headers): stri
   return schema === undefined ? undefined : paramHeaderMismatch(schema, params.arguments, headers);
 }
 
-/** A principal that has its share is told apart from a server that is full. */
-function tooMuch(why: 'share' | 'all', what: string, id: RpcId | null): Response {
+/** Distinguishes a principal that has used up its share from a server that is full. */
+function tooMuch(why: 'share' | 'all', listens: boolean, id: RpcId | null): Response {
   const [status, whose] = why === 'share' ? [429, ' of yours'] : [503, ''];
   return refusal(
     status,
     rpcCodes.server,
-    `Too many ${what.replace(' ', `${whose} `)}.`,
+    listens
+      ? `Too many streams${whose} are open.`
+      : `Too many requests${whose} have no answer yet.`,
     { 'Retry-After': '30' },
     id,
   );
@@ -173,7 +194,7 @@ function idOf(body: unknown): RpcId | null {
   return message?.kind === 'request' ? message.id : null;
 }
 
-/** Nobody hears of changes on the stream of one request. */
+/** A server that does not listen to changes of the tools. */
 function createQuiet(
   sdk: Sdk,
   settings: HandlerSettings,

@@ -5,7 +5,7 @@ import { maxOpenRequests, type RpcId } from './rpc.ts';
 /** A request that has no answer yet. */
 export interface OpenRequest {
   readonly method: string;
-  /** It came with others, whose answers share its stream. */
+  /** It came in a batch, whose answers share one stream. */
   readonly batched: boolean;
   /** It has been handed to the server. */
   delivered: boolean;
@@ -15,7 +15,7 @@ export interface OpenRequest {
 
 /** Those requests, by id. */
 export interface OpenRequests {
-  /** Takes requests with ids that are free, all or none. False where there are too many already. */
+  /** Adds requests with free ids, all or none. False if there are too many already. */
   add(ids: Iterable<readonly [RpcId, OpenRequest]>): boolean;
   get(id: RpcId): OpenRequest | undefined;
   delete(id: RpcId): void;

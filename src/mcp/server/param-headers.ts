@@ -1,23 +1,23 @@
 /**
- * The `Mcp-Param-*` headers of the protocol of 2026-07-28: a client repeats in them the arguments
- * that a schema marks with `x-mcp-header`, so that a gateway can judge a call without its body. A
- * server must refuse a call whose headers and body disagree, or the gateway has judged another call
- * than the one that runs.
+ * The `Mcp-Param-*` headers of the protocol version 2026-07-28. A client repeats in them the
+ * arguments that a schema marks with `x-mcp-header`, so that a gateway can judge a call without its
+ * body. A server must refuse a call whose headers and body disagree. Otherwise the gateway would
+ * have judged a different call from the one that runs.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 
 /** An argument that a header repeats. */
 interface MarkedParam {
-  /** The keys that lead to it from the arguments. */
+  /** The keys that lead from the arguments to it. */
   readonly path: readonly string[];
-  /** The header's name, without what all begin with. */
+  /** The header's name without `Mcp-Param-`. */
   readonly header: string;
-  /** Whether its values are compared as numbers. */
+  /** True if its values are compared as numbers. */
   readonly numeric: boolean;
 }
 
-/** What a header may be called, by RFC 9110. */
+/** A header name, by RFC 9110. */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const markedTypes: ReadonlySet<JsonValue | undefined> = new Set([
   'string',
@@ -31,8 +31,8 @@ const base64 = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0
 const known = new WeakMap<object, readonly MarkedParam[]>();
 
 /**
- * How the headers of a call disagree with its arguments; undefined where they agree. @param schema
- * the tool's input schema, as it is listed
+ * How the headers of a call disagree with its arguments; undefined if they agree.
+ * @param schema the tool's input schema, as it is listed
  */
 export function paramHeaderMismatch(
   schema: JsonObject,
@@ -52,8 +52,8 @@ export function paramHeaderMismatch(
 }
 
 /**
- * The marks that stand on plain properties. Elsewhere the protocol allows none, and clients leave
- * such a tool out.
+ * The arguments that are marked. The protocol allows marks only on plain properties; clients leave
+ * out a tool with marks elsewhere.
  */
 function markedParams(schema: JsonObject): readonly MarkedParam[] {
   const marked: MarkedParam[] = [];
@@ -83,31 +83,31 @@ function mismatchOf(
   const name = `Mcp-Param-${header}`;
   const sent = headers.get(name);
   const value = valueAt(input, path);
-  // A default that fills in a missing argument is none that the gateway has seen: a header alone
-  // disagrees, too.
+  // A header without its argument disagrees too: the gateway has not seen the default that may fill
+  // the argument in.
   if (value === undefined || value === null)
     return sent === null
       ? undefined
       : `the header ${name} is sent, but the body has no such argument`;
-  // Clients send no header for such a number: JSON and text may round it differently.
+  // Clients send no header for such a number, because JSON and text may round it differently.
   if (typeof value === 'number' && isRounded(value))
-    return sent === null ? undefined : 'the body has a number that no header can repeat';
+    return sent === null ? undefined : 'the body has a number that a header cannot repeat exactly';
   if (sent === null)
     return `the body has an argument that the header ${name} must repeat, but the header is missing`;
   const text = decoded(sent);
   if (text === undefined) return `the header ${name} is not valid Base64 of UTF-8 text`;
-  // A list or an object is refused, not read as text: a schema may mend it into the very argument
-  // that the gateway did not see.
+  // A list or an object never equals a header. Converted to text it might, and input repair could
+  // then turn it into an argument that the gateway did not see.
   const same =
     numeric && typeof value === 'number' && decimal.test(text)
       ? Number(text) === value
       : typeof value !== 'object' && text === String(value);
-  return same ? undefined : `the header ${name} says something else than the body`;
+  return same ? undefined : `the header ${name} differs from the body`;
 }
 
 /**
- * Null where there is no such argument. What is no object on the way may be mended into one later:
- * then it is an argument that no header can repeat.
+ * The argument at a path; null if there is none. A value on the way that is not an object is
+ * returned itself: input repair may turn it into an object later, so no header can match it.
  */
 function valueAt(input: unknown, path: readonly string[]): unknown {
   let at = input;
@@ -119,12 +119,12 @@ function valueAt(input: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-/** Whether a number may stand for others that were sent. */
+/** Whether a number may have been rounded from a different one. */
 function isRounded(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
-/** What a header says; undefined for a malformed one. */
+/** The text of a header; undefined if it is malformed. */
 function decoded(sent: string): string | undefined {
   if (!sent.startsWith('=?base64?') || !sent.endsWith('?=')) return sent;
   const [, data] = base64.exec(sent) ?? [];

@@ -1,17 +1,18 @@
-/** Places that all clients of a handler share, so that no principal can take all of them. */
+/** Places that all clients of a handler share. No principal can take all of them. */
 
-/** Gives a place back. Idempotent. */
+/** Frees a place. Idempotent. */
 export type Release = () => void;
 
-/** So many places in all. */
+/** A fixed number of places. */
 export interface Places {
-  /** Takes a place. `all` where none is left, `share` where the principal has its share already. */
+  /** Takes a place. Gives `all` if none is left, `share` if the principal has used up its share. */
   take(principal: string | undefined): Release | 'share' | 'all';
 }
 
 /**
- * @param shared whether principals are told apart: then each has a quarter of the places at most,
- * and one at least
+ * @param most the number of places
+ * @param shared true if there are several principals: then each may take a quarter of the places,
+ * and at least one
  */
 export function createPlaces(most: number, shared: boolean): Places {
   const share = shared ? Math.max(1, Math.floor(most / 4)) : most;

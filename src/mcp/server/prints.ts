@@ -1,19 +1,17 @@
-/** Standard output for the protocol alone: what else is printed there goes to standard error. */
-import type { LineOutput } from './lines.ts';
+/** Reserves standard output for the protocol. All other prints go to standard error. */
+import type { LineOutput } from './line-streams.ts';
 
-/** What is used of a process. */
+/** The part of a process that is used. */
 interface Printing {
   readonly stdout: { write: (...given: never[]) => unknown };
   readonly stderr: { write: (...given: never[]) => unknown };
 }
 
-/** Prints, redirected. */
+/** A redirection of prints. */
 export interface RedirectedPrints {
   /** Still writes to standard output. */
   readonly stdout: LineOutput;
-  /**
-   * Prints go to standard output again, unless somebody else has redirected them since. Idempotent.
-   */
+  /** Ends the redirection, unless other code has replaced `write` since. Idempotent. */
   restore(): void;
 }
 

@@ -1,39 +1,41 @@
 /**
- * MCP sessions of the 2025 era that outlive their process: how each began is written down, and
- * whoever is asked for one that it does not have begins it again.
+ * MCP sessions of the 2025 era that outlive their process. A store keeps how each one began, and a
+ * process that is asked for a session it does not have begins it again.
  */
 import pTimeout from 'p-timeout';
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
-import { refusal } from './door.ts';
 import type { HandlerSettings, McpSessionRecord } from './options.ts';
+import { refusal } from './refusal.ts';
 import { rpcCodes } from './rpc.ts';
-import { isSessionId, type McpSession, type McpSessions, type Sourced } from './sessions.ts';
+import type { McpSession, Sourced } from './session.ts';
+import { isSessionId, type McpSessions } from './sessions.ts';
 
 type Source = () => Promise<Sourced>;
 /**
- * Why there is none. Made for each who asks: a response is read once, and its class may be one that
- * another server has put in the place of the global one.
+ * Answers that there is no session. It makes a response for each request, because a response can be
+ * read only once. A function can also be told apart from a session if another server has replaced
+ * the global `Response` class.
  */
 type Refusal = () => Response;
 
 /** Finds MCP sessions by their ids. */
 export interface McpSessionFinder {
   /**
-   * Of a client's first message: the session is known from now on. The answer where it could not be
-   * written down.
+   * Makes a session known after its client's first message. Gives the answer to the client if the
+   * store could not keep it.
    */
   began(mcp: McpSession, initialize: unknown): Promise<Response | undefined>;
   /**
-   * The session of an id, begun again where only the store knows it, or the answer to a client that
-   * names none.
+   * The session of an id, begun again if only the store knows it, or the answer to a client that
+   * names no session that it may use.
    */
   find(
     id: string | null,
     principal: string | undefined,
     source: Source,
   ): Promise<McpSession | Response>;
-  /** Ends one for its client. `here` ends what of it is here. */
+  /** Ends a session for its client. `here` ends the session in this process. */
   end(
     id: string | null,
     principal: string | undefined,
@@ -41,121 +43,156 @@ export interface McpSessionFinder {
   ): Promise<Response>;
 }
 
+interface Finder {
+  readonly sessions: McpSessions;
+  readonly settings: HandlerSettings;
+  /** The sessions that are being begun again, by id and principal. */
+  readonly resuming: Map<string, Promise<McpSession | Refusal>>;
+}
+
 /** Milliseconds that a store may take. */
 const storeMs = 10_000;
-/** Sessions that are begun again at once. */
+/** Most sessions that are begun again at once. */
 const mostAtOnce = 1_000;
-/** Characters of what a client says of itself. One that says more stays with its process. */
+/** Most characters of a record. A session with a larger one is lost with its process. */
 const mostChars = 16_384;
 
 export function createSessionFinder(
   sessions: McpSessions,
-  { sessionStore, report, logFault }: HandlerSettings,
+  settings: HandlerSettings,
 ): McpSessionFinder {
-  const resuming = new Map<string, Promise<McpSession | Refusal>>();
-
-  /** `refused` where the store did not answer. */
-  const ask = async <T>(
-    run: () => Promise<T> | undefined,
-  ): Promise<{ readonly given?: T | undefined; readonly refused?: Refusal }> => {
-    try {
-      return {
-        given: await pTimeout(Promise.resolve(run()), {
-          milliseconds: storeMs,
-          message: 'The store of MCP sessions did not answer in time.',
-        }),
-      };
-    } catch (error) {
-      logFault(error, 'sessionStore');
-      report(error);
-      return {
-        refused: () =>
-          refusal(503, rpcCodes.server, 'The store of sessions cannot be reached. Try again.', {
-            'Retry-After': '1',
-          }),
-      };
-    }
-  };
-  /** What the store knows of a session, if it is the principal's. */
-  const load = async (
-    id: string,
-    principal: string | undefined,
-  ): Promise<McpSessionRecord | Refusal> => {
-    const { given, refused } = await ask(async () => sessionStore?.load(id));
-    if (refused !== undefined) return refused;
-    return isJsonObject(given as unknown as JsonObject) &&
-      (given?.principal ?? undefined) === principal
-      ? (given as McpSessionRecord)
-      : unknown;
-  };
-  const resume = async (
-    id: string,
-    principal: string | undefined,
-    source: Source,
-  ): Promise<McpSession | Refusal> => {
-    const record = await load(id, principal);
-    if (typeof record === 'function') return record;
-    const mcp = await sessions.open(source, principal, id);
-    if (mcp === undefined) return tooMany;
-    let there: McpSessionRecord | Refusal;
-    try {
-      await replay(mcp, record.initialize);
-      // Its client may have ended it meanwhile.
-      there = await load(id, principal);
-    } catch (error) {
-      report(error);
-      there = unknown;
-    }
-    if (typeof there !== 'function') return mcp;
-    await mcp.close().catch(report);
-    return there;
-  };
+  const finder: Finder = { sessions, settings, resuming: new Map() };
   return {
-    async began({ id, principal }, initialize) {
-      const { params } = initialize as { readonly params: JsonObject };
-      const record: McpSessionRecord = {
-        ...(principal === undefined ? {} : { principal }),
-        initialize: params,
-      };
-      if (sessionStore === undefined || JSON.stringify(record).length > mostChars) return undefined;
-      return (await ask(async () => sessionStore.save(id, record))).refused?.();
-    },
-    async find(id, principal, source) {
-      if (id === null) return unnamed();
-      // By the principal, too: a stranger who asks for it meanwhile is told what strangers are
-      // told.
-      const key = JSON.stringify([id, principal]);
-      // One that is being begun again is not ready before that is done.
-      let work = resuming.get(key);
-      if (work === undefined) {
-        const found = sessions.find(id, principal);
-        if (found !== undefined) return found;
-        if (sessionStore === undefined || !isSessionId(id)) return unknown();
-        if (resuming.size >= mostAtOnce) return tooMany();
-        work = resume(id, principal, source).finally(() => resuming.delete(key));
-        resuming.set(key, work);
-      }
-      const given = await work;
-      return typeof given === 'function' ? given() : given;
-    },
-    async end(id, principal, here) {
-      if (id === null) return unnamed();
-      const mcp = sessions.find(id, principal);
-      if (sessionStore === undefined || !isSessionId(id))
-        return mcp === undefined ? unknown() : here(mcp);
-      if (mcp === undefined) {
-        const record = await load(id, principal);
-        if (typeof record === 'function') return record();
-      }
-      // Before it goes here: else a request that comes between would begin it again.
-      const { refused } = await ask(async () => sessionStore.remove(id));
-      if (refused !== undefined) return refused();
-      return mcp === undefined ? new Response(null, { status: 200 }) : here(mcp);
-    },
+    began: (mcp, initialize) => saveSession(settings, mcp, initialize),
+    find: (id, principal, source) => findSession(finder, id, principal, source),
+    end: (id, principal, here) => endSession(finder, id, principal, here),
   };
 }
 
-/** For a client that there is no room for. */
+async function saveSession(
+  settings: HandlerSettings,
+  { id, principal }: McpSession,
+  initialize: unknown,
+): Promise<Response | undefined> {
+  const { sessionStore } = settings;
+  const { params } = initialize as { readonly params: JsonObject };
+  const record: McpSessionRecord = {
+    ...(principal === undefined ? {} : { principal }),
+    initialize: params,
+  };
+  if (sessionStore === undefined || JSON.stringify(record).length > mostChars) return undefined;
+  return (await ask(settings, async () => sessionStore.save(id, record))).refused?.();
+}
+
+async function findSession(
+  finder: Finder,
+  id: string | null,
+  principal: string | undefined,
+  source: Source,
+): Promise<McpSession | Response> {
+  const { sessions, settings, resuming } = finder;
+  if (id === null) return unnamed();
+  // The principal is part of the key: a stranger who asks for the id meanwhile gets 404.
+  const key = JSON.stringify([id, principal]);
+  // Looked up first: a session that is being begun again is in the table before it is ready.
+  let work = resuming.get(key);
+  if (work === undefined) {
+    const found = sessions.find(id, principal);
+    if (found !== undefined) return found;
+    if (settings.sessionStore === undefined || !isSessionId(id)) return unknown();
+    if (resuming.size >= mostAtOnce) return tooMany();
+    work = resume(finder, id, principal, source).finally(() => resuming.delete(key));
+    resuming.set(key, work);
+  }
+  const given = await work;
+  return typeof given === 'function' ? given() : given;
+}
+
+async function endSession(
+  { sessions, settings }: Finder,
+  id: string | null,
+  principal: string | undefined,
+  here: (mcp: McpSession) => Promise<Response>,
+): Promise<Response> {
+  const { sessionStore } = settings;
+  if (id === null) return unnamed();
+  const mcp = sessions.find(id, principal);
+  if (sessionStore === undefined || !isSessionId(id))
+    return mcp === undefined ? unknown() : here(mcp);
+  if (mcp === undefined) {
+    const record = await load(settings, id, principal);
+    if (typeof record === 'function') return record();
+  }
+  // Removed before it ends here, or a request that comes in between would begin it again.
+  const { refused } = await ask(settings, async () => sessionStore.remove(id));
+  if (refused !== undefined) return refused();
+  return mcp === undefined ? new Response(null, { status: 200 }) : here(mcp);
+}
+
+async function resume(
+  { sessions, settings }: Finder,
+  id: string,
+  principal: string | undefined,
+  source: Source,
+): Promise<McpSession | Refusal> {
+  const { report } = settings;
+  const record = await load(settings, id, principal);
+  if (typeof record === 'function') return record;
+  const mcp = await sessions.open(source, principal, id);
+  if (mcp === undefined) return tooMany;
+  let known: McpSessionRecord | Refusal;
+  try {
+    await replay(mcp, record.initialize);
+    // Its client may have ended it meanwhile.
+    known = await load(settings, id, principal);
+  } catch (error) {
+    report(error);
+    known = unknown;
+  }
+  if (typeof known !== 'function') return mcp;
+  await mcp.close().catch(report);
+  return known;
+}
+
+/** The record of a session, if it belongs to the principal. */
+async function load(
+  settings: HandlerSettings,
+  id: string,
+  principal: string | undefined,
+): Promise<McpSessionRecord | Refusal> {
+  const { given, refused } = await ask(settings, async () => settings.sessionStore?.load(id));
+  if (refused !== undefined) return refused;
+  return isJsonObject(given as unknown as JsonObject) &&
+    (given?.principal ?? undefined) === principal
+    ? (given as McpSessionRecord)
+    : unknown;
+}
+
+/** Asks the store. Gives `refused` if the store fails or does not answer in time. */
+async function ask<T>(
+  { report, logFault }: HandlerSettings,
+  run: () => Promise<T> | undefined,
+): Promise<{ readonly given?: T | undefined; readonly refused?: Refusal }> {
+  try {
+    return {
+      given: await pTimeout(Promise.resolve(run()), {
+        milliseconds: storeMs,
+        message: 'The store of MCP sessions did not answer in time.',
+      }),
+    };
+  } catch (error) {
+    logFault(error, 'sessionStore');
+    report(error);
+    return {
+      refused: () =>
+        refusal(503, rpcCodes.server, 'The session store cannot be reached. Try again.', {
+          'Retry-After': '1',
+        }),
+    };
+  }
+}
+
+/** Answers a client that there is no room for. */
 export function tooMany(): Response {
   return refusal(503, rpcCodes.server, 'Too many sessions are open.', { 'Retry-After': '30' });
 }
@@ -168,11 +205,11 @@ function unnamed(): Response {
   return refusal(
     400,
     rpcCodes.server,
-    'Bad Request: the header Mcp-Session-Id is needed; send `initialize` first.',
+    'Bad Request: the header Mcp-Session-Id is missing. Send `initialize` first.',
   );
 }
 
-/** Says to a fresh server what the client has said to the first one. */
+/** Repeats to a fresh server what the client sent to the first one. */
 async function replay(mcp: McpSession, params: JsonObject): Promise<void> {
   const say = async (message: JsonObject): Promise<void> => {
     const headers = {
@@ -186,7 +223,7 @@ async function replay(mcp: McpSession, params: JsonObject): Promise<void> {
     );
     await response.text();
     if (!response.ok)
-      throw new Error(`An MCP session could not be begun again: ${response.status}.`);
+      throw new Error(`An MCP session could not be begun again: HTTP status ${response.status}.`);
   };
   if (!isJsonObject(params))
     throw new Error('An MCP session could not be begun again: its record has no `initialize`.');

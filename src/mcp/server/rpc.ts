@@ -1,17 +1,15 @@
-/**
- * JSON-RPC messages as they come in, and the errors that are answered before a server sees them.
- */
+/** Incoming JSON-RPC messages, and the errors that are answered before a server sees a message. */
 import { type JsonObject, serializeOutput, type ToolResult } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { errorMetaKey } from './content.ts';
 
-/** Characters of an id. What is in flight is kept by it. */
+/** Most characters of an id. Ids are kept while their requests are in flight. */
 export const maxIdLength = 256;
 
 /** A request's id. */
 export type RpcId = string | number;
 
-/** What a message is; undefined for what is none. */
+/** A message, by its kind. */
 export type RpcMessage =
   | {
       readonly kind: 'request';
@@ -33,32 +31,32 @@ export const rpcCodes = {
   headerMismatch: -32_020,
 } as const;
 
-/** Levels of a message. Arguments may have fewer. */
+/** Most levels of a message. The limit for arguments is lower. */
 export const maxDepth = 256;
 
 /**
- * Values of a message, as {@link excessOf} counts them: the 50 000 that an input may have, and what
- * is around them.
+ * Most values of a message, as `excessOf` counts them: the 50 000 that an input may have, and some
+ * for the rest of the message.
  */
 export const maxValues = 50_100;
 /**
- * Values of a message beside the arguments of a call. What reads them looks at each by itself, and
- * takes far longer for it.
+ * Most values of a message besides the arguments of a call. The protocol's package checks each of
+ * them, which takes far longer than parsing.
  */
 export const maxValuesBeside = 4_000;
 
-/** What a message with too many values is answered. */
+/** The error for a message with too many values. */
 export const tooFull =
-  `Invalid Request: a message may have ${maxValues} values at most, where a member with a new ` +
-  'name counts as five.';
-/** What a message is answered that has too many of them elsewhere. */
+  `Invalid Request: a message may have at most ${maxValues} values. A member with a new name ` +
+  'counts as five.';
+/** The error for a message with too many values besides the arguments of a call. */
 export const tooFullBeside =
-  `Invalid Request: a message may have ${maxValuesBeside} values at most beside the arguments ` +
+  `Invalid Request: a message may have at most ${maxValuesBeside} values besides the arguments ` +
   'of a call.';
 
 /**
- * Whether messages hold too much beside the arguments of calls. They are not deep: that was looked
- * at before.
+ * Whether messages have too many values besides the arguments of calls. Their depth must have been
+ * checked before.
  */
 export function isTooFullBeside(messages: readonly unknown[]): boolean {
   let left = maxValuesBeside;
@@ -68,7 +66,7 @@ export function isTooFullBeside(messages: readonly unknown[]): boolean {
   };
   return !messages.every((message) => {
     if (!isJsonObject(message as JsonObject)) return within(message);
-    // What every message has costs nothing: there may be many in a batch.
+    // The members that every message has are not counted, because a batch may have many messages.
     const { jsonrpc: _version, id: _id, method, params, ...rest } = message as JsonObject;
     if (!Object.values(rest).every(within)) return false;
     if (method !== 'tools/call' || !isJsonObject(params))
@@ -78,10 +76,10 @@ export function isTooFullBeside(messages: readonly unknown[]): boolean {
   });
 }
 
-/** What a message that is too deep is answered. */
-export const tooDeep = `Invalid Request: a message may have ${maxDepth} levels at most.`;
+/** The error for a message that is too deep. */
+export const tooDeep = `Invalid Request: a message may have at most ${maxDepth} levels.`;
 
-/** Reads one message. An id over the limit makes it none. */
+/** Reads one message; undefined if it is not valid, or its id is too long. */
 export function readMessage(value: unknown): RpcMessage | undefined {
   if (!isJsonObject(value as JsonObject)) return undefined;
   const { jsonrpc, id, method, params, result, error } = value as JsonObject;
@@ -98,10 +96,10 @@ export function readMessage(value: unknown): RpcMessage | undefined {
     : undefined;
 }
 
-/** Requests of one client that may have no answer yet. */
+/** Most requests of one client that have no answer yet. */
 export const maxOpenRequests = 1_000;
 
-/** What a request over that is answered. */
+/** The error for a request over that limit. */
 export function tooManyOpen(id: RpcId): JsonObject {
   return rpcError(rpcCodes.server, 'Too many requests have no answer yet.', id);
 }
@@ -112,7 +110,7 @@ export function rpcError(code: number, message: string, id: RpcId | null = null)
 }
 
 /**
- * What a request is answered whose id another one in flight has: the first keeps its own answer,
+ * The answer to a request whose id is already in flight. The first request keeps its own answer,
  * and nothing runs twice.
  */
 export function duplicateAnswer({
@@ -123,8 +121,8 @@ export function duplicateAnswer({
   readonly method: string;
 }): JsonObject {
   const message =
-    `A request with the id \`${String(id).slice(0, 100)}\` is in flight; give every request an ` +
-    'id of its own.';
+    `A request with the id \`${String(id).slice(0, 100)}\` is already in flight. Give every ` +
+    'request its own id.';
   if (method !== 'tools/call') return rpcError(rpcCodes.invalidRequest, message, id);
   const failed = {
     success: false,

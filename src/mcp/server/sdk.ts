@@ -1,4 +1,4 @@
-/** The optional package that speaks the protocol, imported when it is first used. */
+/** The optional package that implements the protocol, imported on first use. */
 import { packageFault } from '../../surface-port.ts';
 
 /** What `@modelcontextprotocol/server` exports. */
@@ -6,7 +6,7 @@ export type Sdk = typeof import('@modelcontextprotocol/server');
 /** What its stdio entry exports. */
 export type StdioSdk = typeof import('@modelcontextprotocol/server/stdio');
 
-/** @throws MisuseError `missing_dependency`. @param load how the package is had. */
+/** @throws MisuseError `missing_dependency`. @param load imports the package */
 export async function loadSdk<T = Sdk>(
   load: () => Promise<T> = () => import('@modelcontextprotocol/server') as Promise<T>,
 ): Promise<T> {

@@ -1,11 +1,11 @@
 /**
- * What can be known of a line that is not read because it is too long or holds too much: the id of
- * its request, so that the one who waits for an answer gets one.
+ * Finds the id of the request in a line that is refused because it is too long or contains too
+ * much, so that the client gets an answer.
  */
 import { requestIdOf } from './message-form.ts';
 import type { RpcId } from './rpc.ts';
 
-/** Characters that are kept of each end. An id has 256 at most. */
+/** Characters that are kept of each end. An id has at most 256. */
 export const keptOfLine = 1_024;
 
 const scalar = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/.source;
@@ -14,8 +14,8 @@ const firstMembers = new RegExp(`^\\s*\\{(?:${member},)*`);
 const lastMembers = new RegExp(`(?:,${member})+\\}\\s*$`);
 
 /**
- * The id of the request in a line, from both of its ends; null where none can be told. A message
- * without a method is no request, and its id is another's.
+ * The id of the request in a line, read from both of its ends; null if it cannot be found. A
+ * message without a method is a response, and its id belongs to another request.
  */
 export function idOfSkipped(beginning: string, end: string): RpcId | null {
   try {
@@ -25,7 +25,7 @@ export function idOfSkipped(beginning: string, end: string): RpcId | null {
     ]);
     return requestIdOf({ id: members.get('id'), method: members.get('method') });
   } catch {
-    // An escape that JSON does not have.
+    // The text has an escape that JSON does not allow.
     return null;
   }
 }

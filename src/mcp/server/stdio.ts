@@ -1,52 +1,67 @@
-/** Tools over standard input and output, in whichever era the client opens with. */
+/** Serves tools over standard input and output, in the protocol era that the client opens with. */
 import { randomBytes } from 'node:crypto';
 import { describe as describeValue } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
-import { packageVersion } from '../../surface-port.ts';
+import {
+  flag,
+  milliseconds,
+  readOptions,
+  type TableOf,
+  withDefault,
+  withMethods,
+  wrongOption,
+} from '../../options.ts';
 import { createInstance, type ServerInfo } from './instance.ts';
-import { type LineInput, type LineOutput, type LineTransport, lineTransport } from './lines.ts';
-import { packageName } from './options.ts';
+import type { LineInput, LineOutput } from './line-streams.ts';
+import { type LineTransport, lineTransport } from './lines.ts';
+import { serverTable, versionOf } from './options.ts';
 import { redirectPrints } from './prints.ts';
 import { loadSdk, loadStdioSdk } from './sdk.ts';
 
-/** Settings of `serveMcpStdio`. */
+/** Options of `serveMcpStdio`. */
 export interface McpStdioOptions {
   /** The server's name, as clients show it. @default "host-tools" */
   readonly name?: string | undefined;
-  /** The server's version. @default this package's where `name` is left out, else "0.0.0" */
+  /** The server's version. @default that of this package if `name` is left out, else "0.0.0" */
   readonly version?: string | undefined;
-  /** For the model: how to go about these tools. @default none */
+  /** Tells the model how to use these tools. @default none */
   readonly instructions?: string | undefined;
   /** Where messages come from. @default process.stdin */
   readonly stdin?: LineInput | undefined;
   /**
-   * Where messages go, and nothing else may: what tools print belongs to standard error. @default
-   * process.stdout
+   * Where messages go. Nothing else may be written there; tools must print to standard error.
+   * @default process.stdout
    */
   readonly stdout?: LineOutput | undefined;
   /**
-   * Sends what anything in this process prints to standard output, `console.log` too, to standard
-   * error while the connection lives. Without it a print of a tool stands between the messages, and
-   * a client may end the connection over it. It needs `process.stdout`, and so no `stdout` of the
-   * host's. @default false
+   * Redirects everything that this process prints to standard output, including `console.log`, to
+   * standard error while the connection is open. Without it, a print of a tool appears between the
+   * messages, and a client may end the connection because of it. Cannot be combined with `stdout`.
+   * @default false
    */
   readonly redirectPrints?: boolean | undefined;
   /**
-   * Milliseconds that calls in flight have to be answered once the input has ended, and that they
-   * hold the process. 0 to 2^31-1; 0 cancels them at once.
+   * Milliseconds that running calls have to finish once the input has ended. They keep the process
+   * alive that long. 0 to 2^31-1; 0 cancels them at once.
    * @default 5_000
    */
   readonly graceMs?: number | undefined;
 }
 
-const known = 'name version instructions stdin stdout redirectPrints graceMs'.split(' ');
+const where = 'serveMcpStdio';
+const stdioTable = {
+  ...serverTable,
+  stdin: withMethods<LineInput>(['on', 'off'], 'a readable stream'),
+  stdout: withMethods<LineOutput>(['write'], 'a writable stream'),
+  redirectPrints: withDefault(flag, false),
+  graceMs: withDefault(milliseconds(0), 5_000),
+} satisfies TableOf<McpStdioOptions>;
 
 /** A connection over stdio. */
 export interface McpStdio {
   /**
-   * Resolves when the client has gone or `close` was called. @throws MisuseError (as a rejection)
-   * `missing_dependency`.
+   * Resolves when the client has disconnected or `close` was called.
+   * @throws MisuseError (as a rejection) `missing_dependency`.
    */
   readonly closed: Promise<void>;
   /** Ends the connection; the session stays open. Idempotent. */
@@ -54,8 +69,17 @@ export interface McpStdio {
 }
 
 /**
- * Serves a session to the one client at the other end of stdio. The session is its host's to close.
+ * Serves a session to the one client at the other end of stdio. The session stays open afterwards;
+ * the host closes it.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { serveMcpStdio } from 'host-tools/mcp';
+ *
+ * await serveMcpStdio(session, { name: 'weather', version: '1.0.0' }).closed;
+ * await session.close();
+ * ```
  */
 export function serveMcpStdio(session: ToolSession, options?: McpStdioOptions): McpStdio {
   if (typeof (session as ToolSession | null)?.call !== 'function')
@@ -72,7 +96,7 @@ export function serveMcpStdio(session: ToolSession, options?: McpStdioOptions): 
     lineTransport(stdin, redirected?.stdout ?? stdout, graceMs),
     stop.signal,
   ).finally(() => redirected?.restore());
-  // Whoever does not wait for the end is not to be struck by how it ended.
+  // A host that does not await `closed` must not get an unhandled rejection.
   closed.catch(() => {});
   return {
     closed,
@@ -83,48 +107,29 @@ export function serveMcpStdio(session: ToolSession, options?: McpStdioOptions): 
   };
 }
 
-function readStdioOptions(given: McpStdioOptions | undefined): {
+function readStdioOptions(options: McpStdioOptions | undefined): {
   readonly info: ServerInfo;
   readonly stdin: LineInput;
   readonly stdout: LineOutput;
   readonly prints: boolean;
   readonly graceMs: number;
 } {
-  const options = readOptions('serveMcpStdio', given, known);
   const {
-    name = packageName,
-    version = name === packageName ? packageVersion : '0.0.0',
-    instructions,
-  } = options;
-  const {
-    stdin = process.stdin,
-    stdout = process.stdout,
-    redirectPrints: prints = false,
-    graceMs = 5_000,
-  } = options;
-  const fault = (key: string, expected: string, got: unknown): MisuseError =>
-    new MisuseError(
-      'invalid_option',
-      `serveMcpStdio: expected \`${key}\` to be ${expected}, got ${describeValue(got)}.`,
-    );
-  for (const [key, value] of Object.entries({
     name,
-    version,
-    instructions: instructions ?? 'none',
-  }))
-    if (typeof value !== 'string' || value === '') throw fault(key, 'a non-empty string', value);
-  if (typeof stdin?.on !== 'function' || typeof stdin.off !== 'function')
-    throw fault('stdin', 'a readable stream', stdin);
-  if (typeof stdout?.write !== 'function') throw fault('stdout', 'a writable stream', stdout);
-  if (typeof prints !== 'boolean') throw fault('redirectPrints', 'a boolean', prints);
+    version = versionOf(name),
+    instructions,
+    redirectPrints: prints,
+    graceMs,
+    ...given
+  } = readOptions(where, options, stdioTable);
+  const { stdin = process.stdin, stdout = process.stdout } = given;
   if (prints && stdout !== process.stdout)
-    throw fault(
+    throw wrongOption(
+      where,
       'redirectPrints',
-      'left out beside a `stdout` of your own, where nothing prints',
+      'absent or false beside a `stdout` of your own, where nothing prints',
       prints,
     );
-  if (!(typeof graceMs === 'number' && graceMs >= 0 && graceMs <= 2 ** 31 - 1))
-    throw fault('graceMs', 'a number of milliseconds from 0 to 2147483647', graceMs);
   return { info: { name, version, instructions }, stdin, stdout, prints, graceMs };
 }
 

@@ -7,9 +7,10 @@ import type {
 import type { OpenRequests } from './open-requests.ts';
 
 /**
- * Asks of the server carry a mark of their own. Each server counts its asks from 0, so that a
- * client's answer to the ask of another process, or of an earlier life of the session, would else
- * be taken for the answer to one of these: a person's "yes" would allow another call.
+ * Marks the ids of requests that the server sends. Each server counts its requests from 0. Without
+ * the mark, a client's answer to a request of another process, or of an earlier life of the
+ * session, could be taken for the answer to one of these, and a user's "yes" would allow a
+ * different call.
  */
 export function markAsks(transport: WebStandardStreamableHTTPServerTransport): void {
   const mark = randomBytes(6).toString('hex');
@@ -36,7 +37,7 @@ export function markAsks(transport: WebStandardStreamableHTTPServerTransport): v
   };
 }
 
-/** An answer ends its request. */
+/** Removes a request from those in flight when it is answered. */
 export function watchAnswers(
   transport: WebStandardStreamableHTTPServerTransport,
   inFlight: Pick<OpenRequests, 'delete'>,

@@ -1,6 +1,6 @@
 /**
- * Delivering a call: to the connection that has the application's lease, and never to a second
- * application where it must not run twice.
+ * Delivering a call to the connection that has the application's lease. A call that must not run
+ * twice is never delivered to a second application.
  */
 import type { JsonObject } from '../../index.ts';
 import type { CallDocument } from '../ports/documents.ts';
@@ -8,15 +8,15 @@ import type { CallDocuments } from './call-documents.ts';
 
 /** The connection that asks for calls. */
 export interface Recipient {
-  /** Of its lease: what a newer connection was given is not for an older one. */
+  /** The epoch of its lease. A call that a newer connection has got is not for an older one. */
   readonly epoch: number;
-  /** Which running application it is; undefined where it does not say. */
+  /** Identifies the running application; undefined if the connection names none. */
   readonly client: string | undefined;
   /**
-   * The call was asked for while the connection listened: whoever waits was there a moment ago, and
-   * ends the call on a monotonic timer. Else the call may be one that nobody waits for any more,
-   * and is delivered only before its deadline by the clock; where a clock has jumped, whoever still
-   * waits asks again within a lease. Asked when the store has answered, which may take a while.
+   * Whether the call was made while the connection listened, a moment ago. Its caller is still there
+   * and ends the call by a monotonic timer. Any other call may have lost its caller, so it is
+   * delivered only before its deadline by the clock. If a clock has jumped, a caller that still
+   * waits asks again within a lease. Asked once the store has answered, which may take a while.
    */
   isNew(): boolean;
 }
@@ -67,8 +67,8 @@ function isWanted(
 }
 
 /**
- * It was given to another running application, which may have begun it. One that does not say who
- * it is takes what comes: it is to look at the id.
+ * True when another running application has got the call and may have begun it. An application
+ * without a name gets every call, and has to recognize those that it has run by their ids.
  */
 function mustNotRunAgain({ attempt, client, idempotent }: CallDocument, to: Recipient): boolean {
   return attempt > 0 && client !== undefined && client !== to.client && !idempotent;

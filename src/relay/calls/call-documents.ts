@@ -1,15 +1,15 @@
-/** The documents of calls on their way to the application, changed by compare-and-set. */
+/** The documents of calls to the application, changed by compare-and-set. */
 import { type CallDocument, keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 
-/** Calls as they are written down. */
+/** Reads and writes the documents of calls. */
 export interface CallDocuments {
-  /** Writes one down; false where it is there already, or the session is gone. */
+  /** Writes a new call; false when it is written down already, or the session is gone. */
   create(code: string, id: string, document: CallDocument): Promise<boolean>;
   read(code: string, id: string): Promise<CallDocument | undefined>;
   /**
-   * Changes one; `change` gives undefined where nothing is to change. The document as it then is;
-   * undefined where there is none.
+   * Changes a call. `change` returns undefined to change nothing. @returns the document after that;
+   * undefined when there is none
    */
   change(
     code: string,
@@ -17,15 +17,15 @@ export interface CallDocuments {
     change: (document: CallDocument) => CallDocument | undefined,
   ): Promise<CallDocument | undefined>;
   /**
-   * Nobody waits for it any more: what is left says that it was there. True where it was open until
-   * then, for the one who closed it.
+   * Ends a call that is no longer waited for. The rest of the document shows that the call existed.
+   * @returns true for the caller that ended an open call
    */
   end(code: string, id: string): Promise<boolean>;
-  /** Removes one that has ended. */
+  /** Removes a call that has ended. */
   forget(code: string, id: string): Promise<void>;
 }
 
-/** @param store rejects where it cannot be reached, and so do these */
+/** Each method rejects when the store does. */
 export function createCallDocuments(store: RelayStore): CallDocuments {
   const find = async (
     code: string,

@@ -1,13 +1,13 @@
 /**
- * Waiting for the application's answer: looks when it is woken and now and then, has the call
- * delivered again, gives up when nobody is connected.
+ * Waiting for the application's answer. A wait looks at the call's document when it is woken and
+ * regularly, has the call delivered again, and gives up when no application is connected.
  */
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import { type CallAnswer, keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import type { CallDocuments } from './call-documents.ts';
 
-/** What is waited for, and with what. */
+/** The call that is waited for, and what the wait needs. */
 export interface CallWait {
   readonly code: string;
   readonly id: string;
@@ -18,11 +18,11 @@ export interface CallWait {
    * after which it is given up.
    */
   readonly leaseMs: number;
-  /** Aborts when the call has ended otherwise. */
+  /** Aborts when the call has ended in another way. */
   readonly signal: AbortSignal;
   /**
-   * This node has sent its applications away: one that has the call may answer it over no
-   * connection.
+   * True when this node has sent its applications away. One that has the call may then answer it
+   * without being connected.
    */
   sentAway(): boolean;
   /** Has the call delivered, for the `attempt`th time. */
@@ -33,98 +33,116 @@ export interface CallWait {
 export interface BegunWait {
   /** Rejects with a fault that the run stage knows. */
   readonly answer: Promise<CallAnswer>;
-  /** Looks at the document, at once. */
+  /** Looks at the document at once. */
   look(): void;
 }
 
-/** How often a wait looks by itself, in parts of `leaseMs`. */
+/** Looks without a wake, in each `leaseMs`. */
 const looksPerLease = 4;
 
-/** Begins to wait. */
-export function waitForAnswer({
-  code,
-  id,
-  documents,
-  store,
-  leaseMs,
-  signal,
-  sentAway,
-  again,
-}: CallWait): BegunWait {
-  let settle: { resolve(answer: CallAnswer): void; reject(error: unknown): void } | undefined;
-  const answer = new Promise<CallAnswer>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let asked = performance.now();
+interface Settle {
+  resolve(answer: CallAnswer): void;
+  reject(error: unknown): void;
+}
+
+interface WaitState {
+  /** Undefined once the wait has ended. */
+  settle: Settle | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the call was last sent out, on the clock of `performance.now()`. */
+  asked: number;
   /**
-   * Since when nobody is known to be connected. Time in which the store could not be asked does not
-   * count: its leases may have run out only for that.
+   * Since when no application is known to be connected. Time in which the store cannot be reached
+   * does not count, since leases may run out only because of that.
    */
-  let absentSince: number | undefined = asked;
+  absentSince: number | undefined;
+  readonly onAbort: () => void;
+}
 
-  const finish = (
-    end: (settled: { resolve(answer: CallAnswer): void; reject(error: unknown): void }) => void,
-  ): void => {
-    if (settle === undefined) return;
-    const settled = settle;
-    settle = undefined;
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-    end(settled);
+/** Begins to wait. */
+export function waitForAnswer(call: CallWait): BegunWait {
+  const asked = performance.now();
+  const state: WaitState = {
+    settle: undefined,
+    timer: undefined,
+    asked,
+    absentSince: asked,
+    onAbort: () => lost(call, state, 'The call ended before the application answered.'),
   };
-  const lost = (message: string): void => finish(({ reject }) => reject(connectionFault(message)));
-  const onAbort = (): void => lost('The call ended before the application had answered.');
-
-  const look = async (): Promise<number | undefined> => {
-    const document = await documents.read(code, id);
-    if (document === undefined) lost('The relay session is over.');
-    else if (document.answer !== undefined)
-      finish(({ resolve }) => resolve(document.answer as CallAnswer));
-    else if (document.state === 'lost')
-      lost(
-        'The application that had been given the call went away before it had answered. The ' +
-          'call may have run.',
-      );
-    else if (document.state === 'ended') lost('The call was ended elsewhere.');
-    return document?.attempt;
-  };
-  const tick = async (): Promise<void> => {
-    const attempt = await look();
-    if (settle === undefined || attempt === undefined) return;
-    const time = performance.now();
-    const isPresent = (await store.holder(code, keys.applicationLease)) !== undefined;
-    absentSince = isPresent || (attempt > 0 && sentAway()) ? undefined : (absentSince ?? time);
-    if (absentSince !== undefined && time - absentSince >= leaseMs)
-      return lost(
-        attempt === 0
-          ? 'No application is connected to the session.'
-          : 'The application went away before it had answered, and did not come back in time. ' +
-              'The call may have run.',
-      );
-    if (settle === undefined || !isPresent || time - asked < leaseMs) return;
-    asked = time;
-    await again(attempt + 1);
-  };
-  // A store that does not answer is waited for, as long as the call may take.
-  const arm = (): void => {
-    timer = setTimeout(() => {
-      tick()
-        .catch(() => {
-          absentSince = undefined;
-        })
-        .finally(() => {
-          if (settle !== undefined) arm();
-        });
-    }, leaseMs / looksPerLease);
-  };
-  arm();
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
+  const answer = new Promise<CallAnswer>((resolve, reject) => {
+    state.settle = { resolve, reject };
+  });
+  arm(call, state);
+  if (call.signal.aborted) state.onAbort();
+  else call.signal.addEventListener('abort', state.onAbort, { once: true });
   return {
     answer,
     look: () => {
-      look().catch(() => {});
+      look(call, state).catch(() => {});
     },
   };
+}
+
+function arm(call: CallWait, state: WaitState): void {
+  state.timer = setTimeout(() => {
+    tick(call, state)
+      .catch(() => {
+        // A store that does not answer is waited for, for as long as the call may take.
+        state.absentSince = undefined;
+      })
+      .finally(() => {
+        if (state.settle !== undefined) arm(call, state);
+      });
+  }, call.leaseMs / looksPerLease);
+}
+
+async function tick(call: CallWait, state: WaitState): Promise<void> {
+  const { code, store, leaseMs } = call;
+  const attempt = await look(call, state);
+  if (state.settle === undefined || attempt === undefined) return;
+  const time = performance.now();
+  const isPresent = (await store.holder(code, keys.applicationLease)) !== undefined;
+  state.absentSince =
+    isPresent || (attempt > 0 && call.sentAway()) ? undefined : (state.absentSince ?? time);
+  if (state.absentSince !== undefined && time - state.absentSince >= leaseMs)
+    return lost(
+      call,
+      state,
+      attempt === 0
+        ? 'No application is connected to the session.'
+        : 'The application went away before it answered, and did not come back in time. The call ' +
+            'may have run.',
+    );
+  if (state.settle === undefined || !isPresent || time - state.asked < leaseMs) return;
+  state.asked = time;
+  await call.again(attempt + 1);
+}
+
+/** Looks at the document. @returns the deliveries so far; undefined when there is no document */
+async function look(call: CallWait, state: WaitState): Promise<number | undefined> {
+  const document = await call.documents.read(call.code, call.id);
+  if (document === undefined) lost(call, state, 'The relay session is over.');
+  else if (document.answer !== undefined)
+    finish(call, state, ({ resolve }) => resolve(document.answer as CallAnswer));
+  else if (document.state === 'lost')
+    lost(
+      call,
+      state,
+      'The application that had the call went away before it answered. The call may have run.',
+    );
+  else if (document.state === 'ended') lost(call, state, 'The call was ended elsewhere.');
+  return document?.attempt;
+}
+
+function lost(call: CallWait, state: WaitState, message: string): void {
+  finish(call, state, ({ reject }) => reject(connectionFault(message)));
+}
+
+function finish({ signal }: CallWait, state: WaitState, end: (settled: Settle) => void): void {
+  const { settle } = state;
+  if (settle === undefined) return;
+  state.settle = undefined;
+  clearTimeout(state.timer);
+  signal.removeEventListener('abort', state.onAbort);
+  end(settle);
 }

@@ -1,18 +1,15 @@
 /**
- * Calls on their way to the application: written down, delivered until they are answered, given up
- * when nobody is there to answer.
+ * Calls to the application: written down, delivered until they are answered, and given up when no
+ * application is connected.
  */
-import { fail, type JsonObject, type JsonValue, type ToolContext } from '../../index.ts';
-import { isJsonObject } from '../../json.ts';
-import { connectionFault, isFault } from '../../surfaces/shared/executor-fault.ts';
-import { cleanText } from '../../surfaces/shared/outside-text.ts';
+import type { JsonObject, ToolContext } from '../../index.ts';
 import type { Hub } from '../hub.ts';
-import { type CallAnswer, type LogRecord, logKeep } from '../ports/documents.ts';
-import { faultOf } from '../report.ts';
+import type { CallAnswer } from '../ports/documents.ts';
 import type { RelaySettings } from '../settings.ts';
 import { deliverCall, type Recipient } from './call-delivery.ts';
 import { createCallDocuments } from './call-documents.ts';
-import { type BegunWait, waitForAnswer } from './call-wait.ts';
+import { type CallParts, endCall } from './call-parts.ts';
+import { runCall } from './call-run.ts';
 
 /** The calls of all sessions on this node. */
 export interface Calls {
@@ -22,13 +19,13 @@ export interface Calls {
    */
   run(code: string, input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
   /**
-   * Takes an answer; the first wins, and later ones change nothing. False when this session has no
-   * such call.
+   * Takes an answer. The first one wins, and later ones change nothing. False when the session has
+   * no such call.
    */
   answer(code: string, id: string, answer: CallAnswer): Promise<boolean>;
   /**
-   * Delivers a call to a connection: the data of its `tool-request`; undefined where there is
-   * nothing to deliver to it.
+   * Delivers a call to a connection. @returns the data of its `tool-request`; undefined when there
+   * is nothing to deliver to this connection
    */
   deliver(
     code: string,
@@ -37,8 +34,8 @@ export interface Calls {
     to: Recipient,
   ): Promise<JsonObject | undefined>;
   /**
-   * What was written down of a call: when it is to have an answer, whether an application was given
-   * it, and whether it has one.
+   * What is written down of a call: its deadline in epoch milliseconds, whether an application has
+   * got it, and whether it has an answer.
    */
   find(
     code: string,
@@ -48,108 +45,30 @@ export interface Calls {
     | undefined
   >;
   /**
-   * The call is not over before {@link end}: its result is still to be written down, and that may
-   * be another node's to do.
+   * Keeps a call open until {@link end}: its result is still to be written down, and another node
+   * may have to do that.
    */
   keep(code: string, id: string): void;
-  /** It is no longer kept. */
+  /** Undoes {@link keep}. */
   letGo(code: string, id: string): void;
   /**
-   * The call is over, and its result is kept elsewhere if at all. @param reason what the
-   * application is told where it has not answered
+   * Ends a call whose result is kept elsewhere, or not at all. @param reason what the application
+   * gets if it has not answered
    */
   end(code: string, id: string, reason: string): Promise<void>;
-  /** This node sends its applications away, and waits for their answers. */
+  /** This node sends its applications away and waits for their answers. */
   drain(): void;
-  /** This node ends: calls that end with it are left to others. */
+  /** This node ends. Calls that end with it are left to other nodes. */
   leave(): void;
 }
 
 /** Makes the calls of a node. */
-export function createCalls(
-  { store, now, leaseMs, requestTimeoutMs, logger }: RelaySettings,
-  hub: Hub,
-): Calls {
-  const documents = createCallDocuments(store);
-  const kept = new Set<string>();
-  let draining = false;
-  let leaving = false;
-
-  const tell = async (code: string, record: LogRecord): Promise<void> => {
-    const added = await store.append(code, 'application', JSON.stringify(record), logKeep);
-    if (added === undefined) throw connectionFault('The relay session is over.');
-    hub.wake(code, 'log:application');
-    for (const value of added.dropped) {
-      const dropped = JSON.parse(value) as LogRecord;
-      if (dropped.kind === 'call') await documents.forget(code, dropped.id);
-    }
-  };
-  const end: Calls['end'] = async (code, id, reason) => {
-    if (await documents.end(code, id)) await tell(code, { kind: 'cancel', id, reason });
-  };
-
+export function createCalls(settings: RelaySettings, hub: Hub): Calls {
+  const documents = createCallDocuments(settings.store);
+  const state: CallParts['state'] = { kept: new Set(), draining: false, leaving: false };
+  const parts: CallParts = { settings, hub, documents, state };
   return {
-    async run(code, input, context, idempotent) {
-      const {
-        idempotencyKey: id,
-        signal,
-        toolName: tool,
-        deadline = now() + requestTimeoutMs,
-      } = context;
-      let wait: BegunWait | undefined;
-      let stop: (() => void) | undefined;
-      let answered = false;
-      let begun = false;
-      let woken = false;
-      try {
-        stop = await hub.watch(code, (wake) => {
-          if (wake !== undefined && wake !== `call:${id}` && wake !== 'closed') return;
-          woken = true;
-          wait?.look();
-        });
-        begun = true;
-        const isNew = await documents.create(code, id, {
-          tool,
-          args: input,
-          deadline: Math.floor(deadline),
-          idempotent,
-          attempt: 0,
-          epoch: 0,
-          state: 'open',
-        });
-        // One that is there already was begun by a node that is gone.
-        // The store may have taken longer than the call has time: then no application may get it.
-        // A call that this node leaves goes on elsewhere.
-        if (isNew && (leaving || !signal.aborted))
-          await tell(code, { kind: 'call', id, attempt: 1 });
-        wait = waitForAnswer({
-          code,
-          id,
-          documents,
-          store,
-          leaseMs,
-          signal,
-          sentAway: () => draining,
-          again: (attempt) => tell(code, { kind: 'call', id, attempt }),
-        });
-        // The answer may have come before there was anybody to look.
-        if (!isNew || woken) wait.look();
-        const answer = await wait.answer;
-        answered = true;
-        return outcomeOf(answer);
-      } catch (error) {
-        if (isFault(error)) throw error;
-        throw Object.assign(connectionFault('The relay cannot reach its store.', error), {
-          reason: 'store_unavailable',
-        });
-      } finally {
-        stop?.();
-        if (begun && !kept.has(`${code} ${id}`) && (answered || !leaving))
-          end(code, id, reasonOf(signal)).catch((error: unknown) =>
-            logger.warn({ err: faultOf(error) }, 'relay: a call could not be closed'),
-          );
-      }
-    },
+    run: (code, input, context, idempotent) => runCall(parts, code, input, context, idempotent),
     async answer(code, id, answer) {
       const document = await documents.change(code, id, ({ args: _args, ...rest }) =>
         rest.state === 'open' ? { ...rest, state: 'answered', answer } : undefined,
@@ -158,7 +77,7 @@ export function createCalls(
       return document !== undefined;
     },
     async deliver(code, id, attempt, to) {
-      const delivery = await deliverCall(documents, code, id, attempt, to, now);
+      const delivery = await deliverCall(documents, code, id, attempt, to, settings.now);
       if ('data' in delivery) return delivery.data;
       if (delivery.lost) hub.wake(code, `call:${id}`);
       return undefined;
@@ -173,57 +92,14 @@ export function createCalls(
         }
       );
     },
-    keep: (code, id) => void kept.add(`${code} ${id}`),
-    letGo: (code, id) => void kept.delete(`${code} ${id}`),
-    end,
-    drain: () => {
-      draining = true;
+    keep: (code, id) => void state.kept.add(`${code} ${id}`),
+    letGo: (code, id) => void state.kept.delete(`${code} ${id}`),
+    end: (code, id, reason) => endCall(parts, code, id, reason),
+    drain() {
+      state.draining = true;
     },
-    leave: () => {
-      leaving = true;
+    leave() {
+      state.leaving = true;
     },
   };
-}
-
-/** Most bytes of an application's message. */
-const maxMessageBytes = 8_000;
-
-/**
- * What the application answered, as a handler's value. Its message is its own, and never hidden.
- */
-function outcomeOf(answer: CallAnswer): unknown {
-  if ('result' in answer) return answer.result;
-  const { error } = answer;
-  if (!isJsonObject(error)) return fail(textOf(error));
-  const { message, reason, details, retryable } = error;
-  return fail({
-    message: textOf(message),
-    ...(typeof reason === 'string' && /^[a-z][a-z0-9_]{0,63}$/.test(reason) ? { reason } : {}),
-    ...(details === undefined ? {} : { details: details as JsonObject }),
-    ...(retryable === true ? { retryable } : {}),
-  });
-}
-
-function textOf(value: JsonValue | undefined): string {
-  const text =
-    typeof value === 'string'
-      ? value
-      : value === undefined || value === null
-        ? ''
-        : JSON.stringify(value);
-  return (
-    cleanText(text, maxMessageBytes) || 'The application says that the tool failed, and not why.'
-  );
-}
-
-function reasonOf({ aborted, reason }: AbortSignal): string {
-  return aborted && isTimeout(reason) ? 'timeout' : aborted ? 'cancelled' : 'executor_lost';
-}
-
-function isTimeout(reason: unknown): boolean {
-  return (
-    typeof reason === 'object' &&
-    reason !== null &&
-    (reason as { name?: unknown }).name === 'TimeoutError'
-  );
 }

@@ -1,42 +1,48 @@
 /**
- * Results of calls that end without being run: their node died and they must not be run again, or
- * no person answered.
+ * Results that the relay writes itself: the node died and the call must not run again, the result
+ * could not be kept, or an approval was not answered.
  */
 import { errorCodes, type ToolResult } from '../../index.ts';
 import type { RequestDocument } from '../ports/documents.ts';
 
-/** @param durationMs since it was accepted */
+/** For a call whose node died. @param durationMs since the request was accepted */
 export function lostResult(callId: string, toolName: string, durationMs: number): ToolResult {
-  const { retryable, status } = errorCodes.executor_lost;
-  return {
-    success: false,
-    error: {
-      code: 'executor_lost',
-      message:
-        'The relay node that ran the call went away before it had ended. The call may have run.',
-      reason: 'node_lost',
-      retryable,
-    },
-    metadata: { callId, toolName, status, attempt: 1, durationMs: Math.max(0, durationMs) },
-  };
+  return executorLost(
+    callId,
+    toolName,
+    durationMs,
+    'node_lost',
+    'The relay node that ran the call went away before the call ended. The call may have run.',
+  );
 }
 
-/** Of a request that ran, and whose result the store did not take. */
+/** For a request that ran, but whose result the store did not take. */
 export function unkeptResult(callId: string, toolName: string, durationMs: number): ToolResult {
+  return executorLost(
+    callId,
+    toolName,
+    durationMs,
+    'result_not_kept',
+    'The call has run, but its result could not be kept.',
+  );
+}
+
+function executorLost(
+  callId: string,
+  toolName: string,
+  durationMs: number,
+  reason: string,
+  message: string,
+): ToolResult {
   const { retryable, status } = errorCodes.executor_lost;
   return {
     success: false,
-    error: {
-      code: 'executor_lost',
-      message: 'The call has run; its result could not be kept.',
-      reason: 'result_not_kept',
-      retryable,
-    },
+    error: { code: 'executor_lost', message, reason, retryable },
     metadata: { callId, toolName, status, attempt: 1, durationMs: Math.max(0, durationMs) },
   };
 }
 
-/** Of a request that waited for a person for too long. */
+/** For a request whose approval was not answered in time. */
 export function unansweredResult(
   callId: string,
   { tool, createdAt, waitsUntil = createdAt }: RequestDocument,
@@ -46,7 +52,7 @@ export function unansweredResult(
     success: false,
     error: {
       code: 'approval_timeout',
-      message: `Nobody answered the approval of \`${tool}\` in time.`,
+      message: `No one answered the approval request for \`${tool}\` in time.`,
       reason: 'timeout',
       retryable,
     },

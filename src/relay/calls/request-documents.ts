@@ -1,29 +1,22 @@
 /**
- * The documents of agents' requests, each written by the node that has its version: a node that was
- * given up for dead writes nothing over.
+ * The documents of agents' requests. Only the node that has the current version of a document can
+ * write it, so a node that was given up for dead overwrites nothing.
  */
 import type { ToolResult } from '../../index.ts';
 import { keys, type LogRecord, logKeep, type RequestDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 
-/** A document and the version that entitles to write it. */
+/** A document, and the version that a write has to name. */
 export interface FoundRequest {
   readonly document: RequestDocument;
   readonly version: number;
 }
 
-/** What is known of a request. */
-export interface RequestStatus {
-  readonly requestId: string;
-  readonly status: 'queued' | 'running' | 'done';
-  readonly result?: ToolResult;
-}
-
-/** Requests as they are written down. */
+/** Reads and writes the documents of requests. */
 export interface RequestDocuments {
   /**
-   * Writes one down and has it looked after from then on; undefined where the id is there already,
-   * or the session is gone.
+   * Writes a request down and schedules it to be looked after. @returns its version; undefined when
+   * the id is known already, or the session is gone
    */
   create(
     code: string,
@@ -32,40 +25,40 @@ export interface RequestDocuments {
     dueMs: number,
   ): Promise<number | undefined>;
   find(code: string, id: string): Promise<FoundRequest | undefined>;
-  /** The new version; undefined where another node has it now. */
+  /** @returns the new version; undefined when another node has the request now */
   write(
     code: string,
     id: string,
     document: RequestDocument,
     version: number,
   ): Promise<number | undefined>;
-  /** Writes the result, and tells the agent's listeners. False where another node has it now. */
+  /** Writes the result and announces it. False when another node has the request now. */
   finish(code: string, id: string, found: FoundRequest, result: ToolResult): Promise<boolean>;
   /**
-   * Tells the agent's listeners of a result that is written; after that, nobody looks after the
-   * request any more. Twice does no harm.
+   * Announces a written result in the agent's log, and ends the looking after. Does no harm when it
+   * runs twice.
    */
   tell(code: string, id: string): Promise<void>;
 }
 
 /**
- * The log of results that are large: as many as it has entries are kept, so that a session's
- * results stay below some 130 MB.
+ * The log of large results. Only those with an entry in it are kept, so that the results of a
+ * session stay below about 130 MB.
  */
 const largeResults = 'large-results';
 const largeKeep = 16;
 const largeChars = 65_536;
 
-/** @param store rejects where it cannot be reached, and so do these */
+/** Each method rejects when the store does. */
 export function createRequestDocuments(store: RelayStore): RequestDocuments {
   const write: RequestDocuments['write'] = (code, id, document, version) =>
     store.set(code, keys.request(id), JSON.stringify(document), version);
   const tell: RequestDocuments['tell'] = async (code, id) => {
     const record: LogRecord = { kind: 'result', id };
     const added = await store.append(code, 'agent', JSON.stringify(record), logKeep);
-    // Not before it is told: a node that dies in between leaves it to another.
+    // Only after the announcement: if the node dies in between, another one announces it.
     await store.unschedule(code, id);
-    // As many results are kept as the log has entries.
+    // A result is kept for as long as the log has its entry.
     for (const value of added?.dropped ?? []) {
       const dropped = JSON.parse(value) as LogRecord;
       if (dropped.kind === 'result') await store.delete(code, keys.request(dropped.id));
@@ -77,7 +70,7 @@ export function createRequestDocuments(store: RelayStore): RequestDocuments {
       ? undefined
       : { document: JSON.parse(stored.value) as RequestDocument, version: stored.version };
   };
-  /** Of large results the last few are kept; of those before, that they are done. */
+  /** Keeps the last few large results. Of older ones, only the status is kept. */
   const keepLarge = async (code: string, id: string): Promise<void> => {
     const added = await store.append(code, largeResults, id, largeKeep);
     for (const old of added?.dropped ?? []) {
@@ -89,8 +82,8 @@ export function createRequestDocuments(store: RelayStore): RequestDocuments {
   };
   return {
     async create(code, id, document, dueMs) {
-      // In this order: a node that dies in between leaves something due that is not there, and not
-      // something that nobody looks after.
+      // In this order: if the node dies in between, a missing request is due, and not a request
+      // without anyone to look after it.
       await store.schedule(code, id, dueMs);
       return write(code, id, document, 0);
     },
@@ -101,8 +94,8 @@ export function createRequestDocuments(store: RelayStore): RequestDocuments {
       const { args: _args, ...rest } = document;
       const text = JSON.stringify({ ...rest, status: 'done', result } satisfies RequestDocument);
       if ((await store.set(code, keys.request(id), text, version)) === undefined) return false;
-      // It is done; where it cannot be told now, it is still due, and told by whoever looks after
-      // it then.
+      // The request is done. If it cannot be announced now, it is still due, and the node that looks
+      // after it announces it.
       await tell(code, id).catch(() => {});
       if (text.length > largeChars) await keepLarge(code, id).catch(() => {});
       return true;

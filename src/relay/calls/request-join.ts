@@ -1,23 +1,14 @@
-/** Waiting for a request that another node, or another asker, began. */
+/** Waiting for the result of a request that runs elsewhere. */
 import type { ToolResult } from '../../index.ts';
-import type { Hub } from '../hub.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
-import type { RequestDocuments } from './request-documents.ts';
-
-/** What the waiting needs. */
-export interface Joining {
-  readonly hub: Hub;
-  readonly documents: RequestDocuments;
-  /** Milliseconds between two looks where nothing wakes. */
-  readonly leaseMs: number;
-}
+import type { RequestParts } from './request-parts.ts';
 
 /**
- * Its result, once it is written. @throws RelayError 404 where the session is gone, or the result
- * was large and is kept no more
+ * The result, once it is written. Looks when the hub wakes it, and once per lease. @throws
+ * RelayError 404 when the session is gone, or when the result was large and is no longer kept
  */
 export async function joinRequest(
-  { hub, documents, leaseMs }: Joining,
+  { hub, documents, settings: { leaseMs } }: Pick<RequestParts, 'hub' | 'documents' | 'settings'>,
   code: string,
   id: string,
 ): Promise<ToolResult> {
@@ -39,7 +30,7 @@ export async function joinRequest(
         throw relayError(
           404,
           'request_not_found',
-          'This request is done; its result was large, and is kept no more.',
+          'This request is done. Its result was large and is no longer kept.',
         );
       await wakes;
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** The session's document: made, found, and changed by compare-and-set. */
+/** The document of a session, created and changed by compare-and-set. */
 import { keys, type SessionDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { relayError } from '../relay-error.ts';
@@ -6,20 +6,20 @@ import { hashOf, newCode, newToken } from '../secrets.ts';
 import type { RelaySettings } from '../settings.ts';
 
 /**
- * Milliseconds that the store keeps a session after it has expired, so that whoever was in it is
- * told so.
+ * Milliseconds that the store keeps an expired session, so that its clients learn that it has
+ * expired.
  */
 const keptAfterwardsMs = 600_000;
 const mostTries = 20;
 
-/** A new session and its tokens, which are told once. */
+/** A new session with its tokens, which are shown only once. */
 export interface CreatedSession {
   readonly document: SessionDocument;
   readonly sessionToken: string;
   readonly agentToken: string;
 }
 
-/** Creates a session under a code that is free. */
+/** Creates a session under a free code. @throws RelayError 503 `busy` */
 export async function createSessionDocument({
   store,
   now,
@@ -48,8 +48,9 @@ export async function createSessionDocument({
 }
 
 /**
- * Changes the document, again over what others have written meanwhile. @param next what it becomes;
- * undefined leaves it as it is @returns what it is then; undefined: no such session
+ * Changes the document, and tries again when others have changed it meanwhile. @param next returns
+ * the new document, or undefined to change nothing @returns the document after that; undefined when
+ * there is no such session @throws RelayError 503 `busy`
  */
 export async function changeSession(
   store: RelayStore,
@@ -68,9 +69,9 @@ export async function changeSession(
   throw busy();
 }
 
-/** 503: others write all the time. */
+/** 503: other writers were faster each time. */
 export function busy(): Error {
-  return relayError(503, 'busy', 'Others change this session all the time. Try again.', {
+  return relayError(503, 'busy', 'Other requests keep changing this session. Try again.', {
     headers: { 'Retry-After': '1' },
   });
 }

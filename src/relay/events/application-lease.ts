@@ -1,6 +1,6 @@
 /**
- * One connection of the application gets its calls: the newest. The others learn that they were
- * replaced.
+ * The lease by which the newest connection of the application gets its calls. Older connections
+ * learn that they were replaced.
  */
 import { randomUUID } from 'node:crypto';
 import { keys } from '../ports/documents.ts';
@@ -8,21 +8,21 @@ import type { RelayStore } from '../ports/store.ts';
 
 /** The lease of a connection. */
 export interface ApplicationLease {
-  /** Changes only where the lease had run out and was taken again. */
+  /** Changes only when the lease had run out and was taken again. */
   readonly epoch: number;
   /**
-   * Keeps it. False when another connection has it, the session is gone, or it was given back here.
-   * Asks the store anew, in turn.
+   * Renews the lease. False when another connection has it, the session is gone, or it was released
+   * here. Each call asks the store, one after another.
    */
   renew(): Promise<boolean>;
   /**
-   * Gives it back for good, also what a renewal under way still takes: nobody is connected any
-   * more.
+   * Releases the lease for good, also if a renewal that is under way takes it again. No application
+   * is connected then.
    */
   release(): Promise<void>;
 }
 
-/** Takes the lease from whoever has it; undefined where there is no such session. */
+/** Takes the lease from its holder; undefined when there is no such session. */
 export async function takeLease(
   store: RelayStore,
   code: string,
@@ -35,7 +35,7 @@ export async function takeLease(
   let released = false;
   let last: Promise<unknown> = Promise.resolve();
   let waiting: Promise<boolean> | undefined;
-  // In order, so that the epoch is that of the store's last answer.
+  // One by one, so that the epoch is that of the store's last answer.
   const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
     const turn = last.then(run);
     last = turn.catch(() => {});
@@ -45,7 +45,8 @@ export async function takeLease(
     waiting = undefined;
     if (released) return false;
     if (await store.renew(code, keys.applicationLease, epoch, leaseMs)) return true;
-    // It ran out, as while the store was away: it is ours again where nobody else has come.
+    // It ran out, for example while the store was away. It can be taken again if no other
+    // connection has it.
     const again = await store.acquire(code, keys.applicationLease, holder, leaseMs);
     if (again !== undefined) epoch = again;
     return again !== undefined;
@@ -55,8 +56,8 @@ export async function takeLease(
       return epoch;
     },
     renew() {
-      // One whose turn has not come is as good for whoever asks meanwhile: while the store hangs,
-      // they do not pile up.
+      // Callers share a renewal whose turn has not come, so that renewals do not pile up while the
+      // store hangs.
       waiting ??= inTurn(renew);
       return waiting;
     },

@@ -1,24 +1,24 @@
-/** How much may wait for a client that reads slowly, and the wait for room. */
+/** How much may wait for a client that reads slowly, and the wait until it has read. */
 
 /**
- * Most bytes that wait for a client beyond what its connection has taken. One larger event passes
- * where nothing waits.
+ * Most bytes that wait for a client beyond those that its connection has taken. A single larger
+ * event passes when nothing else waits.
  */
 export const bufferBytes = 1_048_576;
 
-/** Bytes below which there is room for who has much to send. */
+/** Waiting bytes below which a sender with many events goes on. */
 export const roomyBytes = bufferBytes / 2;
 
 /**
- * Milliseconds after which nobody waits for room any longer: what comes next is sent, and a client
- * that does not read is dropped.
+ * Milliseconds after which a sender waits no longer. It sends the next event, and a client that does
+ * not read is dropped.
  */
 const patienceMs = 5_000;
 
 /** Why a stream was dropped. */
 export const tooSlow = 'The client reads too slowly: more than 1 MB was waiting for it.';
 
-/** A wait that ends by `release`, or by patience. */
+/** A wait that ends with `release`, or after five seconds. */
 export interface Backpressure {
   wait(): Promise<void>;
   release(): void;

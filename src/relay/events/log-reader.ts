@@ -1,229 +1,220 @@
-/** Reads a side's log from where a client stands, and makes events of what the entries name. */
-import type { JsonObject, JsonValue } from '../../index.ts';
+/** Reads a side's log from the place that a client has reached, as events. */
+import { keys, type LogRecord, logKeep, type Side, type ToolsRecord } from '../ports/documents.ts';
+import type { LogEntry, RelayStore } from '../ports/store.ts';
 import {
-  type CallDocument,
-  keys,
-  type LogRecord,
-  logKeep,
-  type RequestDocument,
-  type SessionDocument,
-  type Side,
-  type ToolsDocument,
-  type ToolsRecord,
-} from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
-import { readTools } from '../tools/tools-document.ts';
+  type EventLookup,
+  eventOf,
+  type LogRead,
+  updateEvent,
+  withoutDoneCalls,
+} from './log-events.ts';
 import type { StreamEvent } from './ports.ts';
-import { describeUpdate, foldUpdates } from './tool-updates.ts';
+import { foldUpdates } from './tool-updates.ts';
 
-/** A place in a log, moved by reading. One reads at a time. */
+/** A place in a log, moved by reading. Only one reads at a time. */
 export interface LogReader {
   /**
    * The events after the place, until there are no more. Each is made only when the one before was
-   * taken, and the place moves behind an event only when the next one is asked for: what was
-   * refused, or could not be read, comes again.
+   * taken, and the place moves past an event only when the next one is asked for. So an event that
+   * was not taken, or could not be read, comes again.
    */
   next(): AsyncGenerator<StreamEvent, void>;
-  /** Wakes may have been lost: what is read next may have been there for longer than it seems. */
+  /** Wakes may have been lost, so entries that are read next may be older than they seem. */
   markStale(): void;
   /**
-   * Writes down how far the side was told, for whoever connects next without a place of its own. It
-   * never goes back. @param upTo the id of the last event taken; by default the place
+   * Writes down how far the side has read, for a later client without a place of its own. This never
+   * goes back. @param upTo the id of the last event taken; by default the place
    */
   remember(upTo?: number): Promise<void>;
 }
 
-/** Who reads. */
+/** Who reads, and from where. */
 export interface LogReading {
   readonly store: RelayStore;
   readonly code: string;
   readonly side: Side;
-  /** The last event that the client has; undefined: what the side was not told yet. */
+  /** The last event that the client has; undefined: begin with what the side has not read yet. */
   readonly after: number | undefined;
-  /** Milliseconds between two reads within which an entry is known to be new. */
+  /** Milliseconds between two readings within which an entry is known to be new. */
   readonly newWithinMs: number;
-  /**
-   * The data of a `tool-request`; undefined where there is nothing to deliver.
-   * @param isNew whether it was asked for while this reader listened, and a moment ago: whoever
-   * waits for it is still there
-   */
-  deliver(id: string, attempt: number, isNew: () => boolean): Promise<JsonObject | undefined>;
+  readonly deliver: EventLookup['deliver'];
   /** Epoch milliseconds. */
   now(): number;
 }
 
-/** Most changes of tools that are told one by one to a client that comes. */
+/** Most changes of tools that a client gets one by one when it connects. */
 const mostUpdates = 100;
 /**
- * Milliseconds from the beginning of a read within which what it found is new. What takes longer
- * has waited for a store that was away, and the caller may have given up meanwhile.
+ * Milliseconds from the start of a read within which what it found is new. A read that takes longer
+ * waited for a store that was away, and the caller may have given up meanwhile.
  */
 const momentMs = 500;
-/** Others may write down their place at the same time. */
+/** Other connections may write down their place at the same time. */
 const mostTries = 3;
 
-interface Read {
-  readonly id: number;
-  readonly record: LogRecord;
+/** How far a reader is. */
+interface Progress {
+  readonly reading: LogReading;
+  readonly lookup: EventLookup;
+  /** The place that was written down when the reader opened. */
+  readonly told: number;
+  /** The client has no place of its own. */
+  readonly isFresh: boolean;
+  place: number;
+  /** The client knows the changes of tools up to this entry. */
+  known: number;
+  /** The last place that is known to be written down. */
+  remembered: number;
+  /** Nothing was read to the end yet. */
+  catchingUp: boolean;
+  /** When it was last read, on the clock of `performance.now()`. */
+  readAt: number;
+  stale: boolean;
 }
 
-/** Stands at the client's place. */
-export async function openLogReader({
+/** Opens a reader at the client's place. */
+export async function openLogReader(reading: LogReading): Promise<LogReader> {
+  const { store, code, side, after, deliver } = reading;
+  const { place: told } = await readCursor(reading);
+  const isFresh = after === undefined;
+  const progress: Progress = {
+    reading,
+    lookup: { store, code, deliver, tools: undefined },
+    told,
+    isFresh,
+    // An application without a place of its own gets every call that is still open, and everything
+    // else that the side has not read.
+    place: after ?? (side === 'application' ? 0 : told),
+    known: isFresh ? told : 0,
+    remembered: told,
+    catchingUp: true,
+    readAt: Number.NEGATIVE_INFINITY,
+    stale: false,
+  };
+  return {
+    next: () => readAll(progress),
+    markStale() {
+      progress.stale = true;
+    },
+    remember: (upTo) => remember(progress, upTo),
+  };
+}
+
+async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
+  const { store, code, side, newWithinMs } = progress.reading;
+  for (;;) {
+    const time = performance.now();
+    const wasStale = progress.stale;
+    progress.stale = false;
+    const { entries, first, last } = await store.read(code, side, progress.place, logKeep);
+    const cameWhileListening =
+      !progress.catchingUp && !wasStale && !progress.stale && time - progress.readAt <= newWithinMs;
+    const isNew = (): boolean => cameWhileListening && performance.now() - time <= momentMs;
+    const resync = resyncFrom(progress, first, last);
+    if (resync !== undefined) {
+      const event = await updateEvent(progress.lookup, resync, everythingNow(progress));
+      // The session is gone.
+      if (event === undefined) return;
+      yield event;
+      progress.place = resync;
+      progress.known = last;
+    }
+    const tells = yield* readEntries(progress, entries, isNew);
+    progress.place = entries.at(-1)?.id ?? progress.place;
+    progress.catchingUp = false;
+    progress.readAt = time;
+    progress.lookup.tools = undefined;
+    // A client without a place of its own gets a change of tools once. If the place cannot be
+    // written down, it gets the change twice.
+    if (tells) await remember(progress).catch(() => {});
+    if (entries.length < logKeep) return;
+  }
+}
+
+/**
+ * The entry after which to go on when a client's place is in no log of this session, or when the
+ * entries after it were dropped. The client then gets all tools again. Else undefined.
+ */
+function resyncFrom(
+  { place, isFresh, told }: Progress,
+  first: number,
+  last: number,
+): number | undefined {
+  const from = Math.max(place, isFresh ? told : 0);
+  if (from > last) return last;
+  return first > from + 1 ? first - 1 : undefined;
+}
+
+function everythingNow({ reading }: Progress): ToolsRecord {
+  return {
+    kind: 'tools',
+    added: [],
+    removed: [],
+    modified: [],
+    reason: 'resync',
+    at: reading.now(),
+    all: true,
+  };
+}
+
+/** @returns whether a change of tools was among the events */
+async function* readEntries(
+  progress: Progress,
+  entries: readonly LogEntry[],
+  isNew: () => boolean,
+): AsyncGenerator<StreamEvent, boolean> {
+  const { lookup, catchingUp } = progress;
+  const reads = entries.map(
+    ({ id, value }): LogRead => ({ id, record: JSON.parse(value) as LogRecord }),
+  );
+  const updates = reads.filter(({ id, record }) => record.kind === 'tools' && id > progress.known);
+  // Too many changes that came while nobody listened become one event, in place of the first.
+  const folds = catchingUp && updates.length > mostUpdates;
+  let tells = false;
+  for (const read of await withoutDoneCalls(lookup, reads)) {
+    const isFold = folds && read === updates[0];
+    const event = isFold
+      ? await updateEvent(
+          lookup,
+          read.id,
+          foldUpdates(updates.map(({ record }) => record as ToolsRecord)),
+        )
+      : isSkipped(progress, read)
+        ? undefined
+        : await eventOf(lookup, read, isNew);
+    if (event !== undefined) yield event;
+    progress.place = read.id;
+    if (isFold) progress.known = updates.at(-1)?.id ?? progress.known;
+    tells ||= event?.event === 'tool-availability-update';
+  }
+  return tells;
+}
+
+/** True for a change that the client knows, and for the end of a call that it never got. */
+function isSkipped({ known, isFresh, catchingUp }: Progress, { id, record }: LogRead): boolean {
+  if (record.kind === 'tools') return id <= known;
+  return record.kind === 'cancel' && isFresh && catchingUp;
+}
+
+async function remember(progress: Progress, upTo = progress.place): Promise<void> {
+  const { store, code, side } = progress.reading;
+  for (let tries = 0; upTo > progress.remembered && tries < mostTries; tries++) {
+    const there = await readCursor(progress.reading);
+    if (
+      there.place >= upTo ||
+      (await store.set(code, keys.cursor(side), String(upTo), there.version)) !== undefined
+    )
+      progress.remembered = upTo;
+  }
+}
+
+async function readCursor({
   store,
   code,
   side,
-  after,
-  newWithinMs,
-  deliver,
-  now,
-}: LogReading): Promise<LogReader> {
-  const cursor = keys.cursor(side);
-  const readCursor = async (): Promise<{ readonly place: number; readonly version: number }> => {
-    const [stored] = await store.get(code, [cursor]);
-    return stored === undefined
-      ? { place: 0, version: 0 }
-      : { place: Number(stored.value), version: stored.version };
-  };
-  const { place: told } = await readCursor();
-  let remembered = told;
-  // Without a place of its own, an application gets every call that is still open, and what else it
-  // was not told.
-  const isFresh = after === undefined;
-  let place = after ?? (side === 'application' ? 0 : told);
-  /** Changes of tools up to here are known to the client. */
-  let known = isFresh ? told : 0;
-  let catchingUp = true;
-  let readAt = Number.NEGATIVE_INFINITY;
-  let doubted = false;
-  /** As last read, while events are made of it. */
-  let tools: ToolsDocument | undefined;
-
-  const update = async (id: number, record: ToolsRecord): Promise<StreamEvent | undefined> => {
-    const [session] = await store.get(code, [keys.session]);
-    if (session === undefined) return undefined;
-    const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
-    // Of many changes that are told one after the other, each would read all definitions again.
-    if (tools === undefined || tools.revision < toolsRevision)
-      tools = (await readTools(store, code))?.document;
-    return { id, event: 'tool-availability-update', data: describeUpdate(code, record, tools) };
-  };
-  const eventOf = async (
-    { id, record }: Read,
-    isNew: () => boolean,
-  ): Promise<StreamEvent | undefined> => {
-    if (record.kind === 'tools') return id <= known ? undefined : update(id, record);
-    if (record.kind === 'call') {
-      const data = await deliver(record.id, record.attempt, isNew);
-      return data && { id, event: 'tool-request', data };
-    }
-    if (record.kind === 'cancel')
-      return isFresh && catchingUp
-        ? undefined
-        : { id, event: 'tool-cancel', data: { requestId: record.id, reason: record.reason } };
-    if (record.kind === 'approval') {
-      const { approvalId, id: requestId, title, message, risk } = record;
-      return {
-        id,
-        event: 'approval-required',
-        data: { approvalId, requestId, title, ...(message && { message }), ...(risk && { risk }) },
-      };
-    }
-    const [stored] = await store.get(code, [keys.request(record.id)]);
-    const { result } = stored === undefined ? {} : (JSON.parse(stored.value) as RequestDocument);
-    return (
-      result && {
-        id,
-        event: 'tool-result',
-        data: { requestId: record.id, result: result as unknown as JsonValue },
-      }
-    );
-  };
-  /** Calls that have an answer by now are not looked at one by one. */
-  const openOnly = async (reads: readonly Read[]): Promise<readonly Read[]> => {
-    const calls = reads.filter(({ record }) => record.kind === 'call');
-    if (calls.length < 2) return reads;
-    const stored = await store.get(
-      code,
-      calls.map(({ record }) => keys.call((record as { id: string }).id)),
-    );
-    const done = new Set(calls.filter((_, index) => isDone(stored[index]?.value)));
-    return reads.filter((read) => !done.has(read));
-  };
-  const remember: LogReader['remember'] = async (upTo = place) => {
-    for (let tries = 0; upTo > remembered && tries < mostTries; tries++) {
-      const there = await readCursor();
-      if (
-        there.place >= upTo ||
-        (await store.set(code, cursor, String(upTo), there.version)) !== undefined
-      )
-        remembered = upTo;
-    }
-  };
-
-  return {
-    async *next() {
-      for (;;) {
-        const time = performance.now();
-        const wasDoubted = doubted;
-        doubted = false;
-        const { entries, first, last } = await store.read(code, side, place, logKeep);
-        const cameWhileListening =
-          !catchingUp && !wasDoubted && !doubted && time - readAt <= newWithinMs;
-        const isNew = (): boolean => cameWhileListening && performance.now() - time <= momentMs;
-        let tells = false;
-        // A place in no log of this session, or one whose followers are gone: everything is told
-        // anew.
-        const from = Math.max(place, isFresh ? told : 0);
-        if (from > last || first > from + 1) {
-          const id = from > last ? last : first - 1;
-          const event = await update(id, {
-            kind: 'tools',
-            added: [],
-            removed: [],
-            modified: [],
-            reason: 'resync',
-            at: now(),
-            all: true,
-          });
-          // The session is gone.
-          if (event === undefined) return;
-          yield event;
-          place = id;
-          known = last;
-        }
-        const reads = entries.map(
-          ({ id, value }): Read => ({ id, record: JSON.parse(value) as LogRecord }),
-        );
-        const updates = reads.filter(({ id, record }) => record.kind === 'tools' && id > known);
-        // Told while nobody listened: too many are told as one, in the place of the first.
-        const folds = catchingUp && updates.length > mostUpdates;
-        for (const read of await openOnly(reads)) {
-          const isFold = folds && read === updates[0];
-          const event = isFold
-            ? await update(read.id, foldUpdates(updates.map(({ record }) => record as ToolsRecord)))
-            : await eventOf(read, isNew);
-          if (event !== undefined) yield event;
-          place = read.id;
-          if (isFold) known = updates.at(-1)?.id ?? known;
-          tells ||= event?.event === 'tool-availability-update';
-        }
-        place = entries.at(-1)?.id ?? place;
-        catchingUp = false;
-        readAt = time;
-        tools = undefined;
-        // A change of tools is told once to whoever has no place of its own.
-        // Where it cannot be written, it is told twice.
-        if (tells) await remember().catch(() => {});
-        if (entries.length < logKeep) return;
-      }
-    },
-    markStale() {
-      doubted = true;
-    },
-    remember,
-  };
-}
-
-function isDone(value: string | undefined): boolean {
-  return value === undefined || (JSON.parse(value) as CallDocument).state !== 'open';
+}: LogReading): Promise<{ readonly place: number; readonly version: number }> {
+  const [stored] = await store.get(code, [keys.cursor(side)]);
+  return stored === undefined
+    ? { place: 0, version: 0 }
+    : { place: Number(stored.value), version: stored.version };
 }

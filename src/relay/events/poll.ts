@@ -1,9 +1,11 @@
 /**
- * A poll: what there is for a client that cannot hold a stream open, or what comes first within its
- * wait.
+ * A poll: the events for a client that cannot hold a stream open, or the first ones that come while
+ * it waits.
  */
 import pTimeout from 'p-timeout';
+import type { Wake } from '../ports/documents.ts';
 import { bufferBytes } from './backpressure.ts';
+import type { LogReader } from './log-reader.ts';
 import type { StreamEvent, StreamRequest } from './ports.ts';
 import {
   type ConnectionParts,
@@ -13,10 +15,21 @@ import {
   openEventSource,
 } from './source.ts';
 
+/** One poll, and how far it is. */
+interface Poll {
+  readonly request: StreamRequest;
+  readonly signal: AbortSignal;
+  source: EventSource | undefined;
+  /** Why the connection is over. */
+  over: EndReason | undefined;
+  /** Ends the current wait. */
+  wake: () => void;
+}
+
 /**
- * Waits for events, `waitMs` at most. An application's poll keeps its connection for a lease after
- * it, until the next one. Where the connection is over, the last event is a `goodbye`. Rejects as a
- * stream does that opens, and where the store goes.
+ * Waits for events for up to `waitMs` milliseconds. The connection of an application stays until one
+ * lease after its poll, so that it lasts until the next one. When the connection is over, the last
+ * event is a `goodbye`. Rejects like the opening of a stream, and when the store fails.
  */
 export async function pollEvents(
   parts: ConnectionParts,
@@ -25,69 +38,85 @@ export async function pollEvents(
   signal: AbortSignal,
 ): Promise<readonly StreamEvent[]> {
   const { now, leaseMs } = parts.settings;
-  const { code, side, expiresAt } = request;
-  let source: EventSource | undefined;
+  const poll: Poll = { request, signal, source: undefined, over: undefined, wake: () => {} };
+  const endPoll = (reason: EndReason): void => end(poll, reason);
   let unwatch: (() => void) | undefined;
   let beat: ReturnType<typeof setInterval> | undefined;
   let expiry: ReturnType<typeof setTimeout> | undefined;
-  let over: EndReason | undefined;
-  let wake = (): void => {};
-
-  const end = (reason: EndReason): void => {
-    over ??= reason;
-    wake();
-  };
-  const renewLease = async (): Promise<void> => {
-    try {
-      const reason = await source?.renewLease();
-      if (reason !== undefined) end(reason);
-    } catch {
-      // Tried again at the next beat.
-    }
-  };
-  const isOver = (): boolean => over !== undefined || signal.aborted;
-  const onAbort = (): void => wake();
-  const exit = parts.enter(request, end);
+  const onAbort = (): void => poll.wake();
+  const exit = parts.enter(request, endPoll);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    unwatch = await parts.hub.watch(code, (message) => {
-      if (message === undefined) source?.reader.markStale();
-      if (message === 'closed') end('session_closed');
-      if ((message === 'lease' && side === 'application') || message === undefined)
-        void renewLease();
-      if (message === `log:${side}` || message === undefined) wake();
-    });
-    source = await openEventSource(parts, request, end);
-    const { reader } = source;
-    beat = setInterval(renewLease, leaseMs / 3);
-    const livesMs = Math.max(0, expiresAt - now());
-    if (livesMs <= waitMs) expiry = setTimeout(() => end('session_expired'), livesMs);
-    const until = performance.now() + waitMs;
-    for (;;) {
-      const woken = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      const events: StreamEvent[] = [];
-      let bytes = 0;
-      for await (const event of reader.next()) {
-        events.push(event);
-        bytes += JSON.stringify(event.data).length;
-        // The rest is for the next poll.
-        if (bytes >= bufferBytes || isOver()) break;
-      }
-      const left = until - performance.now();
-      if (events.length > 0 || isOver() || left <= 0) {
-        await reader.remember(events.at(-1)?.id).catch(() => {});
-        if (over === undefined) await renewLease();
-        return over === undefined ? events : [...events, goodbye(over)];
-      }
-      await pTimeout(woken, { milliseconds: left, fallback: () => {} });
-    }
+    unwatch = await parts.hub.watch(request.code, (wake) => onWake(poll, wake));
+    poll.source = await openEventSource(parts, request, endPoll);
+    beat = setInterval(() => renewLease(poll), leaseMs / 3);
+    const livesMs = Math.max(0, request.expiresAt - now());
+    if (livesMs <= waitMs) expiry = setTimeout(() => end(poll, 'session_expired'), livesMs);
+    return await waitForEvents(poll, poll.source.reader, waitMs);
   } finally {
     exit();
     unwatch?.();
     clearInterval(beat);
     clearTimeout(expiry);
     signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function waitForEvents(
+  poll: Poll,
+  reader: LogReader,
+  waitMs: number,
+): Promise<readonly StreamEvent[]> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const woken = new Promise<void>((resolve) => {
+      poll.wake = resolve;
+    });
+    const events = await readEvents(poll, reader);
+    const left = until - performance.now();
+    if (events.length > 0 || isOver(poll) || left <= 0) {
+      await reader.remember(events.at(-1)?.id).catch(() => {});
+      if (poll.over === undefined) await renewLease(poll);
+      return poll.over === undefined ? events : [...events, goodbye(poll.over)];
+    }
+    await pTimeout(woken, { milliseconds: left, fallback: () => {} });
+  }
+}
+
+async function readEvents(poll: Poll, reader: LogReader): Promise<StreamEvent[]> {
+  const events: StreamEvent[] = [];
+  let bytes = 0;
+  for await (const event of reader.next()) {
+    events.push(event);
+    bytes += JSON.stringify(event.data).length;
+    // The rest is left for the next poll.
+    if (bytes >= bufferBytes || isOver(poll)) break;
+  }
+  return events;
+}
+
+function onWake(poll: Poll, wake: Wake | undefined): void {
+  const { side } = poll.request;
+  if (wake === undefined) poll.source?.reader.markStale();
+  if (wake === 'closed') end(poll, 'session_closed');
+  if ((wake === 'lease' && side === 'application') || wake === undefined) void renewLease(poll);
+  if (wake === `log:${side}` || wake === undefined) poll.wake();
+}
+
+function end(poll: Poll, reason: EndReason): void {
+  poll.over ??= reason;
+  poll.wake();
+}
+
+function isOver({ over, signal }: Poll): boolean {
+  return over !== undefined || signal.aborted;
+}
+
+async function renewLease(poll: Poll): Promise<void> {
+  try {
+    const reason = await poll.source?.renewLease();
+    if (reason !== undefined) end(poll, reason);
+  } catch {
+    // Tried again at the next beat.
   }
 }

@@ -1,11 +1,11 @@
-/** What a connection to a session is given: events in order, whatever carries them. */
+/** The events of a connection to a session, in order, over any transport. */
 import type { JsonObject } from '../../index.ts';
 import type { Side } from '../ports/documents.ts';
 
-/** An event as every transport shows it. */
+/** An event, as every transport carries it. */
 export interface StreamEvent {
   /**
-   * Its place in the side's log; absent for what is not replayed (`connected`, `heartbeat`,
+   * Its place in the side's log; absent for events that are not replayed (`connected`, `heartbeat`,
    * `goodbye`).
    */
   readonly id?: number;
@@ -13,27 +13,27 @@ export interface StreamEvent {
   readonly data: JsonObject;
 }
 
-/** Where events go. */
+/** Takes events. */
 export interface EventSink {
   /**
-   * Takes an event. False when it can take no more, since its client reads too slowly: the stream
+   * Takes an event. False when it can take no more because its client reads too slowly. The stream
    * is then over, and `end` is not called.
    */
   send(event: StreamEvent): boolean;
   /**
-   * Undefined while there is room for more; else resolves once there is, or after five seconds
-   * without. Whoever has much to send at once waits for it between events, so that a client which
-   * reads is not taken for one that does not. Never rejects.
+   * Undefined while there is room for more. Else resolves once there is, or after five seconds. A
+   * sender with many events waits for it between them, so that a client that reads is not dropped.
+   * Never rejects.
    */
   ready?(): Promise<void> | undefined;
   /**
-   * Nothing more will come; a `goodbye` that says why may have been sent before. Called once, not
+   * No more events come. A `goodbye` with the reason may have been sent before. Called once, and not
    * after `close`.
    */
   end(): void;
 }
 
-/** Who wants events. */
+/** A client that wants events. */
 export interface StreamRequest {
   readonly code: string;
   readonly side: Side;
@@ -41,28 +41,29 @@ export interface StreamRequest {
   readonly expiresAt: number;
   /**
    * The last event that the client has, from `Last-Event-ID` or `after`: a whole number from 0.
-   * Absent: what nobody was given yet.
+   * Absent: begin with the events that the side has not read yet.
    */
   readonly after?: number;
   /**
-   * Which running application this is. Calls that must not run twice are not given to another one.
+   * Identifies the running application. A call that must not run twice is not delivered to another
+   * one.
    */
   readonly client?: string;
 }
 
 /** A stream that was opened. */
 export interface OpenStream {
-  /** The client went away. Idempotent. */
+  /** Closes the stream when the client has gone away. Idempotent. */
   close(): void;
 }
 
 /** Opens streams of events. */
 export interface EventStreams {
-  /** Sends `connected`, what the client has missed, and then what comes, with heartbeats. */
+  /** Sends `connected`, the events that the client has missed, then new ones, with heartbeats. */
   open(request: StreamRequest, sink: EventSink): Promise<OpenStream>;
   /**
-   * What there is after `request.after`, or what comes first within `waitMs`; empty after that, or
-   * when `signal` aborts.
+   * The events after `request.after`, or the first ones that come within `waitMs` milliseconds.
+   * Empty after that, or when `signal` aborts.
    */
   poll(
     request: StreamRequest,
@@ -71,6 +72,6 @@ export interface EventStreams {
   ): Promise<readonly StreamEvent[]>;
   /** How many streams are open on this node. */
   readonly count: number;
-  /** Says goodbye to all: clients are to reconnect, elsewhere or later. Idempotent. */
+  /** Says goodbye to all, so that clients reconnect to another node or later. Idempotent. */
   close(): void;
 }

@@ -1,8 +1,10 @@
 /**
- * A stream of events: reads its source whenever the bus wakes it and with every heartbeat, until
+ * A stream of events. It reads its source whenever the bus wakes it and at every heartbeat, until
  * the client, the session or the node goes.
  */
 
+import { longestTimerMs } from '../../options.ts';
+import type { Wake } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import type { EventSink, OpenStream, StreamEvent, StreamRequest } from './ports.ts';
 import {
@@ -13,123 +15,157 @@ import {
   openEventSource,
 } from './source.ts';
 
-const longestTimer = 2 ** 31 - 1;
+/** One stream, and how far it is. */
+interface Push {
+  readonly parts: ConnectionParts;
+  readonly request: StreamRequest;
+  readonly sink: EventSink;
+  readonly timers: ReturnType<typeof setTimeout>[];
+  retry: ReturnType<typeof setTimeout> | undefined;
+  source: EventSource | undefined;
+  unwatch: (() => void) | undefined;
+  /** Counts the stream out of the node. */
+  exit: () => void;
+  stopped: boolean;
+  /** Its log is being read; only one reads at a time. */
+  reading: boolean;
+  /** There may be more to read. */
+  again: boolean;
+  /** The last reading failed, and the log says so. */
+  failing: boolean;
+}
 
 /**
- * Opens a stream into a sink. Rejects where the session is gone, or store or bus cannot be reached.
+ * Opens a stream into a sink. Rejects when the session is gone, or when the store or the bus cannot
+ * be reached.
  */
 export async function pushEvents(
   parts: ConnectionParts,
   request: StreamRequest,
   sink: EventSink,
 ): Promise<OpenStream> {
-  const { now, leaseMs, heartbeatMs, logger } = parts.settings;
-  const { code, side, expiresAt } = request;
-  const timers: ReturnType<typeof setTimeout>[] = [];
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  let unwatch: (() => void) | undefined;
-  let source: EventSource | undefined;
-  let stopped = false;
-  let reading = false;
-  let again = false;
-  let failing = false;
-
-  /** Also what came to be while the stream was over already. */
-  const leave = (): void => {
-    stopped = true;
-    exit();
-    unwatch?.();
-    for (const timer of timers.splice(0)) clearTimeout(timer);
-    clearTimeout(retry);
-    source?.leave();
+  const push: Push = {
+    parts,
+    request,
+    sink,
+    timers: [],
+    retry: undefined,
+    source: undefined,
+    unwatch: undefined,
+    exit: () => {},
+    stopped: false,
+    reading: false,
+    again: false,
+    failing: false,
   };
-  const send = (event: StreamEvent): boolean => {
-    if (stopped) return false;
-    if (!sink.send(event)) leave();
-    return !stopped;
-  };
-  const end = (reason: EndReason): void => {
-    if (!send(goodbye(reason))) return;
-    leave();
-    sink.end();
-  };
-  const exit = parts.enter(request, end);
-
-  const read = async (): Promise<void> => {
-    again = true;
-    if (reading || source === undefined) return;
-    reading = true;
-    try {
-      while (again && !stopped) {
-        again = false;
-        for await (const event of source.reader.next()) {
-          if (!send(event)) return;
-          await sink.ready?.();
-          if (stopped) return;
-        }
-        failing = false;
-      }
-    } finally {
-      reading = false;
-    }
-  };
-  const look = (): void => {
-    read().catch((error: unknown) => {
-      if (stopped) return;
-      source?.reader.markStale();
-      if (!failing)
-        logger.warn(
-          { err: faultOf(error) },
-          'relay: a stream could not read its log; it tries again until it can',
-        );
-      failing = true;
-      clearTimeout(retry);
-      retry = setTimeout(look, leaseMs);
-    });
-  };
-  const renewLease = (): void => {
-    source?.renewLease().then(
-      (reason) => reason && end(reason),
-      // Tried again at the next beat.
-      () => {},
-    );
-  };
-
+  const endPush = (reason: EndReason): void => end(push, reason);
+  push.exit = parts.enter(request, endPush);
   try {
-    unwatch = await parts.hub.watch(code, (wake) => {
-      if (wake === undefined) source?.reader.markStale();
-      if (wake === `log:${side}` || wake === undefined) look();
-      if ((wake === 'lease' && side === 'application') || wake === undefined) renewLease();
-      if (wake === 'closed') end('session_closed');
-    });
-    if (!stopped) source = await openEventSource(parts, request, end);
+    push.unwatch = await parts.hub.watch(request.code, (wake) => onWake(push, wake));
+    if (!push.stopped) push.source = await openEventSource(parts, request, endPush);
   } catch (error) {
-    leave();
+    leave(push);
     throw error;
   }
-  if (source === undefined || stopped) leave();
-  else {
-    const { toolsRevision } = source;
-    timers.push(
-      setInterval(() => {
-        send({ event: 'heartbeat', data: { timestamp: timestamp(now) } });
-        // A wake may have been lost, or the session be gone.
-        source?.reader.markStale();
-        renewLease();
-        look();
-      }, heartbeatMs),
-    );
-    if (side === 'application') timers.push(setInterval(renewLease, leaseMs / 3));
-    const left = expiresAt - now();
-    if (left <= longestTimer)
-      timers.push(setTimeout(() => end('session_expired'), Math.max(0, left)));
-    send({
-      event: 'connected',
-      data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs, leaseMs },
-    });
-    look();
+  if (push.source === undefined || push.stopped) leave(push);
+  else begin(push, push.source);
+  return { close: () => leave(push) };
+}
+
+function begin(push: Push, { toolsRevision }: EventSource): void {
+  const { now, leaseMs, heartbeatMs } = push.parts.settings;
+  const { code, side, expiresAt } = push.request;
+  push.timers.push(
+    setInterval(() => {
+      send(push, { event: 'heartbeat', data: { timestamp: timestamp(now) } });
+      // A wake may have been lost, or the session may be gone.
+      push.source?.reader.markStale();
+      renewLease(push);
+      look(push);
+    }, heartbeatMs),
+  );
+  if (side === 'application') push.timers.push(setInterval(() => renewLease(push), leaseMs / 3));
+  const left = expiresAt - now();
+  if (left <= longestTimerMs)
+    push.timers.push(setTimeout(() => end(push, 'session_expired'), Math.max(0, left)));
+  send(push, {
+    event: 'connected',
+    data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs, leaseMs },
+  });
+  look(push);
+}
+
+function onWake(push: Push, wake: Wake | undefined): void {
+  const { side } = push.request;
+  if (wake === undefined) push.source?.reader.markStale();
+  if (wake === `log:${side}` || wake === undefined) look(push);
+  if ((wake === 'lease' && side === 'application') || wake === undefined) renewLease(push);
+  if (wake === 'closed') end(push, 'session_closed');
+}
+
+/** Also frees what was opened after the stream was over. */
+function leave(push: Push): void {
+  push.stopped = true;
+  push.exit();
+  push.unwatch?.();
+  for (const timer of push.timers.splice(0)) clearTimeout(timer);
+  clearTimeout(push.retry);
+  push.source?.leave();
+}
+
+function send(push: Push, event: StreamEvent): boolean {
+  if (push.stopped) return false;
+  if (!push.sink.send(event)) leave(push);
+  return !push.stopped;
+}
+
+function end(push: Push, reason: EndReason): void {
+  if (!send(push, goodbye(reason))) return;
+  leave(push);
+  push.sink.end();
+}
+
+function look(push: Push): void {
+  const { logger, leaseMs } = push.parts.settings;
+  read(push).catch((error: unknown) => {
+    if (push.stopped) return;
+    push.source?.reader.markStale();
+    if (!push.failing)
+      logger.warn(
+        { err: faultOf(error) },
+        'relay: a stream could not read its log; it tries again until it can',
+      );
+    push.failing = true;
+    clearTimeout(push.retry);
+    push.retry = setTimeout(() => look(push), leaseMs);
+  });
+}
+
+async function read(push: Push): Promise<void> {
+  push.again = true;
+  if (push.reading || push.source === undefined) return;
+  push.reading = true;
+  try {
+    while (push.again && !push.stopped) {
+      push.again = false;
+      for await (const event of push.source.reader.next()) {
+        if (!send(push, event)) return;
+        await push.sink.ready?.();
+        if (push.stopped) return;
+      }
+      push.failing = false;
+    }
+  } finally {
+    push.reading = false;
   }
-  return { close: leave };
+}
+
+function renewLease(push: Push): void {
+  push.source?.renewLease().then(
+    (reason) => reason && end(push, reason),
+    // Tried again at the next beat.
+    () => {},
+  );
 }
 
 function timestamp(now: () => number): string {

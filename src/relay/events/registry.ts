@@ -9,8 +9,8 @@ import { pushEvents } from './push.ts';
 import type { ConnectionParts, EndReason } from './source.ts';
 
 /**
- * Most streams and polls of one side of a session on a node: one token is not to take all of a
- * node's connections.
+ * Most streams and polls of one side of a session on a node, so that one token cannot take all
+ * connections of a node.
  */
 const mostOfSession = 1_024;
 
@@ -31,8 +31,8 @@ export function createEventStreams(settings: RelaySettings, hub: Hub, calls: Cal
         throw relayError(
           429,
           'rate_limit_exceeded',
-          `More than ${mostOfSession} streams and polls of this side of the session are open ` +
-            'on this node. Close some.',
+          `This side of the session already has ${mostOfSession} open streams and polls on this ` +
+            'node. Close some of them.',
           {
             code: 'STREAM_LIMIT',
             headers: { 'Retry-After': '5' },

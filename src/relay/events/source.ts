@@ -1,6 +1,6 @@
 /**
- * What a connection reads from: its place in the side's log, and for the application the lease by
- * which calls are its own.
+ * The source of a connection's events: its place in the side's log and, for the application, the
+ * lease by which it gets the calls.
  */
 
 import type { Calls } from '../calls/calls.ts';
@@ -15,14 +15,14 @@ import type { StreamEvent, StreamRequest } from './ports.ts';
 /** Why a connection ends. */
 export type EndReason = 'replaced' | 'session_closed' | 'session_expired' | 'shutting_down';
 
-/** What connections of a node have in common. */
+/** What the connections of a node share. */
 export interface ConnectionParts {
   readonly settings: RelaySettings;
   readonly hub: Hub;
   readonly calls: Calls;
   /**
-   * Counts a connection in; `end` is called when the node goes. Throws where it is going, and where
-   * that side of the session has too many. @returns counts it out; idempotent
+   * Counts a connection in. `end` is called when the node ends. @returns counts it out; idempotent
+   * @throws RelayError 503 when the node is ending, 429 when this side has too many connections
    */
   enter(
     request: Pick<StreamRequest, 'code' | 'side'>,
@@ -30,33 +30,35 @@ export interface ConnectionParts {
   ): () => void;
 }
 
-/** Where a connection's events come from. */
+/** The source of a connection's events. */
 export interface EventSource {
   readonly reader: LogReader;
   readonly toolsRevision: number;
   /**
-   * Keeps what is the connection's: why it is over, where it is. Rejects where the store is away.
+   * Renews the application's lease. @returns why the connection is over, if it is. Rejects when the
+   * store cannot be reached.
    */
   renewLease(): Promise<EndReason | undefined>;
   /**
-   * Writes down how far the side was told and gives the lease back, where the store is there.
+   * Writes down how far the side has read and releases the lease, if the store can be reached.
    * Idempotent.
    */
   leave(): void;
 }
 
-/** Milliseconds after which a client is to come again when a node goes. */
+/** Milliseconds after which a client should reconnect when a node ends. */
 const retryMs = 500;
 
-/** The last event of a connection. Only from a node that goes is a client to come again. */
+/** The last event of a connection. A client should reconnect only if the node ends. */
 export function goodbye(reason: EndReason): StreamEvent {
   const reconnect = reason === 'shutting_down';
   return { event: 'goodbye', data: { reason, reconnect, ...(reconnect ? { retryMs } : {}) } };
 }
 
 /**
- * Opens the source; an application's takes the calls from the connection before. Rejects with 404
- * where the session is gone. @param over is told where a delivery finds that the connection is over
+ * Opens the source. An application's source takes the calls over from the previous connection.
+ * Rejects with 404 when the session is gone. @param over called when a delivery finds that the
+ * connection is over
  */
 export async function openEventSource(
   { settings: { store, now, leaseMs, heartbeatMs }, hub, calls }: ConnectionParts,
@@ -74,7 +76,7 @@ export async function openEventSource(
     hub.wake(code, 'lease');
   }
 
-  const hold = async (): Promise<EndReason | undefined> => {
+  const renew = async (): Promise<EndReason | undefined> => {
     if (await lease?.renew()) return undefined;
     const [there] = await store.get(code, [keys.session]);
     if (there !== undefined) return lease && 'replaced';
@@ -89,8 +91,8 @@ export async function openEventSource(
     newWithinMs: heartbeatMs + leaseMs,
     async deliver(id, attempt, isNew) {
       if (lease === undefined) return undefined;
-      // What was given to a connection that is over already would be lost to the newer one.
-      const reason = await hold();
+      // A call that goes to a connection that is already over would be lost to the newer one.
+      const reason = await renew();
       if (reason !== undefined) over(reason);
       if (reason !== undefined || left) return undefined;
       return calls.deliver(code, id, attempt, { epoch: lease.epoch, client, isNew });
@@ -102,7 +104,7 @@ export async function openEventSource(
   return {
     reader,
     toolsRevision,
-    renewLease: hold,
+    renewLease: renew,
     leave() {
       if (left) return;
       left = true;

@@ -1,10 +1,10 @@
 /**
- * Changes of tools as the logs keep them: names only, folded where many are waiting, and told with
- * the definitions of the moment.
+ * Changes of tools. The logs keep only names; many waiting changes are folded into one; events carry
+ * the current definitions.
  */
 import type { JsonObject } from '../../index.ts';
 import type { RelayedDefinition, ToolsDocument, ToolsRecord } from '../ports/documents.ts';
-import type { ToolsChange } from '../tools/registration.ts';
+import type { ToolsChange } from '../tools/next-document.ts';
 import { tightening } from '../tools/relayed-tool.ts';
 
 /** The reason of a registration's change. */
@@ -30,14 +30,14 @@ export function toToolsRecord(
     : { kind: 'tools', added, removed, modified, reason, at };
 }
 
-/** True for a change of no name. */
+/** True for a change that names no tool. */
 export function isEmptyChange({ added, removed, modified }: ToolsChange): boolean {
   return added.length + removed.length + modified.length === 0;
 }
 
 /**
- * What consecutive changes come to, oldest first: what was added and removed again is not in it.
- * Reason and time are the last one's. @param records at least one
+ * Folds consecutive changes, oldest first, into one. A tool that was added and removed again is left
+ * out. Reason and time are those of the last change. @param records at least one
  */
 export function foldUpdates(records: readonly ToolsRecord[]): ToolsRecord {
   const last = records.at(-1);
@@ -50,7 +50,7 @@ export function foldUpdates(records: readonly ToolsRecord[]): ToolsRecord {
       if (net.get(name) === 'added') net.delete(name);
       else net.set(name, 'removed');
     }
-    // It was there before, whatever was done to it since.
+    // A tool that existed before these changes counts as modified when it is added again.
     for (const name of added)
       net.set(name, net.has(name) && net.get(name) !== 'added' ? 'modified' : 'added');
     for (const name of modified) if (net.get(name) !== 'added') net.set(name, 'modified');
@@ -64,16 +64,16 @@ export function foldUpdates(records: readonly ToolsRecord[]): ToolsRecord {
   );
 }
 
-/** The record of changes that nobody knows one by one: all there is. */
+/** A record that stands for any change, because the single changes are not known. */
 export function everything(reason: string, at: number): ToolsRecord {
   return { kind: 'tools', added: [], removed: [], modified: [], reason, at, all: true };
 }
 
 /**
- * The data of the event `tool-availability-update`. Definitions are those of now, and the last ones
- * of names that are gone since, of which a later record tells; what went long ago is left out.
- * Where the record says `all`, `added` is everything there is, and `resync: true` says that nothing
- * else stands.
+ * The data of the event `tool-availability-update`. It carries the current definitions. A tool that
+ * was removed meanwhile appears with its last definition, because a later record reports its
+ * removal; one that was removed long ago is left out. If the record says `all`, `added` holds all
+ * tools, and `resync: true` says that there are no others.
  */
 export function describeUpdate(
   code: string,
@@ -98,8 +98,8 @@ export function describeUpdate(
 }
 
 /**
- * A definition as both sides are told of it: what gates see of its annotations, and nothing that
- * the relay keeps for itself.
+ * A definition as both sides get it: with the annotations that the checks use, and without what only
+ * the relay needs.
  */
 export function shownDefinition({
   name,

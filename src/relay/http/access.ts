@@ -3,11 +3,11 @@
  * told apart by nothing.
  */
 
+import { headerOf } from '../../http/direct-body.ts';
 import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { type RelayError, relayError, sessionNotFound } from '../relay-error.ts';
 import { hashOf, sameHash } from '../secrets.ts';
-import { headerOf } from './direct-body.ts';
 
 /** `ticket:<hash>`: what it stands for, until when. */
 export interface TicketDocument {

@@ -1,8 +1,8 @@
 /**
- * The relay as one web-standard function: every request passes the door, finds its route, shows who
- * it is, and is answered and counted.
+ * The relay as one web-standard function. Every request passes the host and origin guard, finds its
+ * route, proves who sends it, and is answered and counted.
  */
-
+import type { OriginPolicy } from '../../http/origin-guard.ts';
 import { leaving, type RelayError, relayError } from '../relay-error.ts';
 import { isCode, logName } from '../secrets.ts';
 import { authorize, bearerOf, checkHostKey, findSession } from './access.ts';
@@ -18,7 +18,7 @@ import type {
   SessionHandlers,
 } from './node-parts.ts';
 import { operationRoutes } from './operations.ts';
-import { checkHost, checkOrigin, corsOf, preflightOf } from './origin-guard.ts';
+import { checkHost, checkOrigin, corsOf, originPolicy, preflightOf } from './origin-guard.ts';
 import { type Answered, isReply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
 import { commonHeaders, errorAnswer, toRelayError } from './responses.ts';
@@ -28,30 +28,30 @@ import { openSessionRoutes, sessionRoutes } from './session-routes.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { toolRoutes } from './tool-routes.ts';
 
-/** What only the server knows of a request. */
+/** What only the server knows about a request. */
 export interface RequestInfo {
   /**
-   * The address at the other end of the connection. It counts for limits an address, unless
-   * `clientAddress` or `trustProxy` say otherwise. @default nobody knows it: no such limits
+   * The address of the client's end of the connection, for per-address limits, unless
+   * `clientAddress` or `trustProxy` is set. @default unknown: no per-address limits
    */
   readonly address?: string | undefined;
 }
 
-/** A request that may be answered by its handler. */
+/** A request that its route's handler may answer. */
 export interface Entered {
   readonly route: Route;
-  /** With a session where the route is one of a session. */
+  /** With a session if the route belongs to one. */
   readonly exchange: Exchange | SessionExchange;
 }
 
-/** The relay's front. */
+/** Answers the requests of a node. */
 export interface App {
   /** Answers; never rejects. */
   fetch(request: Request, info: RequestInfo): Promise<Answered>;
-  /** Does all but answer. @throws RelayError */
+  /** Makes all checks, but does not answer. @throws RelayError */
   enter(request: Request, info: RequestInfo): Promise<Entered>;
   /**
-   * What an error is answered with: counted, and with the headers that the request's origin needs.
+   * The answer to a request that failed, with the headers that its origin needs. Counts it.
    */
   refuse(request: Request, error: unknown): Response;
 }
@@ -66,160 +66,170 @@ const openNames: ReadonlySet<string> = new Set<OpenRouteName>([
 const noBody: BodyBounds = { maxBytes: 0, maxValues: 0 };
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
-/** Makes the front of a node. */
+/** The parts of a node, with what its routes are answered by. */
+interface AppParts {
+  readonly parts: NodeParts;
+  readonly policy: OriginPolicy;
+  readonly open: OpenHandlers;
+  readonly session: SessionHandlers;
+}
+
+/** Makes the web-standard function of a node. */
 export function createApp(parts: NodeParts): App {
-  const { settings, origins: door, counters, report } = parts;
-  const open: OpenHandlers = { ...operationRoutes(parts), ...openSessionRoutes(parts) };
-  const session: SessionHandlers = {
-    ...sessionRoutes(parts),
-    ...toolRoutes(parts),
-    ...streamRoutes(parts),
-    ...responseRoute(parts),
-    ...agentRoutes(parts),
-    ...mcpRoute(parts),
+  const app: AppParts = {
+    parts,
+    policy: originPolicy(parts.origins),
+    open: { ...operationRoutes(parts), ...openSessionRoutes(parts) },
+    session: {
+      ...sessionRoutes(parts),
+      ...toolRoutes(parts),
+      ...streamRoutes(parts),
+      ...responseRoute(parts),
+      ...agentRoutes(parts),
+      ...mcpRoute(parts),
+    },
   };
-
-  const enterAt = async (
-    place: Place | undefined,
-    request: Request,
-    info: RequestInfo,
-  ): Promise<Entered> => {
-    if (place === undefined) throw relayError(404, 'not_found', 'There is no such route here.');
-    const { code } = place.params;
-    if (code !== undefined && !isCode(code))
-      throw relayError(
-        400,
-        'invalid_session_code',
-        'Session code must be 8-character Base32 format',
-      );
-    const route = routeOf(place, request.method);
-    if (
-      (parts.draining.aborted && !route.late) ||
-      (parts.closed.aborted && route.access !== 'anyone')
-    )
-      throw leaving();
-    const exchange: Exchange = {
-      request,
-      params: place.params,
-      address: await addressOf(request, info.address, door, report),
-      bounds: route.body ?? noBody,
-    };
-    return { route, exchange: await authorized(route, exchange) };
-  };
-
-  const authorized = async (
-    route: Route,
-    exchange: Exchange,
-  ): Promise<Exchange | SessionExchange> => {
-    const { access, ticket } = route;
-    const { request } = exchange;
-    const { code = '' } = exchange.params;
-    if (access === 'anyone') return exchange;
-    if (access === 'creator' || access === 'host') {
-      const { hostKeyHash } = door;
-      if (hostKeyHash !== undefined) checkHostKey(bearerOf(request), hostKeyHash);
-      else if (access === 'host')
-        throw relayError(404, 'not_found', 'There is no such route here.');
-      return access === 'creator'
-        ? exchange
-        : {
-            ...exchange,
-            document: await findSession(settings.store, settings.now(), code),
-            side: 'host',
-          };
-    }
-    const shown = ticket
-      ? (new URL(request.url).searchParams.get('ticket') ?? undefined)
-      : undefined;
-    const asked = { code, access, token: bearerOf(request), ticket: shown };
-    return { ...exchange, ...(await authorize(settings.store, settings.now(), asked)) };
-  };
-
-  const handle = async ({ route: { name }, exchange }: Entered): Promise<Answered> =>
-    openNames.has(name)
-      ? open[name as OpenRouteName](exchange)
-      : session[name as Exclude<Route['name'], OpenRouteName>](exchange as SessionExchange);
-
-  /** Puts on what every answer has. */
-  const finish = (request: Request, answered: Answered): Answered => {
-    const { Vary, ...cors } = corsOf(request, door);
-    if (isReply(answered)) {
-      const { status, text } = answered;
-      const vary =
-        Vary === undefined
-          ? {}
-          : {
-              Vary:
-                answered.headers.Vary === undefined ? Vary : `${answered.headers.Vary}, ${Vary}`,
-            };
-      const headers = { ...commonHeaders, ...answered.headers, ...cors, ...vary };
-      return { status, headers, text: request.method === 'HEAD' ? undefined : text };
-    }
-    const { headers } = answered;
-    // A stream says itself how it is to be handled on the way.
-    for (const [name, value] of Object.entries(commonHeaders))
-      if (!headers.has(name)) headers.set(name, value);
-    for (const [name, value] of Object.entries(cors)) headers.set(name, value);
-    if (Vary !== undefined) headers.append('Vary', Vary);
-    if (request.method !== 'HEAD') return answered;
-    void answered.body?.cancel().catch(() => {});
-    return new Response(null, { status: answered.status, headers });
-  };
-
   return {
     async enter(request, info) {
-      checkHost(request, door);
-      checkOrigin(request, door);
-      return enterAt(findPlace(pathOf(request.url)), request, info);
+      checkHost(request, app.policy);
+      checkOrigin(request, app.policy);
+      return enterAt(parts, findPlace(pathOf(request.url)), request, info);
     },
-
     refuse(request, error) {
-      const refusal = toRelayError(error, (fault) => report('internal', fault));
-      counters.answered(undefined, refusal.status, refusal.error);
-      return toResponse(finish(request, errorAnswer(refusal)));
+      const refusal = relayErrorOf(parts, error);
+      parts.counters.answered(undefined, refusal.status, refusal.error);
+      return toResponse(finish(app.policy, request, errorAnswer(refusal)));
     },
-
-    async fetch(request, info) {
-      const startedAt = performance.now();
-      const place = findPlace(pathOf(request.url));
-      let refusal: RelayError | undefined;
-      let entered: Entered | undefined;
-      let response: Answered;
-      try {
-        if (!probes.has(place?.path ?? '')) checkHost(request, door);
-        checkOrigin(request, door);
-        if (request.method === 'OPTIONS' && place !== undefined)
-          response = new Response(null, {
-            status: 204,
-            headers: { Allow: place.allow, ...preflightOf(request, door) },
-          });
-        else {
-          entered = await enterAt(place, request, info);
-          response = await handle(entered);
-        }
-      } catch (error) {
-        refusal = toRelayError(error, (fault) => report('internal', fault));
-        response = errorAnswer(refusal);
-      }
-      counters.answered(entered?.route.name, response.status, refusal?.error);
-      const code = place?.params.code;
-      settings.logger.info(
-        {
-          method: request.method.slice(0, 20),
-          route: place?.path ?? 'none',
-          status: response.status,
-          ms: Math.round(performance.now() - startedAt),
-          ...(code !== undefined && isCode(code) ? { session: logName(code) } : {}),
-          ...(refusal === undefined ? {} : { error: refusal.error }),
-        },
-        'relay request',
-      );
-      return finish(request, response);
-    },
+    fetch: (request, info) => respond(app, request, info),
   };
 }
 
-/** The path of an absolute address. */
+/** Answers, counts and logs a request. */
+async function respond(app: AppParts, request: Request, info: RequestInfo): Promise<Answered> {
+  const { parts, policy } = app;
+  const startedAt = performance.now();
+  const place = findPlace(pathOf(request.url));
+  let refusal: RelayError | undefined;
+  let entered: Entered | undefined;
+  let response: Answered;
+  try {
+    if (!probes.has(place?.path ?? '')) checkHost(request, policy);
+    checkOrigin(request, policy);
+    if (request.method === 'OPTIONS' && place !== undefined)
+      response = new Response(null, {
+        status: 204,
+        headers: { Allow: place.allow, ...preflightOf(request, policy) },
+      });
+    else {
+      entered = await enterAt(parts, place, request, info);
+      response = await handle(app, entered);
+    }
+  } catch (error) {
+    refusal = relayErrorOf(parts, error);
+    response = errorAnswer(refusal);
+  }
+  parts.counters.answered(entered?.route.name, response.status, refusal?.error);
+  const code = place?.params.code;
+  parts.settings.logger.info(
+    {
+      method: request.method.slice(0, 20),
+      route: place?.path ?? 'none',
+      status: response.status,
+      ms: Math.round(performance.now() - startedAt),
+      ...(code !== undefined && isCode(code) ? { session: logName(code) } : {}),
+      ...(refusal === undefined ? {} : { error: refusal.error }),
+    },
+    'relay request',
+  );
+  return finish(policy, request, response);
+}
+
+/** Finds the route of a request, and checks that the client may use it now. */
+async function enterAt(
+  parts: NodeParts,
+  place: Place | undefined,
+  request: Request,
+  info: RequestInfo,
+): Promise<Entered> {
+  if (place === undefined) throw noRoute();
+  const { code } = place.params;
+  if (code !== undefined && !isCode(code))
+    throw relayError(400, 'invalid_session_code', 'Session code must be 8-character Base32 format');
+  const route = routeOf(place, request.method);
+  if (
+    (parts.draining.aborted && !route.late) ||
+    (parts.closed.aborted && route.access !== 'anyone')
+  )
+    throw leaving();
+  const exchange: Exchange = {
+    request,
+    params: place.params,
+    address: await addressOf(request, info.address, parts.origins, parts.report),
+    bounds: route.body ?? noBody,
+  };
+  return { route, exchange: await authorized(parts, route, exchange) };
+}
+
+async function authorized(
+  { settings: { store, now }, origins }: NodeParts,
+  { access, ticket }: Route,
+  exchange: Exchange,
+): Promise<Exchange | SessionExchange> {
+  const { request } = exchange;
+  const { code = '' } = exchange.params;
+  if (access === 'anyone') return exchange;
+  if (access === 'creator' || access === 'host') {
+    const { hostKeyHash } = origins;
+    if (hostKeyHash !== undefined) checkHostKey(bearerOf(request), hostKeyHash);
+    else if (access === 'host') throw noRoute();
+    return access === 'creator'
+      ? exchange
+      : { ...exchange, document: await findSession(store, now(), code), side: 'host' };
+  }
+  const shown = ticket ? (new URL(request.url).searchParams.get('ticket') ?? undefined) : undefined;
+  const asked = { code, access, token: bearerOf(request), ticket: shown };
+  return { ...exchange, ...(await authorize(store, now(), asked)) };
+}
+
+async function handle(
+  { open, session }: AppParts,
+  { route: { name }, exchange }: Entered,
+): Promise<Answered> {
+  return openNames.has(name)
+    ? open[name as OpenRouteName](exchange)
+    : session[name as Exclude<Route['name'], OpenRouteName>](exchange as SessionExchange);
+}
+
+/** Adds the headers that every answer has. */
+function finish(policy: OriginPolicy, request: Request, answered: Answered): Answered {
+  const { Vary, ...cors } = corsOf(request, policy);
+  if (isReply(answered)) {
+    const { status, text } = answered;
+    const own = answered.headers.Vary;
+    const vary = Vary === undefined ? {} : { Vary: own === undefined ? Vary : `${own}, ${Vary}` };
+    const headers = { ...commonHeaders, ...answered.headers, ...cors, ...vary };
+    return { status, headers, text: request.method === 'HEAD' ? undefined : text };
+  }
+  const { headers } = answered;
+  // A stream has its own caching headers.
+  for (const [name, value] of Object.entries(commonHeaders))
+    if (!headers.has(name)) headers.set(name, value);
+  for (const [name, value] of Object.entries(cors)) headers.set(name, value);
+  if (Vary !== undefined) headers.append('Vary', Vary);
+  if (request.method !== 'HEAD') return answered;
+  void answered.body?.cancel().catch(() => {});
+  return new Response(null, { status: answered.status, headers });
+}
+
+function relayErrorOf({ report }: NodeParts, error: unknown): RelayError {
+  return toRelayError(error, (fault) => report('internal', fault));
+}
+
+function noRoute(): RelayError {
+  return relayError(404, 'not_found', 'There is no such route here.');
+}
+
+/** The path of an absolute URL. */
 function pathOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('//') + 2);
   const end = url.slice(start).search(/[?#]/);
@@ -227,8 +237,8 @@ function pathOf(url: string): string {
 }
 
 /**
- * HEAD is GET without a body, where that ends by itself. @throws RelayError 405
- * `method_not_allowed`
+ * The route for a method. HEAD is answered like GET without a body, but not for streams. @throws
+ * RelayError 405 `method_not_allowed`
  */
 function routeOf({ methods, allow }: Place, method: string): Route {
   const route = methods.get(method === 'HEAD' ? 'GET' : method);

@@ -1,13 +1,14 @@
 /** Bodies of requests: JSON objects, read up to a limit of size, values, depth and time. */
 
 import { describe } from '../../errors.ts';
+import { type BodyFault, bodyTimeoutMs, readBodyText } from '../../http/body.ts';
+import { headerOf } from '../../http/direct-body.ts';
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { nextTurn } from '../../surfaces/shared/stretches.ts';
 import { excessOf } from '../../text/json-bounds.ts';
 import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
-import { isRelayError, type RelayError, relayError } from '../relay-error.ts';
-import { directBody, headerOf, type ReadDirectly } from './direct-body.ts';
+import { type RelayError, relayError } from '../relay-error.ts';
 
 /** How much a body may hold. */
 export interface BodyBounds {
@@ -35,8 +36,6 @@ export const responseBody: BodyBounds = {
 };
 /** Characters of a body from which on what is done with it has a turn of its own. */
 const longBody = 65_536;
-const bodyTimeoutMs = 30_000;
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * The JSON object of a body. @throws RelayError 400 `invalid_json` or `invalid_request`, 408, 413,
@@ -56,57 +55,14 @@ export async function readObject(request: Request, bounds: BodyBounds): Promise<
 }
 
 /**
- * The text of a body that says that it is JSON. @throws RelayError 400 `invalid_json` for what is
- * no UTF-8, 408, 413, 415
+ * The text of a body with a JSON content type. @throws RelayError 400 `invalid_json` for a body
+ * that is not UTF-8, 408, 413, 415
  */
 export async function readText(request: Request, maxBytes: number): Promise<string> {
   checkContentType(request);
-  const direct = directBody(request);
-  if (direct !== undefined) return readWhole(direct, maxBytes);
-  const { body } = request;
-  if (Number(request.headers.get('content-length')) > maxBytes) {
-    await body?.cancel().catch(() => {});
-    throw tooLarge(maxBytes);
-  }
-  if (body === null) return '';
-  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  const stop = (): void => void reader.cancel().catch(() => {});
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    stop();
-  }, bodyTimeoutMs);
-  try {
-    const decoder = new TextDecoder('utf-8', { fatal: true });
-    let text = '';
-    for (let bytes = 0; ; ) {
-      const { done, value } = await reader.read();
-      if (late) throw tooLate();
-      if (done) return text + decoder.decode();
-      bytes += value.byteLength;
-      if (bytes > maxBytes) {
-        stop();
-        throw tooLarge(maxBytes);
-      }
-      text += decoder.decode(value, { stream: true });
-    }
-  } catch (error) {
-    throw isRelayError(error) ? error : unreadable();
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** The server bounds the time. */
-async function readWhole(read: ReadDirectly, maxBytes: number): Promise<string> {
-  let bytes: Uint8Array | undefined;
-  try {
-    bytes = await read(maxBytes);
-    if (bytes !== undefined) return strictUtf8.decode(bytes);
-  } catch {
-    throw unreadable();
-  }
-  throw tooLarge(maxBytes);
+  const read = await readBodyText(request, maxBytes);
+  if ('text' in read) return read.text;
+  throw faultOf(read.fault, maxBytes);
 }
 
 /**
@@ -162,24 +118,19 @@ function checkContentType(request: Request): void {
     throw relayError(415, 'unsupported_media_type', 'Expected a body without `Content-Encoding`.');
 }
 
-function tooLate(): RelayError {
-  return relayError(
-    408,
-    'request_timeout',
-    `The body did not arrive within ${bodyTimeoutMs / 1_000} seconds.`,
-    { headers: { Connection: 'close' } },
-  );
-}
-
-/** A decoder or a connection that failed. */
-function unreadable(): RelayError {
-  return invalidJson('The body is not UTF-8, or was cut off.');
-}
-
-function tooLarge(maxBytes: number): RelayError {
-  return relayError(413, 'payload_too_large', `A body may have ${maxBytes} bytes at most here.`, {
-    headers: { Connection: 'close' },
-  });
+function faultOf(fault: BodyFault, maxBytes: number): RelayError {
+  if (fault === 'unreadable') return invalidJson('The body is not UTF-8, or was cut off.');
+  const headers = { Connection: 'close' };
+  return fault === 'too_late'
+    ? relayError(
+        408,
+        'request_timeout',
+        `The body did not arrive within ${bodyTimeoutMs / 1_000} seconds.`,
+        { headers },
+      )
+    : relayError(413, 'payload_too_large', `The body has more than ${maxBytes} bytes.`, {
+        headers,
+      });
 }
 
 function invalidJson(message: string): RelayError {

@@ -5,7 +5,7 @@
 import { isMisuseError, type JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { createMcpHandler, type McpHandler } from '../../mcp/index.ts';
-import type { LiveSession } from '../calls/live-sessions.ts';
+import type { LiveSession } from '../calls/live-session.ts';
 import { relayError } from '../relay-error.ts';
 import { checkText, readText } from './bodies.ts';
 import { mcpSessionStore } from './mcp-sessions.ts';

@@ -3,7 +3,7 @@
  * anything being built.
  */
 import type { HostTool } from '../../index.ts';
-import type { LiveSession } from '../calls/live-sessions.ts';
+import type { LiveSession } from '../calls/live-session.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { readTools } from '../tools/tools-document.ts';

@@ -1,130 +1,146 @@
-/** Limits a minute, over all nodes: counted in the store, where what was refused does not count. */
+/** Per-minute limits, shared by all nodes. The store counts uses, but not refused ones. */
 import type { Side } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
 import { hashOf } from '../secrets.ts';
-import type { RelaySettings } from '../settings.ts';
+import type { RelayLimits, RelaySettings } from '../settings.ts';
 
 const minuteMs = 60_000;
-/** Tries to pair: of one address, of all whose address nobody knows, and for one code. */
+/** Attempts to pair: from one address, from all unknown addresses together, and for one code. */
 const pairTries = { address: 10, unknown: 600, code: 10 };
 const ticketsPerMinute = 60;
 
-/** Each resolves when there is room, and counts. @throws RelayError 429 `rate_limit_exceeded` */
+/** Each method counts one use. @throws RelayError 429 `rate_limit_exceeded` */
 export interface RateLimits {
-  /** New sessions of an address. */
+  /** A new session from an address. */
   session(address: string | undefined): Promise<void>;
-  /** Tries to trade a code. */
+  /** An attempt to exchange a code for a token. */
   pair(address: string | undefined, code: string): Promise<void>;
   request(code: string): Promise<void>;
   response(code: string): Promise<void>;
-  /** Registrations and updates. */
+  /** A registration or an update. */
   update(code: string): Promise<void>;
   ticket(code: string): Promise<void>;
-  /** Readings of the metadata, by one side. */
+  /** A request for the metadata by one side. */
   metadata(code: string, side: Side): Promise<void>;
-  /** Polls, and readings of what became of a request, by one side. */
+  /** A poll, or a request for the status of a call, by one side. */
   read(code: string, side: Side): Promise<void>;
-  /** Openings of streams and WebSockets, by one side. */
+  /** A stream or WebSocket opened by one side. */
   stream(code: string, side: Side): Promise<void>;
-  /** Messages of the Model Context Protocol. @param count of a batch */
+  /** Messages of the Model Context Protocol. @param count how many there are in the batch */
   mcp(code: string, count: number): Promise<void>;
 }
 
+/** One limit per minute: its key in the store, and the words of its refusal. */
+interface MinuteLimit {
+  readonly key: string;
+  readonly limit: number;
+  readonly code: string;
+  readonly what: string;
+}
+
 /** Makes the limits of a relay. */
-export function createRateLimits({ store, limits }: RelaySettings): RateLimits {
-  const take = async (key: string, limit: number, code: string, what: string): Promise<void> => {
-    const { allowed, retryAfterMs } = await store.count(key, limit, minuteMs);
-    if (allowed) return;
-    const seconds = Math.min(60, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
-    throw relayError(
-      429,
-      'rate_limit_exceeded',
-      `More than ${limit} ${what} a minute. Try again in ${seconds} s.`,
-      {
-        code,
-        headers: { 'Retry-After': String(seconds) },
-      },
-    );
-  };
-  // Addresses are people's: the store need not hold them.
-  const of = (address: string): string => hashOf(address).slice(0, 32);
+export function createRateLimits(settings: RelaySettings): RateLimits {
+  const { limits } = settings;
+  const take = (limit: MinuteLimit): Promise<void> => takeOne(settings, limit);
   return {
     async session(address) {
-      if (address !== undefined)
-        await take(
-          `sessions:${of(address)}`,
-          limits.sessionsPerMinute,
-          'SESSION_RATE_LIMIT',
-          'new sessions from this address',
-        );
+      if (address !== undefined) await take(sessionLimit(limits, address));
     },
     async pair(address, code) {
-      const limit = address === undefined ? pairTries.unknown : pairTries.address;
-      await take(
-        `pair:from:${address === undefined ? '' : of(address)}`,
-        limit,
-        'PAIR_RATE_LIMIT',
-        'tries to pair',
-      );
-      await take(
-        `pair:code:${code}`,
-        pairTries.code,
-        'PAIR_RATE_LIMIT',
-        'tries to pair with this code',
-      );
+      for (const limit of pairLimits(address, code)) await take(limit);
     },
-    request: (code) =>
-      take(
-        `requests:${code}`,
-        limits.requestsPerMinute,
-        'REQUEST_RATE_LIMIT',
-        'requests in this session',
-      ),
-    response: (code) =>
-      take(
-        `responses:${code}`,
-        limits.responsesPerMinute,
-        'RESPONSE_RATE_LIMIT',
-        'responses in this session',
-      ),
-    update: (code) =>
-      take(
-        `updates:${code}`,
-        limits.updatesPerMinute,
-        'UPDATE_RATE_LIMIT',
-        'registrations and updates in this session',
-      ),
-    ticket: (code) =>
-      take(`tickets:${code}`, ticketsPerMinute, 'TICKET_RATE_LIMIT', 'tickets in this session'),
-    metadata: (code, side) =>
-      take(
-        `metadata:${side}:${code}`,
-        limits.metadataPerMinute,
-        'METADATA_RATE_LIMIT',
-        'readings of the metadata by this side of the session',
-      ),
-    read: (code, side) =>
-      take(
-        `reads:${side}:${code}`,
-        limits.readsPerMinute,
-        'READ_RATE_LIMIT',
-        'polls and readings by this side of the session',
-      ),
-    stream: (code, side) =>
-      take(
-        `streams:${side}:${code}`,
-        limits.streamsPerMinute,
-        'STREAM_RATE_LIMIT',
-        'streams opened by this side of the session',
-      ),
+    request: (code) => take(ofSession('request', code, limits.requestsPerMinute)),
+    response: (code) => take(ofSession('response', code, limits.responsesPerMinute)),
+    update: (code) => take(ofSession('update', code, limits.updatesPerMinute)),
+    ticket: (code) => take(ofSession('ticket', code, ticketsPerMinute)),
+    metadata: (code, side) => take(ofSide('metadata', code, side, limits.metadataPerMinute)),
+    read: (code, side) => take(ofSide('read', code, side, limits.readsPerMinute)),
+    stream: (code, side) => take(ofSide('stream', code, side, limits.streamsPerMinute)),
     async mcp(code, count) {
-      for (let left = count; left > 0; left--)
-        await take(
-          `mcp:${code}`,
-          limits.mcpMessagesPerMinute,
-          'MCP_RATE_LIMIT',
-          'MCP messages in this session',
-        );
+      const limit = ofSession('mcp', code, limits.mcpMessagesPerMinute);
+      for (let left = count; left > 0; left--) await take(limit);
     },
   };
+}
+
+async function takeOne(
+  { store }: RelaySettings,
+  { key, limit, code, what }: MinuteLimit,
+): Promise<void> {
+  const { allowed, retryAfterMs } = await store.count(key, limit, minuteMs);
+  if (allowed) return;
+  const seconds = Math.min(60, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+  throw relayError(
+    429,
+    'rate_limit_exceeded',
+    `More than ${limit} ${what} per minute. Try again in ${seconds} s.`,
+    { code, headers: { 'Retry-After': String(seconds) } },
+  );
+}
+
+/** Limits of a session: the first part of the key, the code, and what is counted. */
+const sessionLimits = {
+  request: ['requests', 'REQUEST_RATE_LIMIT', 'requests in this session'],
+  response: ['responses', 'RESPONSE_RATE_LIMIT', 'responses in this session'],
+  update: ['updates', 'UPDATE_RATE_LIMIT', 'registrations and updates in this session'],
+  ticket: ['tickets', 'TICKET_RATE_LIMIT', 'tickets in this session'],
+  mcp: ['mcp', 'MCP_RATE_LIMIT', 'MCP messages in this session'],
+} as const;
+
+function ofSession(kind: keyof typeof sessionLimits, code: string, limit: number): MinuteLimit {
+  const [prefix, error, what] = sessionLimits[kind];
+  return { key: `${prefix}:${code}`, limit, code: error, what };
+}
+
+/** The same, for one side of a session. */
+const sideLimits = {
+  metadata: ['metadata', 'METADATA_RATE_LIMIT', 'requests for the metadata'],
+  read: ['reads', 'READ_RATE_LIMIT', 'polls and status requests'],
+  stream: ['streams', 'STREAM_RATE_LIMIT', 'opened streams'],
+} as const;
+
+function ofSide(
+  kind: keyof typeof sideLimits,
+  code: string,
+  side: Side,
+  limit: number,
+): MinuteLimit {
+  const [prefix, error, what] = sideLimits[kind];
+  return {
+    key: `${prefix}:${side}:${code}`,
+    limit,
+    code: error,
+    what: `${what} by this side of the session`,
+  };
+}
+
+function sessionLimit({ sessionsPerMinute }: RelayLimits, address: string): MinuteLimit {
+  return {
+    key: `sessions:${nameOf(address)}`,
+    limit: sessionsPerMinute,
+    code: 'SESSION_RATE_LIMIT',
+    what: 'new sessions from this address',
+  };
+}
+
+function pairLimits(address: string | undefined, code: string): readonly MinuteLimit[] {
+  return [
+    {
+      key: `pair:from:${address === undefined ? '' : nameOf(address)}`,
+      limit: address === undefined ? pairTries.unknown : pairTries.address,
+      code: 'PAIR_RATE_LIMIT',
+      what: 'attempts to pair',
+    },
+    {
+      key: `pair:code:${code}`,
+      limit: pairTries.code,
+      code: 'PAIR_RATE_LIMIT',
+      what: 'attempts to pair with this code',
+    },
+  ];
+}
+
+/** A hash, so that the store holds no addresses of people. */
+function nameOf(address: string): string {
+  return hashOf(address).slice(0, 32);
 }

@@ -1,4 +1,4 @@
-/** The bus within this process. */
+/** The bus within one process. */
 import { ignoreRejection } from '../../maybe-promise.ts';
 import type { RelayBus } from '../ports/bus.ts';
 
@@ -9,7 +9,7 @@ interface Subscription {
 
 interface Sent {
   readonly message: string;
-  /** Who listened when it was sent. */
+  /** The listeners at the time when it was sent. */
   readonly to: readonly Subscription[];
 }
 
@@ -19,22 +19,31 @@ function tell({ stopped, listener }: Subscription, message: string): void {
     // A listener that is an async function may reject as well.
     ignoreRejection(listener(message));
   } catch {
-    // Nobody else is to suffer from it, and there is nobody to tell.
+    // It must not affect other listeners, and there is no logger to report it to.
   }
 }
 
 /**
- * Wakes within this process. A message arrives in a microtask: after what the sender does at once,
- * so that a listener never runs in the middle of a sender's work and all listeners see one order
- * even where one of them sends, and before any input or timer, so that it costs next to nothing.
+ * Carries wake-ups within this process. A message arrives in a microtask. That is after the sender's
+ * synchronous work, so a listener never runs in the middle of it, and all listeners see the same
+ * order even if one of them sends. It is before any input or timer, so it costs next to nothing.
+ *
+ * @example
+ * ```ts
+ * import { createRelay, memoryBus, memoryStore } from 'host-tools/relay';
+ *
+ * // Two nodes in one process, for a test.
+ * const [store, bus] = [memoryStore(), memoryBus()];
+ * const nodes = [createRelay({ store, bus }), createRelay({ store, bus })];
+ * ```
  */
 export function memoryBus(): RelayBus {
-  // Lists are replaced, never changed: a message that is under way goes to those who listened when
-  // it was sent.
+  // Lists are replaced, never changed, so that a message goes to those who listened when it was
+  // sent.
   const channels = new Map<string, readonly Subscription[]>();
   let queue: Sent[] = [];
   const deliver = (): void => {
-    // What listeners send meanwhile comes last.
+    // Messages that listeners send meanwhile are appended to the queue.
     for (const { message, to } of queue) for (const subscription of to) tell(subscription, message);
     queue = [];
   };

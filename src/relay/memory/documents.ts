@@ -8,12 +8,12 @@ interface Kept extends StoredValue {
   readonly shared: SharedString | undefined;
 }
 
-/** A session's documents. Plain data, as there are many sessions. */
+/** A session's documents. Plain data, because there are many sessions. */
 export interface Documents {
   readonly kept: Map<string, Kept>;
   /**
-   * The highest version of any document that was deleted. What comes after goes on from there: no
-   * version comes twice, and nothing is kept of deleted ones.
+   * The highest version of any deleted document. New documents count on from it, so that no version
+   * is used twice although nothing is kept of deleted documents.
    */
   floor: number;
 }
@@ -27,42 +27,43 @@ export function getDocument({ kept }: Documents, key: string): StoredValue | und
   return found && { value: found.value, version: found.version };
 }
 
-/** Where documents are: what they share with others, and the room that they take. */
+/** What the documents of all sessions share: equal strings, and the size budget. */
 export interface Place {
   readonly strings: SharedStrings;
   readonly budget: SizeBudget;
 }
 
-/** Characters that a document takes beside those of its key and its value. */
+/** Characters that a document takes beside its key and its value. */
 const entryChars = 100;
 const charsOf = (key: string, { value, shared }: Pick<Kept, 'value' | 'shared'>): number =>
   entryChars + key.length + (shared === undefined ? value.length : 0);
 
 /**
- * The new version; undefined where `version` is not the present one. @throws Error where there is
- * no room; nothing has changed then
+ * @returns the new version; undefined when `version` is not the current one @throws Error when the
+ * store is full; nothing changes then
  */
 export function setDocument(
   documents: Documents,
-  { strings, budget: room }: Place,
+  { strings, budget }: Place,
   key: string,
   value: string,
   version?: number,
 ): number | undefined {
   const before = documents.kept.get(key);
   if (version !== undefined && version !== (before?.version ?? 0)) return undefined;
-  // Taken before the old one is given back: the same value again stays the same string.
-  const usedBefore = room.used;
+  // The new string is taken before the old one is given back, so that an equal value keeps its
+  // string.
+  const usedBefore = budget.used;
   const shared = strings.take(value);
   const more = charsOf(key, { value, shared }) - (before === undefined ? 0 : charsOf(key, before));
   const freed = before?.shared === undefined ? 0 : strings.freed(before.shared);
   try {
-    room.check(room.used - usedBefore + more - freed, usedBefore);
+    budget.check(budget.used - usedBefore + more - freed, usedBefore);
   } catch (error) {
     if (shared !== undefined) strings.give(shared);
     throw error;
   }
-  room.add(more);
+  budget.add(more);
   const next = (before?.version ?? documents.floor) + 1;
   documents.kept.set(key, { value: shared?.value ?? value, version: next, shared });
   if (before?.shared !== undefined) strings.give(before.shared);
@@ -71,7 +72,7 @@ export function setDocument(
 
 export function deleteDocument(
   documents: Documents,
-  { strings, budget: room }: Place,
+  { strings, budget }: Place,
   key: string,
   version?: number,
 ): boolean {
@@ -79,15 +80,15 @@ export function deleteDocument(
   if (found === undefined || (version !== undefined && version !== found.version)) return false;
   documents.kept.delete(key);
   documents.floor = Math.max(documents.floor, found.version);
-  room.add(-charsOf(key, found));
+  budget.add(-charsOf(key, found));
   if (found.shared !== undefined) strings.give(found.shared);
   return true;
 }
 
-/** Gives back what the documents share with other sessions, and their room. */
-export function endDocuments({ kept }: Documents, { strings, budget: room }: Place): void {
+/** Gives back the shared strings of the documents, and the characters that they take. */
+export function endDocuments({ kept }: Documents, { strings, budget }: Place): void {
   for (const [key, document] of kept) {
-    room.add(-charsOf(key, document));
+    budget.add(-charsOf(key, document));
     if (document.shared !== undefined) strings.give(document.shared);
   }
 }

@@ -1,9 +1,9 @@
-/** What is due, in memory, on a monotonic clock. */
+/** Items that become due, in memory, by a monotonic clock. */
 
 import type { DueItem } from '../ports/store.ts';
 import { type Timed, timeQueue } from './queue.ts';
 
-/** Items by when they are due. */
+/** Items by the time when they are due. */
 export interface MemoryDue {
   schedule(item: DueItem, delayMs: number): void;
   unschedule(session: string, key: string): void;
@@ -38,7 +38,7 @@ export function memoryDue(): MemoryDue {
     due(limit, delayMs) {
       const time = performance.now();
       const items: DueItem[] = [];
-      // All are taken before any is put off: none comes twice.
+      // All items are taken out before any is put off, so that none is returned twice.
       for (
         let first = queue.first(time);
         first !== undefined && items.length < limit;

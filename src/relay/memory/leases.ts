@@ -1,17 +1,17 @@
 /**
- * The leases of one session in memory. They run on a monotonic clock: what the wall clock does
- * lengthens and ends none.
+ * The leases of one session in memory. They use a monotonic clock, so that a jump of the wall clock
+ * neither lengthens nor ends them.
  */
 import type { LeaseHolder } from '../ports/store.ts';
 
 interface Lease {
   readonly holder: string;
   readonly epoch: number;
-  /** Monotonic milliseconds; 0 once it was given back. Stays afterwards for its epoch. */
+  /** Monotonic milliseconds; 0 once it was given back. The entry stays, because of its epoch. */
   until: number;
 }
 
-/** By name. Plain data, as there are many sessions. */
+/** By name. Plain data, because there are many sessions. */
 export type Leases = Map<string, Lease>;
 
 function held(leases: Leases, name: string, epoch?: number): Lease | undefined {

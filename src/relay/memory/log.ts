@@ -3,11 +3,11 @@
 import type { LogEntry } from '../ports/store.ts';
 import type { SizeBudget } from './size-budget.ts';
 
-/** Plain data, as there are many. */
+/** Plain data, because there are many logs. */
 export interface Log {
   /** The id of the newest entry. */
   last: number;
-  /** The entries, after `start` places that were given up. */
+  /** The entries, after `start` unused places. */
   values: string[];
   start: number;
 }
@@ -16,15 +16,12 @@ export function emptyLog(): Log {
   return { last: 0, values: [], start: 0 };
 }
 
-/** Characters that an entry takes beside its own. */
+/** Characters that an entry takes beside its value. */
 const entryChars = 20;
 const charsOf = (values: readonly string[]): number =>
   values.reduce((sum, { length }) => sum + entryChars + length, 0);
 
-/**
- * @param keep how many entries stay, at most @throws Error where there is no room; nothing has
- * changed then
- */
+/** @param keep most entries that stay @throws Error when the store is full; nothing changes then */
 export function appendEntry(
   log: Log,
   budget: SizeBudget,
@@ -40,7 +37,8 @@ export function appendEntry(
   budget.add(charsOf([value]) - charsOf(dropped));
   log.values.fill('', log.start, end);
   log.start = end;
-  // The places go once they are more than the entries, so that each entry is moved once or so.
+  // Unused places are removed once there are more of them than entries, so that each entry is moved
+  // about once.
   if (log.start * 2 > log.values.length) {
     log.values = log.values.slice(log.start);
     log.start = 0;
@@ -48,12 +46,12 @@ export function appendEntry(
   return { id: log.last, dropped };
 }
 
-/** Gives its room back. */
-export function endLog({ values, start }: Log, room: SizeBudget): void {
-  room.add(-charsOf(values.slice(start)));
+/** Gives back the characters that a log takes. */
+export function endLog({ values, start }: Log, budget: SizeBudget): void {
+  budget.add(-charsOf(values.slice(start)));
 }
 
-/** The oldest entries after an id. */
+/** The oldest entries after an id, and the ids of the first and the last entry. */
 export function readEntries(
   { last, values, start }: Log,
   after: number,

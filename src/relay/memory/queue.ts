@@ -1,15 +1,15 @@
 /**
- * A queue by time, as a binary heap: what is first is found at once, and anything is put in or
- * taken out in logarithmic time.
+ * A queue by time, as a binary heap. The first entry is found at once; adding and removing take
+ * logarithmic time.
  */
 
 /** An item in a queue. */
 export interface Timed<T> {
   readonly item: T;
   readonly at: number;
-  /** Of several with one time, who came first is first. */
+  /** Entries with the same time keep the order in which they were added. */
   readonly order: number;
-  /** Where it is in the heap; -1 once it was taken out. */
+  /** Its index in the heap; -1 once it was removed. */
   place: number;
 }
 
@@ -17,9 +17,9 @@ export interface Timed<T> {
 export interface TimeQueue<T> {
   size(): number;
   add(at: number, item: T): Timed<T>;
-  /** Takes an entry out; one that is out already stays out. */
+  /** Removes an entry. Does nothing for one that was removed already. */
   remove(entry: Timed<T>): void;
-  /** The first entry whose time has come; it stays in. */
+  /** The first entry whose time has come. It stays in the queue. */
   first(time: number): Timed<T> | undefined;
 }
 

@@ -1,22 +1,20 @@
-/** How much a store in memory keeps, and the most it may: no client can fill the process. */
+/** How much a store in memory keeps, and its limit, so that no client can fill the process. */
 
-/** What is taken of the room, in characters. */
+/** Counts characters against the limit. */
 export interface SizeBudget {
-  /** Counts so many more, or less where that is below zero. */
+  /** Adds to the count; a negative number subtracts. */
   add(chars: number): void;
   /**
-   * @throws Error where so many more do not fit. What gives room always may. @param from what is
-   * taken otherwise. @default `used`
+   * @throws Error when `more` characters do not fit. Zero or fewer always fit. @param from the
+   * count without them @default `used`
    */
   check(more: number, from?: number): void;
-  /**
-   * @throws Error where so much is taken that no session may begin: those that run are to end well.
-   */
+  /** @throws Error when no session may begin, because the rest is reserved for open ones */
   admit(): void;
   readonly used: number;
 }
 
-/** Of the room, for the sessions that run alone. */
+/** The share of the limit that is reserved for open sessions. */
 const reserve = 0.25;
 
 export function createSizeBudget(maxChars: number): SizeBudget {
@@ -39,7 +37,7 @@ export function createSizeBudget(maxChars: number): SizeBudget {
 
 function full(maxChars: number): Error {
   return new Error(
-    `The store in memory is full (${maxChars} characters). Give \`memoryStore\` a higher ` +
-      `\`maxChars\`, let sessions end sooner, or keep them in Redis.`,
+    `The memory store is full (${maxChars} characters). Raise \`maxChars\` of \`memoryStore\`, ` +
+      `let sessions end sooner, or use a Redis store.`,
   );
 }

@@ -1,8 +1,6 @@
-/** The store in this process: fast, bounded by what lives, and gone with the process. */
+/** The store in memory: fast, limited in size, and gone with the process. */
 
-import { describe } from '../../errors.ts';
-import { MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { fn, numberFrom, readOptions, type TableOf, withDefault } from '../../options.ts';
 import type { RelayStore } from '../ports/store.ts';
 import {
   type Documents,
@@ -13,30 +11,31 @@ import {
   type Place,
   setDocument,
 } from './documents.ts';
-import { memoryDue } from './due.ts';
+import { type MemoryDue, memoryDue } from './due.ts';
 import { acquireLease, type Leases, leaseHolder, releaseLease, renewLease } from './leases.ts';
 import { appendEntry, emptyLog, endLog, type Log, readEntries } from './log.ts';
-import { type Timed, timeQueue } from './queue.ts';
-import { createSizeBudget } from './size-budget.ts';
+import { type Timed, type TimeQueue, timeQueue } from './queue.ts';
+import { createSizeBudget, type SizeBudget } from './size-budget.ts';
 import { sharedStrings } from './strings.ts';
-import { memoryWindows } from './windows.ts';
+import { type MemoryWindows, memoryWindows } from './windows.ts';
 
-/** What {@link memoryStore} may be told. */
+/** Settings of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * Epoch milliseconds: by it sessions expire, and windows end early. Leases and what is due run on
-   * a monotonic clock instead. @default `Date.now`
+   * Epoch milliseconds. Sessions expire by this clock, and a jump of it may end a window early.
+   * Leases and due items use a monotonic clock instead. @default `Date.now`
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Most characters of all that is kept, with some for each key and entry; equal documents that are
-   * shared count once. Over it writes reject, as those of a Redis do that has no memory left; over
-   * three quarters of it no session begins. From 1. @default 1 073 741 824, which is 1 to 2 GB
+   * Most characters of everything that is kept, including an overhead for each key and entry; a
+   * document that sessions share counts once. Above it writes reject, as they do in a Redis without
+   * memory left; above three quarters of it no session can be created. From 1. @default
+   * 1 073 741 824, which is 1 to 2 GB
    */
   readonly maxChars?: number | undefined;
 }
 
-/** Plain data, as there are many. */
+/** Plain data, because there are many sessions. */
 interface Session {
   readonly name: string;
   readonly documents: Documents;
@@ -46,68 +45,100 @@ interface Session {
   readonly expiry: Timed<string>;
 }
 
-const defaultMaxChars = 1_024 ** 3;
+const memoryTable = {
+  now: withDefault(fn<() => number>(), () => Date.now()),
+  maxChars: withDefault(numberFrom(1), 1_024 ** 3),
+} satisfies TableOf<MemoryStoreOptions>;
+
+/** All that a store keeps. */
+interface Memory {
+  readonly now: () => number;
+  readonly sessions: Map<string, Session>;
+  readonly expiries: TimeQueue<string>;
+  readonly windows: MemoryWindows;
+  readonly dueItems: MemoryDue;
+  readonly budget: SizeBudget;
+  readonly place: Place;
+}
+
 /** Characters that a session takes beside its documents and logs. */
 const sessionChars = 500;
 
 /**
- * Most sessions, and most windows, that one operation frees: nobody waits long for many that ended
- * at once.
+ * Most sessions, and most windows, that one operation frees, so that no caller waits long when many
+ * end at once.
  */
 const sweptAtOnce = 500;
 
 /**
- * Keeps sessions in this process. An expired session is gone for whoever asks from that very moment
- * on; its memory is freed then, or by and by as sessions are created, uses counted, and due items
- * scheduled or asked for. It sets no timers. Equal documents of 1 KB to 1 MB share one string over
- * all sessions.
+ * Keeps sessions in this process. An expired session cannot be read from that moment on. Its memory
+ * is freed then, or later, as sessions are created, uses are counted, and due items are scheduled or
+ * asked for. The store sets no timers. Sessions with equal documents of 1 KB to 1 MB share one
+ * string.
  * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { createRelay, memoryStore } from 'host-tools/relay';
+ *
+ * const relay = createRelay({ store: memoryStore({ maxChars: 64 * 1024 * 1024 }) });
+ * ```
  */
 export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
-  const { now = () => Date.now(), maxChars = defaultMaxChars } = readOptions(
-    'memoryStore',
-    options,
-    ['now', 'maxChars'],
-  );
-  if (!(typeof maxChars === 'number' && maxChars >= 1))
-    throw new MisuseError(
-      'invalid_option',
-      `memoryStore: expected \`maxChars\` to be a number from 1, got ${describe(maxChars)}.`,
-    );
-  const sessions = new Map<string, Session>();
-  const expiries = timeQueue<string>();
-  const windows = memoryWindows(now);
-  const dueItems = memoryDue();
+  const { now, maxChars } = readOptions('memoryStore', options, memoryTable);
   const budget = createSizeBudget(maxChars);
-  const place: Place = { budget: budget, strings: sharedStrings(budget) };
+  const memory: Memory = {
+    now,
+    sessions: new Map(),
+    expiries: timeQueue(),
+    windows: memoryWindows(now),
+    dueItems: memoryDue(),
+    budget,
+    place: { budget, strings: sharedStrings(budget) },
+  };
+  return {
+    ...documentOperations(memory),
+    ...logOperations(memory),
+    ...leaseOperations(memory),
+    ...timeOperations(memory),
+  };
+}
 
-  const remove = (session: Session): void => {
-    sessions.delete(session.name);
-    expiries.remove(session.expiry);
-    endDocuments(session.documents, place);
-    for (const log of session.logs.values()) endLog(log, budget);
-    budget.add(-sessionChars);
-  };
-  const find = (name: string): Session | undefined => {
-    const session = sessions.get(name);
-    if (session === undefined || session.expiry.at > now()) return session;
-    remove(session);
-    return undefined;
-  };
-  const sweep = (): void => {
-    const time = now();
-    for (let swept = 0; swept < sweptAtOnce; swept++) {
-      const expired = expiries.first(time);
-      if (expired === undefined) break;
-      remove(sessions.get(expired.item) as Session);
-    }
-    windows.sweep(sweptAtOnce);
-  };
+/** The session of a name, unless it has expired. */
+function find(memory: Memory, name: string): Session | undefined {
+  const session = memory.sessions.get(name);
+  if (session === undefined || session.expiry.at > memory.now()) return session;
+  remove(memory, session);
+  return undefined;
+}
 
+function remove({ sessions, expiries, place, budget }: Memory, session: Session): void {
+  sessions.delete(session.name);
+  expiries.remove(session.expiry);
+  endDocuments(session.documents, place);
+  for (const log of session.logs.values()) endLog(log, budget);
+  budget.add(-sessionChars);
+}
+
+/** Frees what has ended. */
+function sweep(memory: Memory): void {
+  const time = memory.now();
+  for (let swept = 0; swept < sweptAtOnce; swept++) {
+    const expired = memory.expiries.first(time);
+    if (expired === undefined) break;
+    remove(memory, memory.sessions.get(expired.item) as Session);
+  }
+  memory.windows.sweep(sweptAtOnce);
+}
+
+function documentOperations(
+  memory: Memory,
+): Pick<RelayStore, 'create' | 'drop' | 'get' | 'set' | 'delete'> {
+  const { sessions, expiries, place, budget } = memory;
   return {
     async create(name, key, value, expiresAt) {
-      sweep();
-      if (find(name) !== undefined) return false;
+      sweep(memory);
+      if (find(memory, name) !== undefined) return false;
       budget.admit();
       const documents = noDocuments();
       budget.add(sessionChars);
@@ -127,67 +158,87 @@ export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
       return true;
     },
     async drop(name) {
-      const session = find(name);
-      if (session !== undefined) remove(session);
+      const session = find(memory, name);
+      if (session !== undefined) remove(memory, session);
       return session !== undefined;
     },
     async get(name, keys) {
-      const session = find(name);
+      const session = find(memory, name);
       return keys.map((key) => session && getDocument(session.documents, key));
     },
     async set(name, key, value, version) {
-      const session = find(name);
+      const session = find(memory, name);
       return session && setDocument(session.documents, place, key, value, version);
     },
     async delete(name, key, version) {
-      const session = find(name);
+      const session = find(memory, name);
       return session !== undefined && deleteDocument(session.documents, place, key, version);
     },
+  };
+}
+
+function logOperations(memory: Memory): Pick<RelayStore, 'append' | 'read'> {
+  return {
     async append(name, logName, value, keep) {
-      const session = find(name);
+      const session = find(memory, name);
       if (session === undefined) return undefined;
       let log = session.logs.get(logName);
       if (log === undefined) {
         log = emptyLog();
         session.logs.set(logName, log);
       }
-      return appendEntry(log, budget, value, keep);
+      return appendEntry(log, memory.budget, value, keep);
     },
     async read(name, logName, after, limit) {
-      const log = find(name)?.logs.get(logName);
+      const log = find(memory, name)?.logs.get(logName);
       return log === undefined
         ? { entries: [], first: 0, last: 0 }
         : readEntries(log, after, limit);
     },
+  };
+}
+
+function leaseOperations(
+  memory: Memory,
+): Pick<RelayStore, 'acquire' | 'renew' | 'release' | 'holder'> {
+  return {
     async acquire(name, lease, holder, ttlMs, steal = false) {
-      const session = find(name);
+      const session = find(memory, name);
       return session && acquireLease(session.leases, lease, holder, ttlMs, steal);
     },
     async renew(name, lease, epoch, ttlMs) {
-      const session = find(name);
+      const session = find(memory, name);
       return session !== undefined && renewLease(session.leases, lease, epoch, ttlMs);
     },
     async release(name, lease, epoch) {
-      const session = find(name);
+      const session = find(memory, name);
       return session !== undefined && releaseLease(session.leases, lease, epoch);
     },
     async holder(name, lease) {
-      const session = find(name);
+      const session = find(memory, name);
       return session && leaseHolder(session.leases, lease);
     },
+  };
+}
+
+function timeOperations(
+  memory: Memory,
+): Pick<RelayStore, 'count' | 'schedule' | 'unschedule' | 'due' | 'ping'> {
+  const { windows, dueItems } = memory;
+  return {
     async count(key, limit, windowMs) {
-      sweep();
+      sweep(memory);
       return windows.count(key, limit, windowMs);
     },
     async schedule(session, key, delayMs) {
-      sweep();
+      sweep(memory);
       dueItems.schedule({ session, key }, delayMs);
     },
     async unschedule(session, key) {
       dueItems.unschedule(session, key);
     },
     async due(limit, delayMs) {
-      sweep();
+      sweep(memory);
       return dueItems.due(limit, delayMs);
     },
     async ping() {},

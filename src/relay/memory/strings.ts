@@ -1,6 +1,6 @@
 /**
- * Keeps one copy of large strings that many sessions have alike, such as the tools of one
- * application, for as long as anybody has them.
+ * Keeps one copy of a large string that several sessions have, such as the tools of one
+ * application, for as long as one of them has it.
  */
 import { createHash } from 'node:crypto';
 import type { SizeBudget } from './size-budget.ts';
@@ -9,38 +9,38 @@ import type { SizeBudget } from './size-budget.ts';
 export interface SharedString {
   readonly value: string;
   readonly key: string;
-  /** How many have it. */
+  /** How many documents have it. */
   count: number;
 }
 
 /** Shared strings. */
 export interface SharedStrings {
   /**
-   * The one copy of a string, for one more who has it; undefined for a string that is kept as it
-   * is.
+   * The shared copy of a string, for one more document; undefined for a string that is not
+   * shared.
    */
   take(value: string): SharedString | undefined;
-  /** One who had it has it no more. */
+  /** Ends one document's use of a copy. */
   give(shared: SharedString): void;
-  /** Characters that are free once this one is given back. */
+  /** Characters that become free when one document gives the copy back. */
   freed(shared: SharedString): number;
   /** How many strings there are. */
   size(): number;
 }
 
 /**
- * In characters. Shorter ones are not worth it; longer ones, such as files that a call gives, are
- * hardly ever alike and cost time.
+ * In characters. Sharing shorter strings saves too little; longer ones, such as files that a call
+ * returns, are rarely equal and cost time.
  */
 const shortest = 1_024;
 const longest = 1_048_576;
 /**
- * The engine tells longer strings than about this apart by their length alone. Many of one length
- * would make a map slow, so those go by a digest.
+ * V8 hashes strings that are longer than about this by their length alone. Many strings of one
+ * length would make a map slow, so a digest is their key.
  */
 const longestKey = 8_192;
 
-/** @param budget what the copies are counted in */
+/** @param budget counts the copies */
 export function sharedStrings(budget: SizeBudget): SharedStrings {
   const strings = new Map<string, SharedString>();
   return {
@@ -55,7 +55,7 @@ export function sharedStrings(budget: SizeBudget): SharedStrings {
         strings.set(key, shared);
         return shared;
       }
-      // Lone surrogates are one to the digest.
+      // The digest does not distinguish lone surrogates.
       if (known.value !== value) return undefined;
       known.count += 1;
       return known;

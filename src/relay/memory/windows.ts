@@ -1,6 +1,6 @@
 /**
- * Counters in memory: uses of keys within windows, which end by a monotonic clock or by the host's,
- * whichever is first: no jump makes one longer.
+ * Counters in memory: uses of keys within windows. A window ends by a monotonic clock or by the
+ * host's clock, whichever is first, so that a clock jump never makes it longer.
  */
 import { timeQueue } from './queue.ts';
 
@@ -20,7 +20,7 @@ export interface MemoryWindows {
     limit: number,
     windowMs: number,
   ): { readonly allowed: boolean; readonly retryAfterMs: number };
-  /** Forgets windows that have ended, so many at most. */
+  /** Forgets up to `most` windows that have ended. */
   sweep(most: number): void;
   /** How many windows are kept. */
   size(): number;
@@ -57,7 +57,7 @@ export function memoryWindows(now: () => number = () => Date.now()): MemoryWindo
         const ended = ends.first(time);
         if (ended === undefined) return;
         ends.remove(ended);
-        // Another may have begun under its key.
+        // Another window of the same key may have begun.
         if (windows.get(ended.item.key) === ended.item) windows.delete(ended.item.key);
       }
     },

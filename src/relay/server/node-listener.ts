@@ -1,7 +1,8 @@
 /** Answers requests of `node:http` by a handler of web-standard ones. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { lazyRequest } from '../../http/lazy-request.ts';
+import { pipe } from '../../http/node-response.ts';
 import { type Answered, isReply } from '../http/reply.ts';
-import { nodeRequest } from './node-request.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 
 /** What answers. */
@@ -13,15 +14,22 @@ export type Answer = (request: Request, info: { readonly address?: string }) => 
  */
 const unwantedMs = 5_000;
 
-/** @param report is told of an answer that failed, which is then a 500 */
-export function nodeListener(answer: Answer, report: (error: unknown) => void): RequestListener {
+/**
+ * @param report called with the error of an answer that failed, which is then a 500
+ * @param toRequest for benchmarks, which compare another way to make requests
+ */
+export function nodeListener(
+  answer: Answer,
+  report: (error: unknown) => void,
+  toRequest = lazyRequest,
+): RequestListener {
   const unread = createUnreadAnswers();
   return (incoming, outgoing) => {
     // Said by whoever waits for the body or the answer.
     incoming.on('error', () => {});
     const { remoteAddress } = incoming.socket;
     answer(
-      nodeRequest(incoming, outgoing),
+      toRequest(incoming, outgoing),
       remoteAddress === undefined ? {} : { address: remoteAddress },
     )
       .catch((error: unknown) => {
@@ -67,7 +75,10 @@ async function send(
   ) {
     letFinish(headers, incoming);
     outgoing.writeHead(status, headers).flushHeaders();
-    return stream(body.getReader() as ReadableStreamDefaultReader<Uint8Array>, outgoing, unread);
+    return pipe(body, outgoing, {
+      waits: () => unread.watch(outgoing),
+      flows: () => unread.release(outgoing),
+    });
   }
   // What is no stream of events is bounded where it is made.
   return whole(
@@ -96,35 +107,6 @@ function letFinish(headers: Record<string, string | number>, incoming: IncomingM
   if (incoming.complete) return;
   for (const name of Object.keys(headers))
     if (name.toLowerCase() === 'connection') delete headers[name];
-}
-
-/** Takes no more than the connection has room for. */
-async function stream(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  outgoing: ServerResponse,
-  unread: UnreadAnswers,
-): Promise<void> {
-  let wake = (): void => {};
-  const onClose = (): void => {
-    wake();
-    reader.cancel().catch(() => {});
-  };
-  const over = reader.closed.catch(() => {});
-  outgoing.on('drain', () => wake()).once('close', onClose);
-  if (outgoing.destroyed) onClose();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (outgoing.destroyed) return;
-    if (done) return void outgoing.end();
-    if (outgoing.write(value)) continue;
-    const drained = new Promise<void>((resolve) => {
-      wake = resolve;
-    });
-    unread.watch(outgoing);
-    // One that was dropped ends while nothing drains.
-    await Promise.race([drained, over]);
-    unread.release(outgoing);
-  }
 }
 
 /**

@@ -2,12 +2,17 @@
  * The relay as a server of its own on Node: HTTP, server-sent events and WebSockets on one port.
  */
 
-import { describe } from '../../errors.ts';
-import { MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import {
+  kind,
+  readOptions,
+  required,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+} from '../../options.ts';
 import { createRelay, type Relay } from '../create-relay.ts';
 import type { RelayOptions } from '../options.ts';
-import { relayOptionNames } from '../read-options.ts';
+import { relayTable } from '../read-options.ts';
 import { safeLogger } from '../report.ts';
 import { listen, type NodeServer } from './node-server.ts';
 import { serverPortOf } from './server-port.ts';
@@ -43,28 +48,40 @@ export interface ServedRelay<S = unknown> {
   close(): Promise<void>;
 }
 
+const serverTable = {
+  ...relayTable,
+  port: required(wholeNumber(0, 65_535)),
+  host: withDefault(
+    kind<string>(
+      'a name or an address, IPv6 without brackets',
+      (value) => typeof value === 'string' && /^[\w.:%-]+$/.test(value),
+    ),
+    '127.0.0.1',
+  ),
+  maxConnections: withDefault(wholeNumber(1, 2 ** 31 - 1), 10_000),
+} satisfies TableOf<ServeRelayOptions>;
+
 /**
  * Serves a relay. Clients have 10 seconds to send a request's headers and 60 for all of it; answers
  * and streams may take longer. On a loopback address only the loopback names are answered as
  * `Host`, unless `allowedHosts` or `trustProxy` is given. WebSockets need the package `ws`; without
  * it they get 501. Rejects with a MisuseError `invalid_option` for options that are none, and with
  * the error of `node:net`, such as `EADDRINUSE`, when it cannot listen.
+ *
+ * @example
+ * ```ts
+ * import { serveRelay } from 'host-tools/relay';
+ *
+ * const relay = await serveRelay({ port: 4040 });
+ * console.log(relay.url);
+ * // later: await relay.close();
+ * ```
  */
 export async function serveRelay<S = unknown>(
   options: ServeRelayOptions<S>,
 ): Promise<ServedRelay<S>> {
-  const given = readOptions('serveRelay', options, [
-    ...relayOptionNames,
-    'port',
-    'host',
-    'maxConnections',
-  ]);
-  const { port, host = '127.0.0.1', maxConnections = 10_000, ...rest } = given;
-  if (!isWhole(port, 0, 65_535)) throw fault('port', 'a whole number from 0 to 65535', port);
-  if (typeof host !== 'string' || !/^[\w.:%-]+$/.test(host))
-    throw fault('host', 'a name or an address, IPv6 without brackets', host);
-  if (!isWhole(maxConnections, 1, 2 ** 31 - 1))
-    throw fault('maxConnections', 'a whole number from 1', maxConnections);
+  const given = readOptions('serveRelay', options, serverTable);
+  const { port, host, maxConnections, ...rest } = given;
   const shown = host.includes(':') ? `[${host}]` : host;
   const local = isLoopback(host);
   const {
@@ -104,15 +121,4 @@ export async function serveRelay<S = unknown>(
 
 function isLoopback(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
-}
-
-function isWhole(value: unknown, least: number, most: number): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-}
-
-function fault(key: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `serveRelay: expected \`${key}\` to be ${expected}, got ${describe(got)}.`,
-  );
 }

@@ -6,10 +6,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
+import { headersOf, urlOf } from '../../http/node-request.ts';
 import { MisuseError } from '../../index.ts';
 import { packageFault } from '../../surface-port.ts';
 import { faultOf } from '../report.ts';
-import { headersOf } from './node-request.ts';
 import type { SocketPort } from './socket-port.ts';
 import { type ServedSocket, serveSocket } from './web-socket.ts';
 
@@ -142,10 +142,9 @@ async function loadWs(load: () => Promise<WsPackage>): Promise<WsPackage> {
 }
 
 function toRequest(incoming: IncomingMessage): Request {
-  const { method = 'GET', url = '/' } = incoming;
-  // Only GET is upgraded, which the protocol's own checks see to.
-  return new Request(`http://localhost${url.startsWith('/') ? url : '/'}`, {
-    method: method === 'GET' ? 'GET' : 'POST',
+  // The relay's checks refuse any method but GET.
+  return new Request(urlOf(incoming), {
+    method: (incoming.method ?? 'GET') === 'GET' ? 'GET' : 'POST',
     headers: headersOf(incoming),
   });
 }

@@ -1,9 +1,15 @@
-/** One WebSocket of a session: events out as text frames, and an application's answers back. */
+/** One WebSocket of a session. Events go out as text frames, and an application's answers come in. */
 import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { excessOf, type JsonBounds, type JsonExcess } from '../../text/json-bounds.ts';
-import { bufferBytes, createBackpressure, roomyBytes, tooSlow } from '../events/backpressure.ts';
+import {
+  type Backpressure,
+  bufferBytes,
+  createBackpressure,
+  roomyBytes,
+  tooSlow,
+} from '../events/backpressure.ts';
 import type { OpenStream, StreamEvent } from '../events/ports.ts';
 import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
 import { isRelayError } from '../relay-error.ts';
@@ -13,13 +19,13 @@ import type { RelayLogger } from '../settings.ts';
 import type { SocketAdmission } from './socket-port.ts';
 
 /**
- * Why the relay closes a WebSocket; the reason says more. Beside these, `ws` closes with 1002, 1007
- * and 1009 what is no protocol, no text or too large.
+ * Why the relay closes a WebSocket; the reason says more. `ws` itself closes with 1002 for a
+ * violation of the protocol, 1007 for invalid text and 1009 for a frame that is too large.
  */
 export const closeCodes = {
-  /** The stream has ended: the reason is that of the `goodbye` before. */
+  /** The stream has ended. The reason is that of the preceding `goodbye`. */
   ended: 1000,
-  /** This node shuts down: connect again, elsewhere or later. */
+  /** This node shuts down. Connect again, to another node or later. */
   leaving: 1001,
   /** A binary frame came. */
   binary: 1003,
@@ -27,190 +33,268 @@ export const closeCodes = {
   misuse: 1008,
   /** The relay failed. */
   failed: 1011,
-  /** The client reads too slowly, or the store is away: connect again. */
+  /** The client reads too slowly, or the store cannot be reached. Connect again. */
   later: 1013,
 } as const;
 
 /**
- * Most answers of one socket that are being stored at a time. Of more, only what had come by then
- * waits: the socket is not read meanwhile.
+ * Most answers of one socket that are stored at the same time. Meanwhile the socket is not read, so
+ * that only answers that have arrived by then wait.
  */
 const mostAtOnce = 16;
-/** Frames that cannot be read, after which the socket is closed. */
+/** Unreadable frames after which the socket is closed. */
 const mostFaults = 5;
-/** Of a frame: an answer within `data`. */
+/** A frame holds an answer within `data`. */
 const frameBounds: JsonBounds = { maxDepth: maxBodyDepth + 1, maxValues: maxAnswerValues + 20 };
 const tooMuch: Readonly<Record<JsonExcess, string>> = {
   depth: `Expected the data of a frame to be nested at most ${maxBodyDepth} levels deep.`,
   values:
-    `An answer may hold at most ${maxAnswerValues} values. A member with a key that is new in ` +
-    'it counts as five.',
+    `Expected an answer of at most ${maxAnswerValues} values. A member with a key that is new in ` +
+    'the answer counts as five.',
 };
-/** Milliseconds that a client has for its part of the closing. */
+/** Milliseconds that a client has to close its side. */
 const closingMs = 5_000;
-/** Most bytes of a reason, by the protocol. */
+/** Most bytes of a reason, as the protocol says. */
 const reasonBytes = 123;
 
 /** A socket that is served. */
 export interface ServedSocket {
-  /** Asks whether the client is there; ends the connection when the last question has no answer. */
+  /** Pings the client; ends the connection when the last ping was not answered. */
   check(): void;
+}
+
+/** One socket, and how far it is. */
+interface Serving extends SocketAdmission {
+  readonly socket: WebSocket;
+  readonly logger: RelayLogger;
+  readonly backpressure: Backpressure;
+  /** Answers that came while {@link mostAtOnce} others were being stored. */
+  readonly unstored: unknown[];
+  /** The stream, once it is open. */
+  opened: OpenStream | undefined;
+  over: boolean;
+  /** Frames that could not be read. */
+  faults: number;
+  /** Answers that are being stored. */
+  storing: number;
+  /** The client has answered the last ping. */
+  answered: boolean;
+  /** The reason of the last `goodbye`. */
+  reason: string;
+  /**
+   * Bytes of a frame that is larger than the buffer. Such a frame does not count while it is being
+   * sent.
+   */
+  large: number;
 }
 
 /** Serves an open socket until it closes. */
 export function serveSocket(
   socket: WebSocket,
-  { stream, streams, respond }: SocketAdmission,
+  admission: SocketAdmission,
   logger: RelayLogger,
 ): ServedSocket {
-  const backpressure = createBackpressure();
-  let open: OpenStream | undefined;
-  let over = false;
-  let faults = 0;
-  let storing = 0;
-  const unstored: unknown[] = [];
-  let answered = true;
-  let reason = '';
-  // A single frame may be larger than the buffer: it does not count while it is on its way.
-  let large = 0;
+  const serving: Serving = {
+    ...admission,
+    socket,
+    logger,
+    backpressure: createBackpressure(),
+    unstored: [],
+    opened: undefined,
+    over: false,
+    faults: 0,
+    storing: 0,
+    answered: true,
+    reason: '',
+    large: 0,
+  };
+  listen(serving);
+  openStream(serving);
+  return {
+    check() {
+      if (!serving.answered) return socket.terminate();
+      if (serving.over) return;
+      serving.answered = false;
+      socket.ping();
+    },
+  };
+}
 
-  const leave = (): void => {
-    over = true;
-    backpressure.release();
-    open?.close();
-  };
-  const close = (code: number, why: string): void => {
-    if (over) return;
-    leave();
-    socket.close(
-      code,
-      Buffer.from(why)
-        .subarray(0, reasonBytes)
-        .toString()
-        .replace(/\uFFFD$/, ''),
-    );
-    const timer = setTimeout(() => socket.terminate(), closingMs);
-    socket.once('close', () => clearTimeout(timer));
-  };
-  const failed = (error: unknown, what: string): void => {
-    logger.error({ session: logName(stream.code), err: faultOf(error) }, `relay: ${what}`);
-    close(closeCodes.failed, 'The relay failed.');
-  };
-  const waiting = (): number => socket.bufferedAmount - large;
-  const drop = (): void => {
-    logger.warn(
-      { session: logName(stream.code), side: stream.side },
-      `relay: a WebSocket was dropped. ${tooSlow}`,
-    );
-    close(closeCodes.later, tooSlow);
-  };
-  const send = (event: StreamEvent): boolean => {
-    if (over) return false;
-    const frame = JSON.stringify({ event: event.event, id: event.id, data: event.data });
-    const size = Buffer.byteLength(frame);
-    const before = socket.bufferedAmount;
-    if (before > 0 && waiting() + size > bufferBytes) {
-      drop();
-      return false;
-    }
-    const exempt = before === 0 && size > bufferBytes ? size : 0;
-    large += exempt;
-    socket.send(frame, () => {
-      large -= exempt;
-      if (waiting() <= roomyBytes) backpressure.release();
-    });
-    return true;
-  };
-  const fault = (error: string, message: string): void => {
-    send({ event: 'error', data: { error, message } });
-    if (++faults >= mostFaults) close(closeCodes.misuse, 'Too many frames that cannot be read.');
-  };
-  const store = async (data: unknown): Promise<void> => {
-    const { status, body } = await respond(data);
-    const requestId =
-      isJsonObject(data) && typeof data.requestId === 'string'
-        ? { requestId: data.requestId.slice(0, 200) }
-        : {};
-    if (status < 300)
-      send({ event: 'response-stored', data: { ...requestId, ...pick(body, ['requestId']) } });
-    else
-      send({
-        event: 'response-refused',
-        data: { ...requestId, status, ...pick(body, ['error', 'message']) },
-      });
-  };
-  const storeNext = (): void => {
-    if (unstored.length === 0) return socket.resume();
-    if (storing >= mostAtOnce) return socket.pause();
-    storing++;
-    store(unstored.shift())
-      .catch((error: unknown) => failed(error, 'an answer over a WebSocket failed'))
-      .finally(() => {
-        storing--;
-        storeNext();
-      });
-  };
-  const take = (text: string): void => {
-    const excess = excessOf(text, frameBounds);
-    if (excess !== undefined) return fault('invalid_frame', tooMuch[excess]);
-    const frame = parse(text);
-    if (!isJsonObject(frame) || typeof frame.event !== 'string')
-      return fault('invalid_frame', 'Expected a text frame with the JSON of `{ event, data }`.');
-    if (frame.event !== 'response')
-      return fault('unknown_event', 'Expected the event `response`; a client sends no other.');
-    if (stream.side !== 'application')
-      return fault('wrong_side', 'Only the application answers; this is a stream for agents.');
-    unstored.push(frame.data);
-    storeNext();
-  };
-
+function listen(serving: Serving): void {
+  const { socket } = serving;
   socket.on('message', (data: RawData, isBinary: boolean) => {
-    if (over) return;
-    if (isBinary) close(closeCodes.binary, 'Only text frames are read.');
-    else take((data as Buffer).toString());
+    if (serving.over) return;
+    if (isBinary) close(serving, closeCodes.binary, 'Only text frames are read.');
+    else takeFrame(serving, (data as Buffer).toString());
   });
   socket.on('ping', (data: Buffer) => {
-    if (over) return;
-    if (waiting() > bufferBytes) drop();
+    if (serving.over) return;
+    if (waitingBytes(serving) > bufferBytes) drop(serving);
     else socket.pong(data);
   });
   socket.on('pong', () => {
-    answered = true;
+    serving.answered = true;
   });
-  // What is no protocol: `close` follows.
+  // A violation of the protocol. `close` follows.
   socket.on('error', () => {});
-  socket.once('close', leave);
+  socket.once('close', () => leave(serving));
+}
 
+function openStream(serving: Serving): void {
+  const { stream, streams, backpressure } = serving;
   streams
     .open(stream, {
       send(event) {
         if (event.event === 'goodbye' && typeof event.data.reason === 'string')
-          reason = event.data.reason;
-        return send(event);
+          serving.reason = event.data.reason;
+        return send(serving, event);
       },
-      ready: () => (over || waiting() <= roomyBytes ? undefined : backpressure.wait()),
-      end: () => close(reason === 'shutting_down' ? closeCodes.leaving : closeCodes.ended, reason),
+      ready: () =>
+        serving.over || waitingBytes(serving) <= roomyBytes ? undefined : backpressure.wait(),
+      end: () => {
+        const { reason } = serving;
+        close(serving, reason === 'shutting_down' ? closeCodes.leaving : closeCodes.ended, reason);
+      },
     })
     .then(
       (opened) => {
-        open = opened;
-        if (over) opened.close();
+        serving.opened = opened;
+        if (serving.over) opened.close();
       },
       (error: unknown) => {
         if (isRelayError(error))
-          return close(error.status === 503 ? closeCodes.later : closeCodes.misuse, error.error);
-        failed(error, 'a stream over a WebSocket could not be opened');
+          return close(
+            serving,
+            error.status === 503 ? closeCodes.later : closeCodes.misuse,
+            error.error,
+          );
+        failed(serving, error, 'a stream over a WebSocket could not be opened');
       },
     );
+}
 
-  return {
-    check() {
-      if (!answered) return socket.terminate();
-      if (over) return;
-      answered = false;
-      socket.ping();
-    },
-  };
+function leave(serving: Serving): void {
+  serving.over = true;
+  serving.backpressure.release();
+  serving.opened?.close();
+}
+
+function close(serving: Serving, code: number, why: string): void {
+  const { socket } = serving;
+  if (serving.over) return;
+  leave(serving);
+  socket.close(
+    code,
+    Buffer.from(why)
+      .subarray(0, reasonBytes)
+      .toString()
+      .replace(/\uFFFD$/, ''),
+  );
+  const timer = setTimeout(() => socket.terminate(), closingMs);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+function failed(serving: Serving, error: unknown, what: string): void {
+  const { logger, stream } = serving;
+  logger.error({ session: logName(stream.code), err: faultOf(error) }, `relay: ${what}`);
+  close(serving, closeCodes.failed, 'The relay failed.');
+}
+
+/** Closes the socket of a client that reads too slowly. */
+function drop(serving: Serving): void {
+  const { logger, stream } = serving;
+  logger.warn(
+    { session: logName(stream.code), side: stream.side },
+    `relay: a WebSocket was dropped. ${tooSlow}`,
+  );
+  close(serving, closeCodes.later, tooSlow);
+}
+
+function waitingBytes({ socket, large }: Serving): number {
+  return socket.bufferedAmount - large;
+}
+
+function send(serving: Serving, event: StreamEvent): boolean {
+  const { socket, backpressure } = serving;
+  if (serving.over) return false;
+  const frame = JSON.stringify({ event: event.event, id: event.id, data: event.data });
+  const size = Buffer.byteLength(frame);
+  const before = socket.bufferedAmount;
+  if (before > 0 && waitingBytes(serving) + size > bufferBytes) {
+    drop(serving);
+    return false;
+  }
+  const exempt = before === 0 && size > bufferBytes ? size : 0;
+  serving.large += exempt;
+  socket.send(frame, () => {
+    serving.large -= exempt;
+    if (waitingBytes(serving) <= roomyBytes) backpressure.release();
+  });
+  return true;
+}
+
+/** Tells the client about a frame that cannot be read. */
+function refuseFrame(serving: Serving, error: string, message: string): void {
+  send(serving, { event: 'error', data: { error, message } });
+  if (++serving.faults >= mostFaults)
+    close(serving, closeCodes.misuse, 'Too many frames that cannot be read.');
+}
+
+function takeFrame(serving: Serving, text: string): void {
+  const excess = excessOf(text, frameBounds);
+  if (excess !== undefined) return refuseFrame(serving, 'invalid_frame', tooMuch[excess]);
+  const frame = parse(text);
+  if (!isJsonObject(frame) || typeof frame.event !== 'string')
+    return refuseFrame(
+      serving,
+      'invalid_frame',
+      'Expected a text frame with the JSON of `{ event, data }`.',
+    );
+  if (frame.event !== 'response')
+    return refuseFrame(
+      serving,
+      'unknown_event',
+      'Expected the event `response`. A client sends no other event.',
+    );
+  if (serving.stream.side !== 'application')
+    return refuseFrame(
+      serving,
+      'wrong_side',
+      'This stream is for agents. Only the application sends responses.',
+    );
+  serving.unstored.push(frame.data);
+  storeNext(serving);
+}
+
+function storeNext(serving: Serving): void {
+  const { socket, unstored } = serving;
+  if (unstored.length === 0) return socket.resume();
+  if (serving.storing >= mostAtOnce) return socket.pause();
+  serving.storing++;
+  store(serving, unstored.shift())
+    .catch((error: unknown) => failed(serving, error, 'an answer over a WebSocket failed'))
+    .finally(() => {
+      serving.storing--;
+      storeNext(serving);
+    });
+}
+
+async function store(serving: Serving, data: unknown): Promise<void> {
+  const { status, body } = await serving.respond(data);
+  const requestId =
+    isJsonObject(data) && typeof data.requestId === 'string'
+      ? { requestId: data.requestId.slice(0, 200) }
+      : {};
+  if (status < 300)
+    send(serving, {
+      event: 'response-stored',
+      data: { ...requestId, ...pick(body, ['requestId']) },
+    });
+  else
+    send(serving, {
+      event: 'response-refused',
+      data: { ...requestId, status, ...pick(body, ['error', 'message']) },
+    });
 }
 
 function parse(text: string): unknown {

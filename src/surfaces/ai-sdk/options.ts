@@ -1,8 +1,14 @@
 /** What a host may say about the tools that the SDK is given. */
 
-import { describe } from '../../errors.ts';
 import { type AnyTool, MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import {
+  array,
+  oneOf,
+  readOptions,
+  type TableOf,
+  withDefault,
+  wrongOption,
+} from '../../options.ts';
 import { stateOf } from '../../surface-port.ts';
 
 /** What {@link toAiSdkTools} shows, and how it deals with approvals and failures. */
@@ -43,20 +49,20 @@ export interface ReadAiSdkOptions {
   readonly names: readonly string[] | undefined;
 }
 
+const where = 'toAiSdkTools';
+const definitions = 'an array of definitions';
+const table = {
+  approvals: withDefault(oneOf('ours', 'sdk'), 'ours'),
+  failures: withDefault(oneOf('results', 'errors'), 'results'),
+  tools: array<AnyTool>(definitions),
+} satisfies TableOf<AiSdkOptions>;
+
 /** @throws MisuseError `invalid_option`, `unknown_tool` */
 export function readAiSdkOptions(
   session: ToolSession,
   options: AiSdkOptions | undefined,
 ): ReadAiSdkOptions {
-  const {
-    approvals = 'ours',
-    failures = 'results',
-    tools,
-  } = readOptions('toAiSdkTools', options, ['approvals', 'tools', 'failures']);
-  if (approvals !== 'ours' && approvals !== 'sdk')
-    throw wrong('approvals', '"ours" or "sdk"', approvals);
-  if (failures !== 'results' && failures !== 'errors')
-    throw wrong('failures', '"results" or "errors"', failures);
+  const { approvals, failures, tools } = readOptions(where, options, table);
   if (approvals === 'sdk' && stateOf(session).setup.approver !== undefined)
     throw new MisuseError(
       'invalid_option',
@@ -67,11 +73,10 @@ export function readAiSdkOptions(
 }
 
 function namesOf(session: ToolSession, tools: readonly AnyTool[]): readonly string[] {
-  if (!Array.isArray(tools)) throw wrong('tools', 'an array of definitions', tools);
   const state = stateOf(session);
-  return (tools as readonly AnyTool[]).map((tool) => {
+  return tools.map((tool) => {
     if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string')
-      throw wrong('tools', 'an array of definitions', tool);
+      throw wrongOption(where, 'tools', definitions, tool);
     if (state.entryOf(tool.name) === undefined)
       throw new MisuseError(
         'unknown_tool',
@@ -80,11 +85,4 @@ function namesOf(session: ToolSession, tools: readonly AnyTool[]): readonly stri
       );
     return tool.name;
   });
-}
-
-function wrong(option: string, expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `toAiSdkTools: expected \`${option}\` to be ${expected}, got ${describe(got)}.`,
-  );
 }

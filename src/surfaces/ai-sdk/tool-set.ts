@@ -65,6 +65,23 @@ const made = new WeakMap<Listing, Map<string, AiSdkTools>>();
  * @throws MisuseError `invalid_option` for unknown options, for `approvals: "sdk"` on a session
  * that has an approver, and for a definition in `tools` that is shown under another name than its
  * type says; `unknown_tool` for one that the session does not know.
+ *
+ * @example
+ * ```ts
+ * import { generateText, type LanguageModel, stepCountIs } from 'ai';
+ * import { toAiSdkTools } from 'host-tools/ai-sdk';
+ *
+ * declare const model: LanguageModel; // yours
+ * // `add` types the results. Leave `tools` out to show every tool of the session, untyped.
+ * const { tools, repairToolCall } = toAiSdkTools(session, { tools: [add] });
+ * const { text } = await generateText({
+ *   model,
+ *   tools,
+ *   prompt: 'What is 1 + 2?',
+ *   stopWhen: stepCountIs(5),
+ *   experimental_repairToolCall: repairToolCall,
+ * });
+ * ```
  */
 export function toAiSdkTools<const Tools extends readonly AnyTool[] | undefined = undefined>(
   session: ToolSession,

@@ -2,6 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
+import { checkOption, fn } from '../../options.ts';
 
 interface HookEventBase {
   readonly tool: string;
@@ -58,6 +59,14 @@ interface Open {
  * Tells `listener` of every call of a session, or of all sessions of a registry, as it happens.
  * Calls that had begun before are left out, so that every event has its `hook.tool.before`. A
  * listener that throws or rejects affects nothing. Returns the function that stops it.
+ *
+ * @example
+ * ```ts
+ * import { hookEvents } from 'host-tools/amplifier';
+ *
+ * const stop = hookEvents(session, ({ name, tool, call_id }) => console.log(name, tool, call_id));
+ * // later: stop();
+ * ```
  */
 export function hookEvents(
   source: { readonly events: Emitter<ToolEvents> },
@@ -69,11 +78,7 @@ export function hookEvents(
       'invalid_option',
       `hookEvents: expected a session or a registry, got ${describe(source)}.`,
     );
-  if (typeof listener !== 'function')
-    throw new MisuseError(
-      'invalid_option',
-      `hookEvents: expected \`listener\` to be a function, got ${describe(listener)}.`,
-    );
+  checkOption('hookEvents', 'listener', listener, fn());
   const open = new Map<string, Open>();
   let stopped = false;
 

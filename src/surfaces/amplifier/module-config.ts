@@ -1,8 +1,7 @@
 /** What a mount plan may say about a module of tools. */
 
-import { describe } from '../../errors.ts';
 import { type JsonObject, MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { checkOption, object, readMembers, type TableOf, text } from '../../options.ts';
 
 /**
  * The `config` of a mount plan's entry. What the host fixed in code stands; this fills what it left
@@ -35,9 +34,16 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['sessionId', 'session_id'],
   ['onConflict', 'on_conflict'],
 ]);
-const texts = ['profile', 'session_id', 'cwd', 'on_conflict'] as const;
-const objects = ['environment', 'facts', 'metadata'] as const;
-const known: readonly string[] = [...texts, ...objects];
+const where = 'Module config';
+const table = {
+  profile: text(),
+  session_id: text(),
+  cwd: text(),
+  on_conflict: text(),
+  environment: object(),
+  facts: object(),
+  metadata: object(),
+} satisfies TableOf<ModuleConfig>;
 
 /**
  * Reads a configuration; absent is empty. Values are checked further where a session is made of
@@ -45,10 +51,10 @@ const known: readonly string[] = [...texts, ...objects];
  */
 export function readModuleConfig(config: unknown): ModuleConfig {
   if (config === undefined || config === null) return {};
-  const own = readOptions(
-    'Module config',
+  const own = readMembers(
+    where,
     config as Readonly<Record<string, unknown>>,
-    [...known, ...aliases.keys()],
+    [...Object.keys(table), ...aliases.keys()],
     { noun: 'key' },
   );
   const read = new Map<string, unknown>();
@@ -61,23 +67,8 @@ export function readModuleConfig(config: unknown): ModuleConfig {
       );
     if (value !== undefined && value !== null) read.set(key, value);
   }
-  for (const key of texts)
-    if (read.has(key) && typeof read.get(key) !== 'string')
-      throw fault(`\`${key}\` to be a string`, read.get(key));
-  for (const key of objects)
-    if (read.has(key) && !isObject(read.get(key)))
-      throw fault(`\`${key}\` to be an object`, read.get(key));
+  for (const [key, value] of read)
+    checkOption<unknown>(where, key, value, table[key as keyof typeof table]);
   // Without a prototype: what the plan does not say stays unsaid.
   return Object.assign(Object.create(null), Object.fromEntries(read)) as ModuleConfig;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function fault(expected: string, got: unknown): MisuseError {
-  return new MisuseError(
-    'invalid_option',
-    `Module config: expected ${expected}, got ${describe(got)}.`,
-  );
 }

@@ -16,7 +16,7 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options.ts';
 import { loggedError, logTo, sessionOptionNames } from '../../surface-port.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 
@@ -62,12 +62,20 @@ export interface ToolModule {
  * What `options` says stands; a configuration fills what they leave open, and adds facts,
  * environment and metadata under other keys.
  * @throws MisuseError for definitions that no registry takes, and for an unknown option.
+ *
+ * @example
+ * ```ts
+ * import { createModule } from 'host-tools/amplifier';
+ *
+ * // The amplifier runtime calls `mount(coordinator, config)` of the default export.
+ * export default createModule(registry, { cwd: '/work' });
+ * ```
  */
 export function createModule<S = unknown>(
   source: HostToolRegistry<S> | readonly AnyTool<S>[],
   options?: ModuleOptions<S>,
 ): ToolModule {
-  const { onConflict, logger, sessionId, ...fixed } = readOptions(
+  const { onConflict, logger, sessionId, ...fixed } = readMembers(
     'createModule',
     options as ModuleOptions | undefined,
     optionNames,

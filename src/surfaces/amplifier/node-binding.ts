@@ -1,11 +1,5 @@
-/**
- * The runtime's Node binding as a coordinator: what the binding lacks is kept on the JavaScript
- * side.
- */
-
-import { describe } from '../../errors.ts';
-import { type CancellationPort, type Coordinator, MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import type { CancellationPort, Coordinator } from '../../index.ts';
+import { fn, oneOf, readOptions, type TableOf, withDefault, wrongOption } from '../../options.ts';
 import { createCleanupStack } from './cleanup-stack.ts';
 import { createContributions } from './contributions.ts';
 import { type FaultListener, safeFaultListener } from './coordinator-faults.ts';
@@ -73,6 +67,11 @@ export interface NodeCoordinator extends Coordinator {
   readonly config: unknown;
 }
 
+const bindingTable = {
+  asyncHandlers: withDefault(oneOf('deny', 'pass'), 'deny'),
+  onFault: fn<NonNullable<NodeBindingOptions['onFault']>>(),
+} satisfies TableOf<NodeBindingOptions>;
+
 /**
  * Wraps the runtime's Node binding. Wrap it once and keep the result: what is mounted lives in the
  * result, not in the binding.
@@ -84,26 +83,25 @@ export interface NodeCoordinator extends Coordinator {
  * `{ action: 'deny' }`.
  * @throws MisuseError for options that are none; from `mount`, `unmount` and `get`, for an unknown
  * mount point, for `hooks`, and where a name is missing.
+ *
+ * @example
+ * ```ts
+ * import { mount } from 'host-tools';
+ * import { fromNodeBinding } from 'host-tools/amplifier';
+ * import { createTestNodeBinding } from 'host-tools/testing';
+ *
+ * const binding = createTestNodeBinding(); // your runtime's binding
+ * const coordinator = fromNodeBinding(binding);
+ * await mount(session, coordinator);
+ * ```
  */
 export function fromNodeBinding(
   binding: NodeBinding,
   options?: NodeBindingOptions,
 ): NodeCoordinator {
-  const { asyncHandlers = 'deny', onFault } = readOptions('fromNodeBinding', options, [
-    'asyncHandlers',
-    'onFault',
-  ]);
-  const fault = (field: string, expected: string, got: unknown): MisuseError =>
-    new MisuseError(
-      'invalid_option',
-      `fromNodeBinding: expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-    );
+  const { asyncHandlers, onFault } = readOptions('fromNodeBinding', options, bindingTable);
   if (typeof binding !== 'object' || binding === null)
-    throw fault('binding', "the runtime's session object", binding);
-  if (asyncHandlers !== 'deny' && asyncHandlers !== 'pass')
-    throw fault('asyncHandlers', '"deny" or "pass"', asyncHandlers);
-  if (onFault !== undefined && typeof onFault !== 'function')
-    throw fault('onFault', 'a function', onFault);
+    throw wrongOption('fromNodeBinding', 'binding', "the runtime's session object", binding);
   const report = safeFaultListener(onFault);
   // Read once: some bindings make an unconnected registry at every read.
   const hooks = wrapNodeHooks(binding.hooks, report, asyncHandlers);

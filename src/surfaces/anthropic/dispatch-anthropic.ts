@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { abortSignal, readOptions, type TableOf } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -17,6 +17,10 @@ export interface AnthropicDispatchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const optionTable = {
+  signal: abortSignal,
+} satisfies TableOf<AnthropicDispatchOptions>;
+
 /**
  * Runs the `tool_use` blocks of a message (or of its content) by the session's plan, and gives the
  * blocks of the next user message: one for every call, in the order of the calls. A failed call is
@@ -24,13 +28,22 @@ export interface AnthropicDispatchOptions {
  * toolsets, are passed over.
  * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { type AnthropicMessage, dispatchAnthropic } from 'host-tools/anthropic';
+ *
+ * declare const message: AnthropicMessage; // what `client.messages.create` resolved to
+ * const content = await dispatchAnthropic(session, message);
+ * // Send `{ role: 'user', content }` after the message with the next request.
+ * ```
  */
 export async function dispatchAnthropic(
   session: ToolSession,
   message: AnthropicMessage | readonly AnthropicBlock[],
   options?: AnthropicDispatchOptions,
 ): Promise<AnthropicToolResult[]> {
-  const { signal } = readOptions('dispatchAnthropic', options, ['signal']);
+  const { signal } = readOptions('dispatchAnthropic', options, optionTable);
   if (
     typeof message !== 'object' ||
     message === null ||

@@ -1,6 +1,6 @@
 /** A session's tools as the Messages API takes them. */
 import type { ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { flag, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls } from '../shared/dispatch.ts';
 import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
@@ -34,10 +34,23 @@ export interface AnthropicTools<Tool> {
   readonly warnings: readonly SurfaceWarning[];
 }
 
+const optionTable = {
+  strict: withDefault(flag, false),
+  runnable: withDefault(flag, false),
+} satisfies TableOf<AnthropicToolsOptions>;
+
 /**
  * The session's effective tools for a request. Schemas are converted once, whatever the number of
  * steps and sessions.
  * @throws MisuseError `invalid_option` for unknown options.
+ *
+ * @example
+ * ```ts
+ * import { toAnthropicTools } from 'host-tools/anthropic';
+ *
+ * const { tools } = toAnthropicTools(session);
+ * // client.messages.create({ model, max_tokens: 1024, messages, tools });
+ * ```
  */
 export function toAnthropicTools(
   session: ToolSession,
@@ -51,10 +64,7 @@ export function toAnthropicTools(
   session: ToolSession,
   options?: AnthropicToolsOptions,
 ): AnthropicTools<AnthropicTool | AnthropicRunnableTool> {
-  const { strict = false, runnable = false } = readOptions('toAnthropicTools', options, [
-    'strict',
-    'runnable',
-  ]);
+  const { strict, runnable } = readOptions('toAnthropicTools', options, optionTable);
   const listing = listingOf(session, strict ? strictDialect : plainDialect);
   const { nameMap, warnings } = listing;
   const budget = strictBudget(listing);

@@ -1,6 +1,6 @@
 /**
- * Input schemas in the Gemini API's own subset, for `parameters`: what older models and gateways
- * take.
+ * Input schemas in the Gemini API's own subset of OpenAPI, for `parameters`. Older models and
+ * gateways take nothing else.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { escapePointer, isJsonObject } from '../../json.ts';
@@ -9,42 +9,16 @@ import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
 import { isWord, mergedParts } from '../shared/strict-parts.ts';
 import { typesOf } from '../shared/strict-values.ts';
+import { convertKeywords, typesOfValues, valuesOf } from './api-keywords.ts';
 
-/** Keywords that go as they are, and those whose whole numbers the API writes as text. */
-const plain = [
-  'title',
-  'description',
-  'minimum',
-  'maximum',
-  'pattern',
-  'default',
-  'propertyOrdering',
-];
-const counts = ['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'];
-const handled = [
-  'type',
-  'properties',
-  'required',
-  'items',
-  'anyOf',
-  'oneOf',
-  'enum',
-  'const',
-  'format',
-  '$defs',
-  'definitions',
-  '$schema',
-  '$id',
-  '$anchor',
-  '$comment',
-  'nullable',
-];
+/** The formats that the API takes for each type. */
 const formats: Readonly<Record<string, readonly string[]>> = {
   string: ['date-time'],
   number: ['float', 'double'],
   integer: ['int32', 'int64'],
 };
 
+/** The types that can stand for "anything", best first. */
 const shownForAnything = [
   ['string', 'a text'],
   ['number', 'a number'],
@@ -52,190 +26,208 @@ const shownForAnything = [
   ['boolean', 'a boolean'],
 ] as const;
 
-/** References within references double what they stand for. */
+/** A reference inside a referenced schema doubles the schema, so the result needs a limit. */
 const mostSchemas = 5_000;
 
+/** One conversion: the whole schema, what was lost, and how many more schemas it may make. */
+interface Conversion {
+  readonly schema: JsonObject;
+  readonly losses: SchemaLoss[];
+  left: number;
+}
+
+/** A schema on its way, and the referenced schemas that it is part of. */
+interface At {
+  readonly path: string;
+  readonly within: readonly JsonValue[];
+}
+
 /**
- * The schema with upper-case types, `nullable`, texts for enumerations and no references: each is
- * replaced by what it means, and where it would go on for ever by an object of any kind.
+ * Returns the schema with upper-case types, `nullable`, texts for enumerations and no references. A
+ * reference is replaced by the schema that it names; one that would never end is replaced by an
+ * object of any kind.
  */
 export function toGeminiApiSchema(schema: JsonObject): ConvertedSchema {
   const root = toObjectRoot(schema);
-  const losses: SchemaLoss[] = [...root.losses];
-  const lose = (path: string, message: string): void => void losses.push({ path, message });
-  let left = mostSchemas;
-  return { schema: convert(root.schema, '', []), losses };
+  const conversion: Conversion = { schema, losses: [...root.losses], left: mostSchemas };
+  return {
+    schema: convert(conversion, root.schema, { path: '', within: [] }),
+    losses: conversion.losses,
+  };
+}
 
-  function convert(
-    value: JsonValue | undefined,
-    path: string,
-    within: readonly JsonValue[],
-  ): JsonObject {
-    if (--left === 0)
-      lose(
-        path,
-        'From here on texts are shown: with its references replaced the schema is too large.',
-      );
-    if (left <= 0) return { type: 'STRING' };
-    if (!isJsonObject(value)) return anything(path, undefined);
-    if (typeof value.$ref === 'string') return follow(value, path, within);
-    if (value.allOf !== undefined) {
-      const merged = mergedParts(value, schema);
-      if (merged !== undefined) return convert(merged, path, within);
-      lose(`${path}/allOf`, '`allOf` was removed. Calls are still checked against it.');
-    }
-    const made: Record<string, JsonValue> = {};
-    for (const [keyword, inner] of Object.entries(value)) {
-      if (plain.includes(keyword)) made[keyword] = inner;
-      else if (counts.includes(keyword)) made[keyword] = String(inner);
-      else if (keyword === 'additionalProperties' && inner === false) continue;
-      else if (!handled.includes(keyword) && keyword !== 'allOf')
-        lose(
-          `${path}/${escapePointer(keyword)}`,
-          `\`${keyword}\` was removed: the API's schemas have no such keyword. Calls are ` +
-            'still checked against it.',
-        );
-    }
-    const types = [...new Set([...typesOf(value), ...typesOfValues(value)])];
-    const nullable = types.includes('null') || value.nullable === true ? { nullable: true } : {};
-    const [type, ...others] = types.filter((each) => each !== 'null');
-    const union = Array.isArray(value.anyOf)
-      ? 'anyOf'
-      : Array.isArray(value.oneOf)
-        ? 'oneOf'
-        : undefined;
-    if (union !== undefined)
-      return {
-        ...made,
-        ...nullable,
-        ...convertUnion(value[union] as readonly JsonValue[], `${path}/${union}`, within),
-      };
-    if (type === undefined)
-      return types.length > 0
-        ? { ...made, type: 'NULL' }
-        : { ...made, ...anything(path, value.not) };
-    if (others.length > 0)
-      return {
-        ...made,
-        ...nullable,
-        anyOf: [type, ...others].map((each) =>
-          convertType({ ...value, type: each }, each, path, within),
-        ),
-      };
-    return { ...made, ...nullable, ...convertType(value, type, path, within) };
-  }
+function lose({ losses }: Conversion, path: string, message: string): void {
+  losses.push({ path, message });
+}
 
-  function convertType(
-    value: JsonObject,
-    type: string,
-    path: string,
-    within: readonly JsonValue[],
-  ): JsonObject {
-    const made: Record<string, JsonValue> = { type: type.toUpperCase() };
-    if (typeof value.format === 'string') {
-      if (formats[type]?.includes(value.format)) made.format = value.format;
-      else
-        lose(
-          `${path}/format`,
-          `\`format\` ${JSON.stringify(value.format)} was removed: the API does not take it. ` +
-            'Calls are still checked against it.',
-        );
-    }
-    const values = valuesOf(value)?.filter((each) => each !== null);
-    if (values !== undefined) {
-      if (type === 'string') made.enum = values.filter((each) => typeof each === 'string');
-      else
-        lose(
-          `${path}/enum`,
-          'Only texts can be enumerated; that it is one of ' +
-            `${JSON.stringify(values).slice(0, 200)} is not said. Calls are still checked ` +
-            'against it.',
-        );
-    }
-    if (type === 'array')
-      made.items = Array.isArray(value.items)
-        ? anything(`${path}/items`, undefined)
-        : convert(value.items, `${path}/items`, within);
-    if (type === 'object' && isJsonObject(value.properties)) {
-      made.properties = Object.fromEntries(
-        Object.entries(value.properties).map(([name, each]) => [
-          name,
-          convert(each, `${path}/properties/${escapePointer(name)}`, within),
-        ]),
-      );
-      const required = Array.isArray(value.required)
-        ? (value.required as readonly JsonValue[]).filter((name) =>
-            Object.hasOwn(value.properties as JsonObject, String(name)),
-          )
-        : [];
-      if (required.length > 0) made.required = required;
-    }
-    return made;
-  }
-
-  function convertUnion(
-    list: readonly JsonValue[],
-    path: string,
-    within: readonly JsonValue[],
-  ): JsonObject {
-    if (path.endsWith('/oneOf'))
-      lose(path, '`anyOf` stands for it: that exactly one alternative holds is not said.');
-    const branches = list
-      .map((branch, index) => ({ branch, at: `${path}/${index}` }))
-      .filter(({ branch }) => !(isJsonObject(branch) && branch.type === 'null'));
-    const nullable = branches.length < list.length ? { nullable: true } : {};
-    const [first] = branches;
-    if (first !== undefined && branches.length === 1)
-      return { ...convert(first.branch, first.at, within), ...nullable };
-    return { ...nullable, anyOf: branches.map(({ branch, at }) => convert(branch, at, within)) };
-  }
-
-  function follow(value: JsonObject, path: string, within: readonly JsonValue[]): JsonObject {
-    const { $ref, ...beside } = value;
-    const reference = String($ref);
-    const target = followReference(reference, value, schema);
-    const words = Object.fromEntries(
-      Object.entries(beside).filter(
-        ([keyword]) => keyword === 'title' || keyword === 'description',
-      ),
-    );
-    if (target === undefined || target === schema || within.includes(target)) {
-      lose(
-        path,
-        `\`${reference}\` was cut off here, where it goes on for ever: any object is shown. ` +
-          'Calls are still checked against it.',
-      );
-      return { ...words, type: 'OBJECT' };
-    }
-    return { ...convert(target, path, [...within, target]), ...words };
-  }
-
-  /** One type has to be shown: a text, unless that is what the schema refuses. */
-  function anything(path: string, refused: JsonValue | undefined): JsonObject {
-    const out =
-      isJsonObject(refused) &&
-      Object.keys(refused).every((keyword) => keyword === 'type' || isWord(keyword))
-        ? typesOf(refused)
-        : [];
-    const [type = 'string', what] = shownForAnything.find(([one]) => !out.includes(one)) ?? [];
+function convert(conversion: Conversion, value: JsonValue | undefined, at: At): JsonObject {
+  const { path } = at;
+  conversion.left -= 1;
+  if (conversion.left === 0)
     lose(
+      conversion,
       path,
-      `Anything is taken here${out.length === 0 ? '' : ` but ${out.join(' and ')}`}, which ` +
-        `the API's schemas cannot say: ${what ?? 'a text'} is shown.`,
+      'The schema is too large once its references are replaced. From here on only texts are ' +
+        'shown.',
     );
-    return { type: type.toUpperCase() };
+  if (conversion.left <= 0) return { type: 'STRING' };
+  if (!isJsonObject(value)) return anything(conversion, path, undefined);
+  if (typeof value.$ref === 'string') return follow(conversion, value, at);
+  if (value.allOf !== undefined) {
+    const merged = mergedParts(value, conversion.schema);
+    if (merged !== undefined) return convert(conversion, merged, at);
+    lose(conversion, `${path}/allOf`, '`allOf` was removed. Calls are still checked against it.');
   }
+  const made = convertKeywords(value, path, (where, message) => lose(conversion, where, message));
+  return convertShape(conversion, value, made, at);
 }
 
-function valuesOf(schema: JsonObject): readonly JsonValue[] | undefined {
-  if (Array.isArray(schema.enum)) return schema.enum as readonly JsonValue[];
-  return Object.hasOwn(schema, 'const') ? [schema.const as JsonValue] : undefined;
+/** The schema with its type, its types or its alternatives. */
+function convertShape(
+  conversion: Conversion,
+  value: JsonObject,
+  made: JsonObject,
+  at: At,
+): JsonObject {
+  const types = [...new Set([...typesOf(value), ...typesOfValues(value)])];
+  const nullable = types.includes('null') || value.nullable === true ? { nullable: true } : {};
+  const union = (['anyOf', 'oneOf'] as const).find((keyword) => Array.isArray(value[keyword]));
+  if (union !== undefined)
+    return { ...made, ...nullable, ...convertUnion(conversion, value, union, at) };
+  const [type, ...others] = types.filter((each) => each !== 'null');
+  if (type === undefined)
+    return types.length > 0
+      ? { ...made, type: 'NULL' }
+      : { ...made, ...anything(conversion, at.path, value.not) };
+  if (others.length === 0)
+    return { ...made, ...nullable, ...convertType(conversion, value, type, at) };
+  return {
+    ...made,
+    ...nullable,
+    anyOf: [type, ...others].map((each) =>
+      convertType(conversion, { ...value, type: each }, each, at),
+    ),
+  };
 }
 
-/** Where no type is given, its values tell it. */
-function typesOfValues(schema: JsonObject): readonly string[] {
-  if (schema.type !== undefined) return [];
-  return (valuesOf(schema) ?? []).map((value) =>
-    value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value,
+function convertType(conversion: Conversion, value: JsonObject, type: string, at: At): JsonObject {
+  const { path, within } = at;
+  const made: Record<string, JsonValue> = { type: type.toUpperCase() };
+  if (typeof value.format === 'string') {
+    if (formats[type]?.includes(value.format)) made.format = value.format;
+    else
+      lose(
+        conversion,
+        `${path}/format`,
+        `\`format\` ${JSON.stringify(value.format)} was removed, because the API does not take ` +
+          'it. Calls are still checked against it.',
+      );
+  }
+  const values = valuesOf(value)?.filter((each) => each !== null);
+  if (values !== undefined && type === 'string')
+    made.enum = values.filter((each) => typeof each === 'string');
+  else if (values !== undefined)
+    lose(
+      conversion,
+      `${path}/enum`,
+      'The API can only enumerate texts, so the values ' +
+        `${JSON.stringify(values).slice(0, 200)} are not shown. Calls are still checked ` +
+        'against them.',
+    );
+  if (type === 'array') {
+    const items = { path: `${path}/items`, within };
+    made.items = Array.isArray(value.items)
+      ? anything(conversion, items.path, undefined)
+      : convert(conversion, value.items, items);
+  }
+  return type === 'object' ? { ...made, ...convertProperties(conversion, value, at) } : made;
+}
+
+function convertProperties(
+  conversion: Conversion,
+  value: JsonObject,
+  { path, within }: At,
+): JsonObject {
+  const { properties, required } = value;
+  if (!isJsonObject(properties)) return {};
+  const names = Array.isArray(required)
+    ? (required as readonly JsonValue[]).filter((name) => Object.hasOwn(properties, String(name)))
+    : [];
+  return {
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, each]) => [
+        name,
+        convert(conversion, each, { path: `${path}/properties/${escapePointer(name)}`, within }),
+      ]),
+    ),
+    ...(names.length > 0 ? { required: names } : {}),
+  };
+}
+
+function convertUnion(
+  conversion: Conversion,
+  value: JsonObject,
+  keyword: 'anyOf' | 'oneOf',
+  { path, within }: At,
+): JsonObject {
+  const list = value[keyword] as readonly JsonValue[];
+  if (keyword === 'oneOf')
+    lose(
+      conversion,
+      `${path}/oneOf`,
+      '`oneOf` is shown as `anyOf`. Calls are still checked for exactly one alternative.',
+    );
+  const branches = list
+    .map((branch, index) => ({ branch, at: { path: `${path}/${keyword}/${index}`, within } }))
+    .filter(({ branch }) => !(isJsonObject(branch) && branch.type === 'null'));
+  const nullable = branches.length < list.length ? { nullable: true } : {};
+  const [first] = branches;
+  if (first !== undefined && branches.length === 1)
+    return { ...convert(conversion, first.branch, first.at), ...nullable };
+  return { ...nullable, anyOf: branches.map(({ branch, at }) => convert(conversion, branch, at)) };
+}
+
+function follow(conversion: Conversion, value: JsonObject, { path, within }: At): JsonObject {
+  const { schema } = conversion;
+  const { $ref, ...beside } = value;
+  const reference = String($ref);
+  const target = followReference(reference, value, schema);
+  const words = Object.fromEntries(
+    Object.entries(beside).filter(([keyword]) => keyword === 'title' || keyword === 'description'),
   );
+  if (target === undefined || target === schema || within.includes(target)) {
+    lose(
+      conversion,
+      path,
+      `\`${reference}\` would never end, so any object is shown in its place. Calls are still ` +
+        'checked against it.',
+    );
+    return { ...words, type: 'OBJECT' };
+  }
+  return { ...convert(conversion, target, { path, within: [...within, target] }), ...words };
+}
+
+/** The API needs a type: a text, unless the schema refuses texts. */
+function anything(
+  conversion: Conversion,
+  path: string,
+  refused: JsonValue | undefined,
+): JsonObject {
+  const out =
+    isJsonObject(refused) &&
+    Object.keys(refused).every((keyword) => keyword === 'type' || isWord(keyword))
+      ? typesOf(refused)
+      : [];
+  const [type = 'string', what] = shownForAnything.find(([one]) => !out.includes(one)) ?? [];
+  lose(
+    conversion,
+    path,
+    `The tool takes anything here${out.length === 0 ? '' : ` but ${out.join(' and ')}`}, which ` +
+      `the API's schemas cannot say. ${what === undefined ? 'A text' : capital(what)} is shown.`,
+  );
+  return { type: type.toUpperCase() };
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { abortSignal, flag, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -36,19 +36,33 @@ interface ReadCall extends ObservedCall {
   readonly given: string | undefined;
 }
 
+const optionTable = {
+  signal: abortSignal,
+  media: withDefault(flag, true),
+} satisfies TableOf<GeminiDispatchOptions>;
+
 /**
  * Runs the function calls of a response (of its first candidate), of a content, of parts, or calls
  * themselves, by the session's plan, and gives the parts of the next user content: one for every
  * call, in the order of the calls. A failed call is a part whose response has an `error`.
  * @throws MisuseError `invalid_option` (as a rejection) for what is none of them, and for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { dispatchGemini, type GeminiResponse } from 'host-tools/gemini';
+ *
+ * declare const response: GeminiResponse; // what `ai.models.generateContent` resolved to
+ * const parts = await dispatchGemini(session, response);
+ * // Send `{ role: 'user', parts }` after the response's content with the next request.
+ * ```
  */
 export async function dispatchGemini(
   session: ToolSession,
   response: GeminiResponse | GeminiContent | readonly GeminiPart[] | readonly GeminiFunctionCall[],
   options?: GeminiDispatchOptions,
 ): Promise<GeminiFunctionResponsePart[]> {
-  const { signal, media = true } = readOptions('dispatchGemini', options, ['signal', 'media']);
+  const { signal, media } = readOptions('dispatchGemini', options, optionTable);
   if (typeof response !== 'object' || response === null)
     throw new MisuseError(
       'invalid_option',

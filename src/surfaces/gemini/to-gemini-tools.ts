@@ -1,8 +1,5 @@
-/** A session's tools as the Gemini API takes them. */
-
-import { describe } from '../../errors.ts';
-import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import type { ToolSession } from '../../index.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { listingOf, type SurfaceWarning } from '../shared/listing.ts';
 import type {
   GeminiFunctionCall,
@@ -45,19 +42,25 @@ export interface GeminiCallableTool {
   callTool: (functionCalls: readonly GeminiFunctionCall[]) => Promise<GeminiFunctionResponsePart[]>;
 }
 
+const optionTable = {
+  schema: withDefault(oneOf('json-schema', 'openapi'), 'json-schema'),
+} satisfies TableOf<GeminiToolsOptions>;
+
 /**
  * The session's effective tools for a request. Schemas are converted once, whatever the number of
  * steps and sessions.
  * @throws MisuseError `invalid_option` for a `schema` that is none, and for unknown options.
+ *
+ * @example
+ * ```ts
+ * import { toGeminiTools } from 'host-tools/gemini';
+ *
+ * const { tools } = toGeminiTools(session);
+ * // ai.models.generateContent({ model, contents, config: { tools } });
+ * ```
  */
 export function toGeminiTools(session: ToolSession, options?: GeminiToolsOptions): GeminiTools {
-  const { schema = 'json-schema' } = readOptions('toGeminiTools', options, ['schema']);
-  if (!(schema === 'json-schema' || schema === 'openapi'))
-    throw new MisuseError(
-      'invalid_option',
-      `toGeminiTools: expected \`schema\` to be "json-schema" or "openapi", got ` +
-        `${describe(schema)}.`,
-    );
+  const { schema } = readOptions('toGeminiTools', options, optionTable);
   const { nameMap, warnings } = listingOf(
     session,
     schema === 'openapi' ? apiSchemaDialect : jsonSchemaDialect,

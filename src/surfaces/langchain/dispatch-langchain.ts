@@ -2,7 +2,7 @@
 import type { ToolMessage } from '@langchain/core/messages';
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { abortSignal, readOptions, type TableOf } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -17,19 +17,35 @@ export interface LangChainDispatchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const optionTable = {
+  signal: abortSignal,
+} satisfies TableOf<LangChainDispatchOptions>;
+
 /**
  * Runs the calls of an AI message by the session's plan and gives one message for each: those that
  * LangChain could read in their order, then those whose arguments are no JSON. A failed call is a
  * message with the status `error`.
  * @throws MisuseError (rejects with) `invalid_option` for what is no message and for unknown
  * options, `missing_dependency` without `@langchain/core`.
+ *
+ * @example
+ * ```ts
+ * import { AIMessage } from '@langchain/core/messages';
+ * import { dispatchLangChain } from 'host-tools/langchain';
+ *
+ * const message = new AIMessage({
+ *   content: '',
+ *   tool_calls: [{ id: 'c1', name: 'add', args: { a: 1, b: 2 } }],
+ * });
+ * const answers = await dispatchLangChain(session, message);
+ * ```
  */
 export async function dispatchLangChain(
   session: ToolSession,
   message: object,
   options?: LangChainDispatchOptions,
 ): Promise<ToolMessage[]> {
-  const { signal } = readOptions('dispatchLangChain', options, ['signal']);
+  const { signal } = readOptions('dispatchLangChain', options, optionTable);
   if (
     typeof message !== 'object' ||
     message === null ||

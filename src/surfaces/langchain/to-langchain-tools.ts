@@ -1,9 +1,8 @@
 /** A session's effective tools as LangChain's own. */
 import type { DynamicStructuredTool } from '@langchain/core/tools';
-import { describe } from '../../errors.ts';
-import { MisuseError, type ToolFailure, type ToolSession } from '../../index.ts';
+import type { ToolFailure, ToolSession } from '../../index.ts';
 import { cloneJson } from '../../json.ts';
-import { readOptions } from '../../options.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { readArguments } from '../../surface-port.ts';
 import {
   type Dialect,
@@ -53,6 +52,9 @@ export interface LangChainFailure extends Error {
   readonly result: ToolFailure;
 }
 
+const optionTable = {
+  failures: withDefault(oneOf('text', 'errors'), 'text'),
+} satisfies TableOf<LangChainOptions>;
 const made = new WeakMap<Listing, Map<'text' | 'errors', LangChainTools>>();
 
 /**
@@ -60,15 +62,17 @@ const made = new WeakMap<Listing, Map<'text' | 'errors', LangChainTools>>();
  * with the status `error`; no call throws, unless `failures: "errors"` asks for that.
  * @throws MisuseError `missing_dependency` without `@langchain/core`, `invalid_option` for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { toLangChainTools } from 'host-tools/langchain';
+ *
+ * const { tools } = toLangChainTools(session);
+ * // createAgent({ model, tools });
+ * ```
  */
 export function toLangChainTools(session: ToolSession, options?: LangChainOptions): LangChainTools {
-  const { failures = 'text' } = readOptions('toLangChainTools', options, ['failures']);
-  if (failures !== 'text' && failures !== 'errors')
-    throw new MisuseError(
-      'invalid_option',
-      `toLangChainTools: expected \`failures\` to be "text" or "errors", got ` +
-        `${describe(failures)}.`,
-    );
+  const { failures } = readOptions('toLangChainTools', options, optionTable);
   const listing = listingOf(session, dialect);
   const known = made.get(listing) ?? new Map<'text' | 'errors', LangChainTools>();
   made.set(listing, known);

@@ -2,7 +2,7 @@
 
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { abortSignal, readOptions, type TableOf } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';
@@ -33,6 +33,10 @@ interface ReadCall extends ObservedCall {
   readonly api: 'chat' | 'responses';
 }
 
+const optionTable = {
+  signal: abortSignal,
+} satisfies TableOf<OpenAIDispatchOptions>;
+
 /**
  * Runs the calls of a chat completion message (or of its `tool_calls`), or of a response's output
  * (or of the response), by the session's plan, and gives the messages or items to send back: one
@@ -40,6 +44,15 @@ interface ReadCall extends ObservedCall {
  * custom tools and of the provider's own tools are passed over; they are not the session's.
  * @throws MisuseError `invalid_option` (as a rejection) for what is neither, and for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { dispatchOpenAI, type OpenAIChatMessage } from 'host-tools/openai';
+ *
+ * declare const message: OpenAIChatMessage; // `completion.choices[0].message`
+ * const answers = await dispatchOpenAI(session, message);
+ * // Send `[...messages, message, ...answers]` with the next request.
+ * ```
  */
 export function dispatchOpenAI(
   session: ToolSession,
@@ -56,7 +69,7 @@ export async function dispatchOpenAI(
   payload: unknown,
   options?: OpenAIDispatchOptions,
 ): Promise<(OpenAIToolMessage | OpenAIFunctionCallOutput)[]> {
-  const { signal } = readOptions('dispatchOpenAI', options, ['signal']);
+  const { signal } = readOptions('dispatchOpenAI', options, optionTable);
   if (typeof payload !== 'object' || payload === null)
     throw new MisuseError(
       'invalid_option',

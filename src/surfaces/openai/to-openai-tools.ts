@@ -1,8 +1,5 @@
-/** A session's tools as OpenAI's APIs take them. */
-
-import { describe } from '../../errors.ts';
-import { type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import type { JsonObject, ToolSession } from '../../index.ts';
+import { flag, fn, oneOf, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
 import { agentsTool, approvalPolicyOf, type OpenAIAgentsToolFactory } from './agents-tool.ts';
 import type {
@@ -40,27 +37,31 @@ export interface OpenAITools<Tool> {
   readonly warnings: readonly SurfaceWarning[];
 }
 
+const optionTable = {
+  api: withDefault(oneOf('chat', 'responses', 'agents'), 'chat'),
+  strict: withDefault(flag, true),
+  tool: fn<OpenAIAgentsToolFactory>(),
+} satisfies TableOf<OpenAIToolsOptions>;
+
 /**
  * The session's effective tools for a request. Schemas are converted once, whatever the number of
  * steps and sessions.
  * @throws MisuseError `invalid_option` for an `api` or a `tool` that is none, and for unknown
  * options.
+ *
+ * @example
+ * ```ts
+ * import { toOpenAITools } from 'host-tools/openai';
+ *
+ * const { tools } = toOpenAITools(session);
+ * // client.chat.completions.create({ model, messages, tools });
+ * ```
  */
 export function toOpenAITools<Api extends OpenAIApi = 'chat'>(
   session: ToolSession,
   options?: OpenAIToolsOptions<Api>,
 ): OpenAITools<OpenAIToolOf[Api]> {
-  const {
-    api = 'chat',
-    strict = true,
-    tool,
-  } = readOptions<OpenAIToolsOptions>('toOpenAITools', options, ['api', 'strict', 'tool']);
-  if (!(api === 'chat' || api === 'responses' || api === 'agents'))
-    throw new MisuseError(
-      'invalid_option',
-      `toOpenAITools: expected \`api\` to be "chat", "responses" or "agents", got ` +
-        `${describe(api)}.`,
-    );
+  const { api, strict, tool } = readOptions('toOpenAITools', options, optionTable);
   const listing = listingOf(session, strict ? strictDialect : plainDialect);
   const { shown, nameMap, warnings } = listing;
   const tools =

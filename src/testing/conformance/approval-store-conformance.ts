@@ -26,7 +26,7 @@ function record(id: string, sessionId = 's', more: JsonObject = {}): ApprovalRec
     id,
     sessionId,
     expiresAt: Date.now() + 3_600_000,
-  };
+  } as unknown as ApprovalRecord;
 }
 
 const idsOf = (records: readonly JsonObject[]): unknown[] => records.map(({ id }) => id).sort();
@@ -222,6 +222,16 @@ const rules: PortRuleBodies<ApprovalStore> = {
  * `for (const rule of approvalStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` gives
  * a fresh, empty store for each rule, or one with a name space of its own; a `close` of it, where
  * there is one, is called after the rule.
+ *
+ * @example
+ * ```ts
+ * import type { ApprovalStore } from 'host-tools';
+ * import { approvalStoreConformance } from 'host-tools/testing';
+ * import { test } from 'vitest';
+ *
+ * declare const makeMyStore: () => ApprovalStore; // yours
+ * for (const rule of approvalStoreConformance(makeMyStore)) test(rule.name, rule.run);
+ * ```
  */
 export function approvalStoreConformance(
   makeStore: () => MaybePromise<ApprovalStore>,

@@ -215,6 +215,16 @@ const rules: PortRuleBodies<RelayBus> = {
  * `for (const rule of busConformance(make)) test(rule.name, rule.run)`. `makeBus` gives a bus for
  * each rule, where nobody listens yet, or with a name space of its own; its `close`, where it has
  * one, is called after the rule.
+ *
+ * @example
+ * ```ts
+ * import { memoryBus } from 'host-tools/relay';
+ * import { busConformance } from 'host-tools/testing';
+ * import { test } from 'vitest';
+ *
+ * // Put your bus in the place of `memoryBus()`.
+ * for (const rule of busConformance(() => memoryBus())) test(rule.name, rule.run);
+ * ```
  */
 export function busConformance(makeBus: () => MaybePromise<RelayBus>): readonly PortRule[] {
   return portRules(makeBus, rules);

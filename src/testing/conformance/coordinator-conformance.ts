@@ -1,7 +1,7 @@
 /**
  * The coordinator's contract as data: rules that any test runner can execute on any coordinator.
  */
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options.ts';
 import { hookDataRules } from './coordinator-conformance-hook-data.ts';
 import { hookRules } from './coordinator-conformance-hooks.ts';
 import { mountRules } from './coordinator-conformance-mounts.ts';
@@ -29,14 +29,23 @@ export interface CoordinatorConformanceOptions {
  * fresh, empty coordinator for each rule. A declared feature that is missing fails its rules;
  * nothing is skipped on its own.
  * @throws MisuseError for an unknown feature.
+ *
+ * @example
+ * ```ts
+ * import { coordinatorConformance, TestCoordinator } from 'host-tools/testing';
+ * import { test } from 'vitest';
+ *
+ * // Put your coordinator in the place of `TestCoordinator`.
+ * for (const rule of coordinatorConformance(() => new TestCoordinator())) test(rule.name, rule.run);
+ * ```
  */
 export function coordinatorConformance(
   make: () => ConformanceTarget | Promise<ConformanceTarget>,
   options?: CoordinatorConformanceOptions,
 ): ConformanceRule[] {
   const where = 'coordinatorConformance';
-  const { features: given } = readOptions(where, options, ['features']);
-  const features = readOptions(where, given, Object.keys(coordinatorFeatures), { noun: 'feature' });
+  const { features: given } = readMembers(where, options, ['features']);
+  const features = readMembers(where, given, Object.keys(coordinatorFeatures), { noun: 'feature' });
   const bodies: readonly RuleBody[] = [
     ...mountRules,
     ...serviceRules,

@@ -17,6 +17,16 @@ import { sessionRules } from './store-conformance-sessions.ts';
  * `for (const rule of storeConformance(make)) test(rule.name, rule.run)`. `makeStore` gives a
  * fresh, empty store for each rule, or one with a name space of its own; its `close`, where it has
  * one, is called after the rule. Some rules wait for up to a second, by the clock of the machine.
+ *
+ * @example
+ * ```ts
+ * import { memoryStore } from 'host-tools/relay';
+ * import { storeConformance } from 'host-tools/testing';
+ * import { test } from 'vitest';
+ *
+ * // Put your store in the place of `memoryStore()`.
+ * for (const rule of storeConformance(() => memoryStore())) test(rule.name, rule.run);
+ * ```
  */
 export function storeConformance(makeStore: () => MaybePromise<RelayStore>): readonly PortRule[] {
   return [

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { type AnyEvent, serializeOutput, type ToolResult, type ToolSession } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { readMembers } from '../../options.ts';
 import { conformanceWorld } from './surface-conformance-world.ts';
 
 /** What came back from a surface, in the words of this suite. */
@@ -35,7 +35,16 @@ export interface SurfaceUnderTest {
   close?(): Promise<void> | void;
 }
 
-/** What a surface may be unable to say. */
+/**
+ * What a surface may be unable to say.
+ *
+ * @example
+ * ```ts
+ * import { surfaceFeatures } from 'host-tools/testing';
+ *
+ * console.log(surfaceFeatures); // the names that `features` of `surfaceConformance` takes
+ * ```
+ */
 export const surfaceFeatures = {
   errors: 'a failed call is marked as one',
   codes: 'the error code is shown',
@@ -140,14 +149,31 @@ const rows: readonly Row[] = [
  * behind the surface, afresh for each rule. A call through it must give the text, the failure mark,
  * the code and the events of a direct call on an equal session.
  * @throws MisuseError for an unknown feature.
+ *
+ * @example
+ * ```ts
+ * import { serializeOutput } from 'host-tools';
+ * import { surfaceConformance } from 'host-tools/testing';
+ * import { test } from 'vitest';
+ *
+ * // Put calls through your surface in the place of `session.call`.
+ * const rules = surfaceConformance((session) => ({
+ *   async call(name, input, { signal }) {
+ *     const result = await session.call(name, input, { signal });
+ *     const text = serializeOutput(result);
+ *     return { text, isError: !result.success, code: result.error?.code };
+ *   },
+ * }));
+ * for (const rule of rules) test(rule.name, rule.run);
+ * ```
  */
 export function surfaceConformance(
   make: (session: ToolSession) => SurfaceUnderTest | Promise<SurfaceUnderTest>,
   options?: SurfaceConformanceOptions,
 ): SurfaceRule[] {
   const where = 'surfaceConformance';
-  const { features: given } = readOptions(where, options, ['features']);
-  const features = readOptions(where, given, Object.keys(surfaceFeatures), { noun: 'feature' });
+  const { features: given } = readMembers(where, options, ['features']);
+  const features = readMembers(where, given, Object.keys(surfaceFeatures), { noun: 'feature' });
   const has = (feature: SurfaceFeature): boolean => features[feature] !== false;
   const offered = rows.filter(({ needs = [] }) => needs.every(has));
   const rules = offered.map(

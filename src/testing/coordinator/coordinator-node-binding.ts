@@ -4,7 +4,7 @@
  */
 
 import type { CancellationPort, HookResult } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import { anything, flag, fn, readOptions, type TableOf, withDefault } from '../../options.ts';
 import type {
   NodeBinding,
   NodeHookResult,
@@ -18,7 +18,7 @@ export interface TestNodeBindingOptions {
   readonly hooks?: TestHooks | undefined;
   /** What `cancellation` answers. @default a token that is never cancelled */
   readonly cancellation?: CancellationPort | undefined;
-  /** @default {} */
+  /** What `config` of the binding returns. @default {} */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** Where capabilities are kept, as values. @default an empty map */
   readonly capabilities?: Map<string, unknown> | undefined;
@@ -64,30 +64,33 @@ export interface TestNodeBinding extends NodeBinding {
   readonly cleanups: number;
 }
 
-const optionNames = [
-  'hooks',
-  'cancellation',
-  'config',
-  'capabilities',
-  'toDict',
-  'onCleanup',
-  'awaitsHandlers',
-  'detachedHooks',
-] as const satisfies readonly (keyof TestNodeBindingOptions)[];
+const bindingTable = {
+  hooks: anything<TestHooks>(),
+  cancellation: anything<CancellationPort>(),
+  config: withDefault(anything<NonNullable<TestNodeBindingOptions['config']>>(), Object.freeze({})),
+  capabilities: anything<Map<string, unknown>>(),
+  toDict: fn<NonNullable<TestNodeBindingOptions['toDict']>>(),
+  onCleanup: fn<NonNullable<TestNodeBindingOptions['onCleanup']>>(),
+  awaitsHandlers: withDefault(flag, false),
+  detachedHooks: withDefault(flag, false),
+} satisfies TableOf<TestNodeBindingOptions>;
 
 /**
  * Makes a stand-in for the binding, for {@link fromNodeBinding}. Arguments of the wrong kind throw
  * a TypeError, as native ones do.
+ *
+ * @example
+ * ```ts
+ * import { fromNodeBinding } from 'host-tools/amplifier';
+ * import { createTestNodeBinding } from 'host-tools/testing';
+ *
+ * const coordinator = fromNodeBinding(createTestNodeBinding());
+ * ```
  */
 export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeBinding {
-  const options = readOptions('createTestNodeBinding', given, optionNames);
-  const {
-    hooks = createTestHooks(),
-    capabilities = new Map<string, unknown>(),
-    config = {},
-    awaitsHandlers = false,
-    detachedHooks = false,
-  } = options;
+  const options = readOptions('createTestNodeBinding', given, bindingTable);
+  const { config, awaitsHandlers, detachedHooks } = options;
+  const { hooks = createTestHooks(), capabilities = new Map<string, unknown>() } = options;
   const fatal: unknown[] = [];
   let cleanups = 0;
   const none: CancellationPort = { isCancelled: false, isGraceful: false, isImmediate: false };

@@ -3,10 +3,17 @@
  * faults on demand and an injected clock.
  */
 
-import { describe } from '../../errors.ts';
 import type { CancellationPort, Coordinator, HookResult } from '../../index.ts';
-import { MisuseError } from '../../index.ts';
-import { readOptions } from '../../options.ts';
+import {
+  anything,
+  fn,
+  object,
+  oneOf,
+  readOptions,
+  type TableOf,
+  text,
+  withDefault,
+} from '../../options.ts';
 import { type CleanupStack, createCleanupStack } from '../../surfaces/amplifier/cleanup-stack.ts';
 import { type Contributions, createContributions } from '../../surfaces/amplifier/contributions.ts';
 import type { CoordinatorFault } from '../../surfaces/amplifier/coordinator-faults.ts';
@@ -37,11 +44,14 @@ export interface TestCoordinatorOptions {
    * what is refused throws. @default 'async'
    */
   readonly mode?: 'async' | 'sync' | undefined;
-  /** @default 'test-session' */
+  /** The id of the coordinator's session. @default 'test-session' */
   readonly sessionId?: string | undefined;
-  /** @default null */
+  /** The id of its parent session. @default null */
   readonly parentId?: string | null | undefined;
-  /** @default { session: { orchestrator: 'test-orchestrator', context: 'test-context' } } */
+  /**
+   * The mount plan.
+   * @default { session: { orchestrator: 'test-orchestrator', context: 'test-context' } }
+   */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
   /** The clock of hook timestamps: epoch milliseconds. @default Date.now */
   readonly now?: (() => number) | undefined;
@@ -51,6 +61,18 @@ export interface TestCoordinatorOptions {
    */
   readonly approval?: StubAnswer | null | undefined;
 }
+
+const coordinatorTable = {
+  mode: withDefault(oneOf('async', 'sync'), 'async'),
+  sessionId: withDefault(text(), 'test-session'),
+  parentId: withDefault(anything<string | null>(), null),
+  config: withDefault(
+    object<Readonly<Record<string, unknown>>>(),
+    Object.freeze({ session: { orchestrator: 'test-orchestrator', context: 'test-context' } }),
+  ),
+  now: fn<() => number>(),
+  approval: anything<StubAnswer | null>(),
+} satisfies TableOf<TestCoordinatorOptions>;
 
 /**
  * One `mount` or `unmount`, as it was asked for: recorded before it is checked, so refused ones are
@@ -75,7 +97,19 @@ export interface TestCancellation extends CancellationPort {
   reset(): void;
 }
 
-/** See the file's head. A coordinator is never closed; make a fresh one for each test. */
+/**
+ * See the file's head. A coordinator is never closed; make a fresh one for each test.
+ *
+ * @example
+ * ```ts
+ * import { mount } from 'host-tools';
+ * import { TestCoordinator } from 'host-tools/testing';
+ *
+ * const coordinator = new TestCoordinator();
+ * await mount(session, coordinator);
+ * console.log(coordinator.mountHistory);
+ * ```
+ */
 export class TestCoordinator implements Coordinator {
   /** How `mount` and `unmount` answer. */
   readonly mode: 'async' | 'sync';
@@ -106,26 +140,11 @@ export class TestCoordinator implements Coordinator {
   readonly #failing = new Map<string, Error>();
 
   constructor(options: TestCoordinatorOptions = {}) {
-    const {
-      mode = 'async',
-      sessionId = 'test-session',
-      parentId = null,
-      config = { session: { orchestrator: 'test-orchestrator', context: 'test-context' } },
-      now,
-      approval,
-    } = readOptions('TestCoordinator', options, [
-      'mode',
-      'sessionId',
-      'parentId',
-      'config',
-      'now',
-      'approval',
-    ]);
-    if (mode !== 'async' && mode !== 'sync')
-      throw new MisuseError(
-        'invalid_option',
-        `TestCoordinator: expected \`mode\` to be "async" or "sync", got ${describe(mode)}.`,
-      );
+    const { mode, sessionId, parentId, config, now, approval } = readOptions(
+      'TestCoordinator',
+      options,
+      coordinatorTable,
+    );
     this.mode = mode;
     this.sessionId = sessionId;
     this.parentId = parentId;

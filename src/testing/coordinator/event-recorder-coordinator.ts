@@ -7,6 +7,15 @@ export type RecordedEvent = readonly [name: string, data: Readonly<Record<string
 /**
  * Keeps events as `[name, data]`. `record` is a hook handler too:
  * `hooks.register('tool:pre', recorder.record)`.
+ *
+ * @example
+ * ```ts
+ * import { EventRecorder, TestCoordinator } from 'host-tools/testing';
+ *
+ * const coordinator = new TestCoordinator();
+ * const recorder = new EventRecorder();
+ * coordinator.hooks.register('tool:pre', recorder.record);
+ * ```
  */
 export class EventRecorder {
   #events: RecordedEvent[] = [];

@@ -54,6 +54,17 @@ interface Heard {
  * each other.
  * @throws MisuseError `closed` for a session that is closed, `invalid_option` for what is no
  * session.
+ *
+ * @example
+ * ```ts
+ * import { recordTape } from 'host-tools/testing';
+ * import { writeFile } from 'node:fs/promises';
+ *
+ * const recording = recordTape(session);
+ * await session.call(add, { a: 1, b: 2 });
+ * await writeFile('add.tape.json', JSON.stringify(recording.tape()));
+ * recording.stop();
+ * ```
  */
 export function recordTape(session: ToolSession): TapeRecording {
   const state = stateOf(session);

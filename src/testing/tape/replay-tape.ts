@@ -101,6 +101,17 @@ export interface TapeReplay {
  * the next. The tape is copied and stays as it is.
  * @throws MisuseError `invalid_file` that names the place, for what is no tape or one of another
  * version.
+ *
+ * @example
+ * ```ts
+ * import { createTestSession, replayTape } from 'host-tools/testing';
+ * import { readFile } from 'node:fs/promises';
+ *
+ * const replay = replayTape(JSON.parse(await readFile('add.tape.json', 'utf8')));
+ * const session = createTestSession({ tools: replay.tools });
+ * await session.call('add', { a: 1, b: 2 }); // answered from the tape
+ * console.log(replay.report());
+ * ```
  */
 export function replayTape(tape: Tape): TapeReplay {
   const { tools, calls, redact = [] } = readTape(tape);

@@ -17,14 +17,14 @@ describe('a wait for a slot', () => {
       code: 'rate_limited',
       reason: 'queue_full',
       retryable: true,
-      message: '1 calls of this session are waiting already. Try again later.',
+      message: 'This session already has 1 calls waiting for a slot. Try again later.',
     });
     await vi.advanceTimersByTimeAsync(1_500);
     expect((await (calls[1] as Promise<ToolResult>)).error).toMatchObject({
       code: 'rate_limited',
       reason: 'queue_timeout',
       retryable: true,
-      message: 'No slot came free within 1.5 s. Try again later.',
+      message: 'No slot became free within 1.5 s. Try again later.',
     });
     hold.open();
     await calls[0];
@@ -175,7 +175,7 @@ describe('a resource key', () => {
           reason: 'deadlock',
           retryable: false,
           message:
-            'The call would wait for what only its own callers hold. Call the tools one after ' +
+            'The call would wait for a slot that only its own callers hold. Call the tools one after ' +
             'another.',
         }),
       ]);
@@ -187,12 +187,12 @@ describe('a resource key', () => {
     [
       'answers a promise',
       async () => 'x',
-      'Expected `resourceKey` to answer a string at once, got a promise.',
+      'Expected `resourceKey` to return a string synchronously, got a promise.',
     ],
     [
       'answers a number',
       () => 7,
-      'Expected `resourceKey` to answer a string at once, got `7` (number).',
+      'Expected `resourceKey` to return a string synchronously, got `7` (number).',
     ],
     [
       'throws',
@@ -212,7 +212,7 @@ describe('a resource key', () => {
         code: 'policy_error',
         reason: 'resource_key_failed',
         source: 'tool',
-        message: 'The resource key of `a` could not be worked out, so the call did not run.',
+        message: 'The resource key of `a` could not be determined, so the call did not run.',
         cause: expect.objectContaining({ message }),
       });
       expect(told).toMatchObject([{ source: 'resourceKey', err: { message } }]);

@@ -182,7 +182,7 @@ describe('a limit of calls a minute', () => {
       retryable: true,
       details: { retryAfterMs: 59_001 },
     });
-    expect(error?.message).toBe('More calls a minute than the limit of 1. Try again in 60 s.');
+    expect(error?.message).toBe('The limit of 1 calls per minute is reached. Try again in 60 s.');
   });
 });
 

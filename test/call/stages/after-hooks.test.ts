@@ -42,7 +42,7 @@ describe('what an after hook answers', () => {
     [
       'no error',
       undefined,
-      { code: 'handler_error', message: 'A hook replaced the result by a failure.' },
+      { code: 'handler_error', message: 'A hook replaced the result with a failure.' },
     ],
     [
       'an unknown code',
@@ -57,12 +57,12 @@ describe('what an after hook answers', () => {
     [
       'what is no text',
       { code: 5, message: 5, reason: 5 },
-      { code: 'handler_error', message: 'A hook replaced the result by a failure.' },
+      { code: 'handler_error', message: 'A hook replaced the result with a failure.' },
     ],
     [
       'an empty message',
       { message: '' },
-      { code: 'handler_error', message: 'A hook replaced the result by a failure.' },
+      { code: 'handler_error', message: 'A hook replaced the result with a failure.' },
     ],
   ])('a failure with %s fails the call', async (_, given, error) => {
     const { w } = withHooks((() => ({ success: false, error: given })) as never);

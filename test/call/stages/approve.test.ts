@@ -67,7 +67,7 @@ describe('an event of an approval holds what was said, and no member for what wa
     const called = session.call('pay', { amount: 5 }, { callId: 'c' });
     await vi.advanceTimersByTimeAsync(300_000);
     expect(await called).toMatchObject({
-      error: { message: 'Nobody answered the approval of `pay` in time.' },
+      error: { message: 'No one answered the approval request for `pay` in time.' },
     });
     expect(said(events, 'approval:denied')).toStrictEqual({
       toolName: 'pay',
@@ -121,12 +121,12 @@ describe('a refusal tells the model', () => {
     [
       'what the person said',
       { decision: 'reject_once', message: 'Ask on Monday.' },
-      'The call of `pay` was not approved: Ask on Monday.',
+      'The call to `pay` was not approved: Ask on Monday.',
     ],
     [
       'not to repeat the call, where the person said nothing',
       'reject_once',
-      'The call of `pay` was not approved (rejected). Do not repeat it; ask what to do instead.',
+      'The call to `pay` was not approved. Do not retry it; ask the user how to proceed.',
     ],
   ])('%s', async (_, answer, message) => {
     expect(
@@ -185,7 +185,9 @@ describe('the approver', () => {
           /^Expected the approver to answer "allow_once", .* got `perhaps` \(string\)\.$/,
         ),
       );
-      expect(JSON.stringify(puzzling.warnings)).toContain('an approver answered what is no answer');
+      expect(JSON.stringify(puzzling.warnings)).toContain(
+        'an approver returned something that is not an answer',
+      );
     },
   );
 

@@ -67,12 +67,12 @@ describe('what a before hook answers', () => {
   });
 
   test.each<[string, unknown, string]>([
-    ['what is no answer', () => 'yes', 'answered nonsense'],
-    ['an unknown action', () => ({ action: 'allow' }), 'answered nonsense'],
+    ['what is no answer', () => 'yes', 'returned an unknown answer'],
+    ['an unknown action', () => ({ action: 'allow' }), 'returned an unknown answer'],
     [
       'an action that it only inherits',
       () => Object.create({ action: 'continue' }),
-      'answered nonsense',
+      'returned an unknown answer',
     ],
     [
       'a denial without a reason',
@@ -82,12 +82,12 @@ describe('what a before hook answers', () => {
     [
       'an input that is no object',
       () => ({ action: 'modify', input: [] }),
-      'answered an input that is not a JSON object',
+      'returned an input that is not a JSON object',
     ],
     [
       'an input that is no JSON',
       () => ({ action: 'modify', input: { n: 1n } }),
-      'answered an input that is not a JSON object',
+      'returned an input that is not a JSON object',
     ],
   ])('%s is said to the caller', async (_, hook, says) => {
     expect((await called([hook])).error).toMatchObject({
@@ -99,7 +99,7 @@ describe('what a before hook answers', () => {
 
   test('what is no answer is told to the host, with what was expected and what came', async () => {
     const message =
-      'Expected a before hook to answer nothing, { action: "continue" }, { action: "modify", ' +
+      'Expected a before hook to return nothing, { action: "continue" }, { action: "modify", ' +
       'input } or { action: "deny", reason, message? }, got `7` (number).';
     const { error, told } = await called([() => 7]);
     expect(error?.cause).toMatchObject({ code: 'invalid_option', message });

@@ -139,7 +139,7 @@ describe('each gate that speaks is a step, and the one that decides is named', (
         decision: {
           effect: 'deny',
           reason: 'denied_by_default',
-          message: 'No rule allows this call, and what is not allowed is denied here.',
+          message: 'The call was denied, because no rule allows it and the default is to deny.',
         },
         source: 'default',
         code: 'policy_denied',
@@ -298,25 +298,25 @@ describe('a gate that fails', () => {
       'a policy without sense',
       { session: { policies: [policy('p', 7)] } },
       'p',
-      'Expected `p` to answer allow(), ask(), deny(reason) or undefined, got `7` (number).',
+      'Expected `p` to return allow(), ask(), deny(reason) or undefined, got `7` (number).',
     ],
     [
       'a check without sense',
       { tool: checking(7) },
       'check',
-      'Expected `check` to answer allow(), ask(), deny(reason), got `7` (number).',
+      'Expected `check` to return allow(), ask(), deny(reason), got `7` (number).',
     ],
     [
       'a check without an answer',
       { tool: checking(undefined) },
       'check',
-      'Expected `check` to answer allow(), ask(), deny(reason), got undefined.',
+      'Expected `check` to return allow(), ask(), deny(reason), got undefined.',
     ],
     [
       'requiresApproval without sense',
       { tool: { requiresApproval: () => 7 } },
       'requiresApproval',
-      'Expected `requiresApproval` to answer a boolean or { title, message?, risk? }, got `7` ' +
+      'Expected `requiresApproval` to return a boolean or { title, message?, risk? }, got `7` ' +
         '(number).',
     ],
   ])(
@@ -332,9 +332,7 @@ describe('a gate that fails', () => {
       });
       expect(error).toMatchObject({ code: 'policy_error', reason: 'policy_nonsense' });
       expect(error).toHaveProperty('cause.message', message);
-      expect(logged).toEqual([
-        `\`${where}\` answered what is no decision, so the call was refused`,
-      ]);
+      expect(logged).toEqual([`\`${where}\` did not return a decision, so the call was refused`]);
     },
   );
 

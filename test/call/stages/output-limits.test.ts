@@ -183,7 +183,7 @@ describe('data that is over the budget', () => {
       code: 'invalid_output',
       reason: 'output_too_large',
       message:
-        'The output of `rows` is over its budget of 100 characters, and data under an output ' +
+        'The output of `rows` is over its budget of 100 characters, and data with an output ' +
         'schema is never cut. Ask for less.',
     });
   });
@@ -304,7 +304,7 @@ describe('an output schema', () => {
         code: 'invalid_output',
         reason: 'output_schema',
         message: expect.stringMatching(
-          /^The output of `rows` does not fit its output schema\. The tool may have run\.\n.*\bn\b/,
+          /^The output of `rows` does not match its output schema\. The tool may have run\.\n.*\bn\b/,
         ),
         details: [{ path: 'n', message: expect.any(String) }],
       });

@@ -40,7 +40,7 @@ describe('a session-scoped handler', () => {
       expect(error?.code).toBe('handler_error');
       expect(error?.cause).toMatchObject({
         message: expect.stringMatching(
-          `^Expected \`create\` to answer \\{ handler, dispose\\? \\}, got ${got}`,
+          `^Expected \`create\` to return \\{ handler, dispose\\? \\}, got ${got}`,
         ),
       });
       await w.settle();

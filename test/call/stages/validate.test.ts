@@ -38,11 +38,11 @@ const asText = refused(
 );
 const tooLarge = refused(
   'too_large',
-  /^The arguments are .*, once the JSON that they hold as text is read\. Send less\.$/,
+  /^The arguments are .*, once the JSON in their texts is read\. Send less\.$/,
 );
 const tooDeep = refused(
   'too_deep',
-  /^The arguments are .*, once the JSON that they hold as text is read\. Send less\.$/,
+  /^The arguments are .*, once the JSON in their texts is read\. Send less\.$/,
 );
 
 describe('a text that holds JSON is read', () => {

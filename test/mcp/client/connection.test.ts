@@ -1,7 +1,7 @@
 /** When a connection is opened, and when it is not. */
 import { describe, expect, test } from 'vitest';
 import { createConnection } from '../../../src/mcp/client/connection.ts';
-import type { Link } from '../../../src/mcp/client/open.ts';
+import type { Link } from '../../../src/mcp/client/link.ts';
 
 function world({
   chance = 0,
@@ -74,7 +74,7 @@ describe('a connection', () => {
     state.fails = true;
     expect(await outcome(connection.link())).toBe('refused');
     expect(await outcome(connection.link())).toBe(
-      'The MCP server cannot be reached; it is tried again in 1 s.',
+      'The MCP server cannot be reached. Try again in 1 s.',
     );
     clock.at = 500;
     state.fails = false;
@@ -92,7 +92,7 @@ describe('a connection', () => {
     const { connection, opened } = world({ reopen: false });
     await connection.link();
     opened[0]?.lose();
-    expect(await outcome(connection.link())).toMatch(/the host has to connect/);
+    expect(await outcome(connection.link())).toMatch(/host must connect/);
   });
 
   test('that is closed stays closed, also what was being opened', async () => {

@@ -25,12 +25,12 @@ describe('a listing is bounded', () => {
     [
       'a cursor that leads to itself',
       (server) => Object.assign(server, { list: () => ({ tools: [], nextCursor: 'again' }) }),
-      /leads nowhere/,
+      /an invalid or repeated cursor/,
     ],
     [
       'a cursor that is no text',
       (server) => Object.assign(server, { list: () => ({ tools: [], nextCursor: {} }) }),
-      /leads nowhere/,
+      /an invalid or repeated cursor/,
     ],
     [
       '100 000 tools',

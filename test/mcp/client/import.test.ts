@@ -235,21 +235,23 @@ describe('texts are cleaned', () => {
     const [long, bare] = imported.tools;
     expect(Buffer.byteLength(long?.description ?? '')).toBeLessThanOrEqual(8_192);
     expect(long?.description.endsWith('é…')).toBe(true);
-    expect(bare?.description).toBe('A tool of the server mcp:raw that it does not describe.');
+    expect(bare?.description).toBe(
+      'A tool of the server mcp:raw, which gives no description of it.',
+    );
   });
 });
 
 describe('what cannot be had is reported, and the rest stands', () => {
   const evil = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=(a+)+$)b' } } };
   test.each<[string, unknown, RegExp]>([
-    ['no object', 'tool', /no object/],
+    ['no object', 'tool', /not an object/],
     ['no name', { inputSchema: { type: 'object' } }, /no name/],
     ['a name of blanks', tool('  '), /non-blank/],
     ['a name that turns around', tool('a\u202eb'), /bidirectional/],
     ['a reserved name', tool('__proto__'), /reserved/],
     ['a name of 3 MB', tool('x'.repeat(3_000_000)), /longer than 1024 characters/],
-    ['a twin', tool('G00D'), /could be taken for `good`/],
-    ['the same again', tool('good'), /could be taken for `good`/],
+    ['a twin', tool('G00D'), /can be mistaken for `good`/],
+    ['the same again', tool('good'), /can be mistaken for `good`/],
     ['no input schema', { name: 'x' }, /inputSchema/],
     ['an input that is no object', tool('x', { inputSchema: { type: 'string' } }), /object/],
     ['a pattern that may hang', tool('x', { inputSchema: evil }), /pattern/i],

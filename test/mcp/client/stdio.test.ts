@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { McpStdioConnection } from '../../../src/mcp/client/open.ts';
+import type { McpStdioConnection } from '../../../src/mcp/client/open-stdio.ts';
 import { brief, clock, closeAll, imports, sessionOver, until } from './world.ts';
 
 afterEach(closeAll);
@@ -80,7 +80,7 @@ describe('starting', () => {
   test('a server that ends at once is quoted, in text that does nothing', async () => {
     await expect(imports(server('broken'))).rejects.toMatchObject({
       message: expect.stringMatching(
-        /^Cannot connect to the MCP server `[^\n]+It said: cannot find \[31mthe database$/,
+        /^Cannot connect to the MCP server `[^\n]+Its standard error ends with: cannot find \[31mthe database$/,
       ),
     });
     await allGone();
@@ -124,7 +124,7 @@ describe('dying', () => {
     const result = await session.call('act', {});
     expect([result.error?.code, result.error?.message]).toEqual([
       'executor_lost',
-      expect.stringMatching(/tried again in \d+ s/),
+      expect.stringMatching(/Try again in \d+ s/),
     ]);
     expect(pids()).toHaveLength(started);
   });

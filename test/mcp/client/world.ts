@@ -4,11 +4,11 @@
  */
 import { HostToolRegistry, type ToolResult, type ToolSession } from '../../../src/index.ts';
 import {
-  type ImportedMcpTools,
   type ImportMcpOptions,
   importThrough,
   type McpConnection,
 } from '../../../src/mcp/client/import.ts';
+import type { ImportedMcpTools } from '../../../src/mcp/client/imported-tools.ts';
 import { type RawServer, startRawServer } from './raw-http.ts';
 
 const open: (() => Promise<unknown>)[] = [];

@@ -239,7 +239,7 @@ describe('a batch', () => {
           id: null,
           error: {
             code: -32_600,
-            message: 'Invalid Request: a batch may have 100 messages at most.',
+            message: 'Invalid Request: a batch may have at most 100 messages.',
           },
         },
       ]);

@@ -238,8 +238,8 @@ describe('what an application answers', () => {
     [{ result: false }, false],
     [{ error: 'plain' }, 'plain'],
     [{ error: { message: 'said', reason: 'no_rows' } }, 'said'],
-    [{ error: null }, 'The application says that the tool failed, and not why.'],
-    [{ error: { code: 7 } }, 'The application says that the tool failed, and not why.'],
+    [{ error: null }, 'The application reported a failure without a message.'],
+    [{ error: { code: 7 } }, 'The application reported a failure without a message.'],
   ])('%j is taken as it is', async (answer, shown) => {
     const one = nodeOf(now);
     const session = await now.world.session();

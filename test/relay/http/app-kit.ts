@@ -4,7 +4,7 @@
  */
 import { vi } from 'vitest';
 import type { JsonObject, ToolResult } from '../../../src/index.ts';
-import type { LiveSession } from '../../../src/relay/calls/live-sessions.ts';
+import type { LiveSession } from '../../../src/relay/calls/live-session.ts';
 import { createCounters } from '../../../src/relay/counters.ts';
 import type { EventStreams, StreamRequest } from '../../../src/relay/events/ports.ts';
 import { type App, createApp } from '../../../src/relay/http/app.ts';

@@ -1,8 +1,8 @@
 /** Hostile bodies and requests: refused in words, and never a 500. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { markDirect } from '../../../src/http/direct-body.ts';
 import type { BodyBounds } from '../../../src/relay/http/bodies.ts';
-import { markDirect } from '../../../src/relay/http/direct-body.ts';
 import { toResponse } from '../../../src/relay/http/reply.ts';
 import { routes } from '../../../src/relay/http/route-table.ts';
 import { base, brokenStore, frontKit, type Made } from './app-kit.ts';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { defineTool, type HostTool, HostToolRegistry } from '../../../src/index.ts';
-import type { LiveSession } from '../../../src/relay/calls/live-sessions.ts';
+import type { LiveSession } from '../../../src/relay/calls/live-session.ts';
 import { createMetadataCache } from '../../../src/relay/http/metadata-cache.ts';
 import { createRelay, memoryBus, memoryStore } from '../../../src/relay/index.ts';
 import type { SessionDocument } from '../../../src/relay/ports/documents.ts';

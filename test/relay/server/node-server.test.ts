@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { directBody } from '../../../src/relay/http/direct-body.ts';
+import { directBody } from '../../../src/http/direct-body.ts';
 import { sseResponse } from '../../../src/relay/http/sse.ts';
 import { programUrl } from '../../runner/programs.ts';
 import { application, bulk, type FakeStreams, fakeStreams, opened } from '../events/stream-kit.ts';

@@ -88,9 +88,9 @@ function client(url: string, options: ClientOptions) {
       }),
   );
   socket.on('error', () => {});
-  // The server may have opened its stream before the socket knows that it is open.
   const say = (frame: unknown): void => {
     const text = typeof frame === 'string' ? frame : JSON.stringify(frame);
+    // The server may serve the socket before the client knows that it is open.
     if (socket.readyState === socket.CONNECTING) socket.once('open', () => socket.send(text));
     else socket.send(text);
   };

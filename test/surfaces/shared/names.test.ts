@@ -92,8 +92,8 @@ describe.each(ways)('%s', (_way, ask) => {
     ['host_exec', '`host_exec` is not available until `host.ready` holds. Call `host_open` first.'],
     ['weather_today', 'The arguments of `weather_today` are invalid.'],
     ['meteo_n_chste', 'The arguments of `meteo_n_chste` are invalid.'],
-    ['host_wire', 'The call of `host_wire` was not approved'],
-    ['host_odd', 'The output of `host_odd` does not fit'],
+    ['host_wire', 'The call to `host_wire` was not approved'],
+    ['host_odd', 'The output of `host_odd` does not match'],
     ['host_outer', 'The arguments of `weather_today` are invalid.'],
   ])('a call to %s is answered in shown names', async (name, words) => {
     const text = await ask(world(), name);

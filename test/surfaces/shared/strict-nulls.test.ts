@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { alternatives, takesNull, withoutStrictNulls } from '../../../src/call/strict-nulls.ts';
+import { alternatives } from '../../../src/call/schema-places.ts';
+import { withoutStrictNulls } from '../../../src/call/strict-nulls.ts';
+import { takesNull } from '../../../src/call/takes-null.ts';
 import { type JsonObject, type JsonValue, jsonSchema } from '../../../src/index.ts';
 import { createTestSession, mockTool } from '../../../src/testing/index.ts';
 

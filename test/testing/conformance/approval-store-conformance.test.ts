@@ -116,7 +116,7 @@ const faulty: Record<
     ['the records of a session are listed, whoever their principal is, and no others'],
   ],
   'that keeps only what has a token': [
-    (inner) => ({ put: (record) => (record.token === undefined ? undefined : inner.put(record)) }),
+    (inner) => ({ put: (record) => ('token' in record ? inner.put(record) : undefined) }),
     ['the mark that a record was taken is kept and listed, and leaves other records alone'],
   ],
   'that lists only what has a token': [

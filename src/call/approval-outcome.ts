@@ -1,0 +1,106 @@
+/** What an answer to an approval request does to its call, and the texts of every refusal. */
+import type { ReadAnswer } from '../approval/request.ts';
+import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
+import { type ToolError, toolError, withCause } from '../errors.ts';
+import type { Call, FoundCall } from '../state/call.ts';
+import { scrubText } from './call-secrets.ts';
+import { reportFault } from './report-fault.ts';
+import { keepStanding } from './standing-grants.ts';
+import type { Outcome } from './step.ts';
+import { toldName } from './told-name.ts';
+
+/** Acts on an answer: lets the call continue, replaces its input, adds a grant, or rejects. */
+export function takeAnswer(call: FoundCall, approvalId: string, answer: ReadAnswer): Outcome {
+  if (answer.input !== undefined) {
+    if (answer.input === 'unreadable')
+      return invalidAnswer(call, approvalId, wrongInput, answer.by);
+    if (answer.allowed) {
+      call.canonical = answer.input.value;
+      call.unsafe = answer.input.unsafe;
+      call.more.edited = true;
+    }
+  }
+  if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
+  // A grant is for the final input; an edited one must first be validated and judged.
+  if (call.extra?.edited !== true) keepStanding(call);
+  if (!answer.allowed) return rejected(call, approvalId, 'rejected', answer.by, answer.message);
+  granted(call, approvalId, answer.by);
+  return undefined;
+}
+
+export function granted(call: Call, approvalId: string, by: string | undefined): void {
+  if (call.ended) return;
+  call.approved = true;
+  const { session, toolName, callId } = call;
+  if (session.hears('approval:granted'))
+    session.emit('approval:granted', {
+      toolName,
+      callId,
+      approvalId,
+      ...(by === undefined ? {} : { by }),
+    });
+}
+
+/** @param message Who rejected the call, or why it was rejected, in words for the model. */
+export function rejected(
+  call: Call,
+  approvalId: string | undefined,
+  reason: string,
+  by: string | undefined,
+  message: string | undefined,
+): ToolError {
+  const { session, toolName, callId } = call;
+  const said = message === undefined ? undefined : scrubText(call, message);
+  if (!call.ended && session.hears('approval:denied'))
+    session.emit('approval:denied', {
+      toolName,
+      callId,
+      approvalId: approvalId ?? '',
+      reason,
+      ...(by === undefined ? {} : { by }),
+      ...(said === undefined ? {} : { message: said }),
+    });
+  const why = reason === 'approver_failed' ? ', because the approver failed' : '';
+  return toolError(
+    'approval_denied',
+    said === undefined
+      ? `The call to \`${toldName(call)}\` was not approved${why}. Do not retry it; ask the user ` +
+          'how to proceed.'
+      : `The call to \`${toldName(call)}\` was not approved: ${said}`,
+    { reason },
+  );
+}
+
+/** No person refused the call: the host's own code returned something that is not an answer. */
+export function invalidAnswer(
+  call: Call,
+  approvalId: string,
+  came: string,
+  by: string | undefined,
+): ToolError {
+  const fault = wrongAnswer(came);
+  reportFault(call, fault, 'approver', 'an approver returned something that is not an answer');
+  const message =
+    "the host's approver answered in a wrong form, so the answer could not be read. No person " +
+    'refused the call. Do not retry it; say what happened.';
+  return withCause(rejected(call, approvalId, 'invalid_answer', by, message), fault);
+}
+
+export function timedOut(call: Call, approvalId: string): ToolError {
+  const { session, toolName, callId } = call;
+  if (session.hears('approval:denied'))
+    session.emit('approval:denied', { toolName, callId, approvalId, reason: 'timeout' });
+  return toolError(
+    'approval_timeout',
+    `No one answered the approval request for \`${toldName(call)}\` in time.`,
+    { reason: 'timeout' },
+  );
+}
+
+export function tooManyApprovals(limit: number): ToolError {
+  return toolError(
+    'rate_limited',
+    `This session already has ${limit} calls waiting for approval. Wait until they are answered.`,
+    { reason: 'too_many_approvals' },
+  );
+}

@@ -1,0 +1,104 @@
+/** Suspends a call until a person answers: another process may resume it then. */
+import { randomUUID } from 'node:crypto';
+import type { ApprovalDesk, Suspension } from '../approval/desk.ts';
+import { sealRecord } from '../approval/record.ts';
+import type { ApprovalRequest } from '../approval/request.ts';
+import { inTime, startOperation } from '../approval/store.ts';
+import type { TokenSigner } from '../approval/token.ts';
+import { toolError, withCause } from '../errors.ts';
+import type { Verdict } from '../policy/verdict.ts';
+import type { FoundCall } from '../state/call.ts';
+import { rejected, tooManyApprovals } from './approval-outcome.ts';
+import { announceQuestion, requestFor } from './approval-question.ts';
+import { defaultMaxPending } from './ask-approver.ts';
+import { pendingOf } from './pending-approvals.ts';
+import { reportFault } from './report-fault.ts';
+import type { Outcome } from './step.ts';
+import { toldName } from './told-name.ts';
+
+/** Stores the call, gives the token to the host alone, and ends the call as pending. */
+export async function suspend(
+  call: FoundCall,
+  verdict: Verdict,
+  desk: ApprovalDesk,
+): Promise<Outcome> {
+  const { session } = call;
+  const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
+  if (desk.suspending.size >= limit) return tooManyApprovals(limit);
+  // Suspensions that started earlier count, although their records may not be listed yet.
+  const ahead = [...desk.suspending];
+  const own: Suspension = { id: randomUUID(), refused: false };
+  desk.suspending.add(own);
+  try {
+    const open = new Set((await pendingOf(session, limit)).map(({ id }) => id));
+    for (const other of ahead) if (!other.refused) open.add(other.id);
+    own.refused = true;
+    if (open.size >= limit) return tooManyApprovals(limit);
+    if (call.ended) return undefined;
+    const question = requestFor(call, verdict, own.id, session.registry.ttlMs);
+    if (!question.askable)
+      return rejected(call, undefined, question.reason, undefined, question.message);
+    own.refused = false;
+    if (!(await store(call, question.request, own))) return undefined;
+  } catch (error) {
+    own.refused = true;
+    reportFault(call, error, 'approvals.store', 'the approval store failed');
+    return withCause(
+      rejected(
+        call,
+        undefined,
+        'store_unavailable',
+        undefined,
+        'Approvals cannot be stored at the moment.',
+      ),
+      error,
+    );
+  } finally {
+    desk.suspending.delete(own);
+  }
+  return toolError(
+    'approval_pending',
+    `The call to \`${toldName(call)}\` is waiting for a person's approval. Do not retry it; ` +
+      'continue with other work, or stop and say that it is waiting.',
+    { reason: 'approval_required' },
+  );
+}
+
+/**
+ * Stores the record and announces the question. False if the call ended meanwhile; the record is
+ * then taken out of the store again, so that no one can answer it.
+ */
+async function store(call: FoundCall, request: ApprovalRequest, own: Suspension): Promise<boolean> {
+  const { registry, principal } = call.session;
+  const { signer, store, policyTimeoutMs } = registry;
+  // A session is only created with `approvalMode: "suspend"` if it has a signer and a principal.
+  const { record, token } = sealRecord(signer as TokenSigner, {
+    request,
+    principal: principal as string,
+    input: call.canonical,
+    idempotencyKey: call.idempotencyKey,
+  });
+  let kept = false;
+  const putting = startOperation(() => store.put(record));
+  // Also when the record arrives late.
+  const takeBack = (): void =>
+    void putting
+      .then(undefined, () => {})
+      .then(() => store.take(record.id))
+      .then(undefined, () => {});
+  try {
+    await inTime(putting, policyTimeoutMs);
+    if (!call.ended) announceQuestion(call, request);
+    // A listener may have ended the call when it heard the question.
+    kept = !call.ended;
+  } finally {
+    own.refused = !kept;
+    if (!kept) takeBack();
+  }
+  if (!kept) return false;
+  call.more.pending = Object.freeze({ ...request, token });
+  call.onEnd(({ error }) => {
+    if (error?.code !== 'approval_pending') takeBack();
+  });
+  return true;
+}

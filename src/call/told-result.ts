@@ -1,0 +1,70 @@
+/** The result of a call as events carry it: a copy, without secrets. */
+import { type ToolError, toolError } from '../errors.ts';
+import { cloneJson, type JsonValue } from '../json.ts';
+import { redacted } from '../redaction/spellings.ts';
+import type { ToolResult } from '../result.ts';
+import type { FoundCall } from '../state/call.ts';
+import { copyFor, isShared } from '../state/deliver.ts';
+import { scrubJson } from './call-secrets.ts';
+
+/** A copy of an error: whoever holds the caller's may change it. */
+export function toldError({
+  code,
+  message,
+  reason,
+  ruleId,
+  source,
+  retryable,
+  details,
+}: ToolError): ToolError {
+  return toolError(code, message, {
+    reason,
+    ruleId,
+    source,
+    retryable,
+    details: details === undefined ? undefined : cloneJson(details),
+  });
+}
+
+/** A copy of a result, with secrets hidden by the output schema and by value. */
+export function postedResult(call: FoundCall, result: ToolResult & { success: true }): JsonValue {
+  const { output, metadata } = result;
+  const { session, binding } = call;
+  const hasSecrets = call.extra?.secrets?.none === false;
+  let hidden = output as JsonValue;
+  // A cut may go through the middle of a secret, and half a secret cannot be found.
+  if (hasSecrets && metadata.truncated !== undefined) hidden = redacted;
+  else if (hasSecrets || binding.secretive)
+    hidden = scrubJson(call, hidden, binding.entry.outputRedactor(session.registry.redact));
+  const {
+    callId,
+    toolName,
+    status,
+    attempt,
+    durationMs,
+    fingerprint,
+    repaired,
+    truncated,
+    handler,
+  } = metadata;
+  // One literal: an object made by spreading costs several times as much to freeze.
+  const shown: Record<string, JsonValue> = {
+    callId,
+    toolName,
+    status,
+    attempt,
+    durationMs,
+    fingerprint: fingerprint as string,
+  };
+  if (repaired !== undefined) shown.repaired = copyFor(session, 'tool:post', repaired);
+  if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
+  if (handler !== undefined)
+    shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));
+  // Copied last: an output that is over the budget of redaction needs no copy.
+  const told = { success: true, output: copyFor(session, 'tool:post', hidden), metadata: shown };
+  if (isShared(session, 'tool:post')) {
+    Object.freeze(shown);
+    Object.freeze(told);
+  }
+  return told;
+}

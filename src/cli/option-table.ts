@@ -1,0 +1,85 @@
+/** The options of all commands. */
+
+/** One option. */
+export interface OptionRow {
+  /** How help shows the value; absent for a switch. */
+  readonly value?: string;
+  /** The short name, without its dash. */
+  readonly short?: string;
+  /** Can be given several times. */
+  readonly repeatable?: true;
+  readonly help: string;
+}
+
+/** Every option of every command. */
+export const optionTable = {
+  'host-tools': {
+    value: 'FILE',
+    repeatable: true,
+    help: 'load tools, profiles and rules from a YAML or JSON file; repeatable',
+  },
+  'host-tools-module': {
+    value: 'MOD',
+    repeatable: true,
+    help: 'load tools from a module: a path or a package; repeatable',
+  },
+  profile: { value: 'NAME', help: 'use this profile' },
+  facts: {
+    value: 'JSON|@FILE|-',
+    help: 'facts of the session, such as \'{"hostSession.status":"ready"}\'',
+  },
+  input: {
+    value: 'JSON|@FILE|-',
+    help: 'arguments of the call: JSON, a file, or standard input; default {}',
+  },
+  'timeout-ms': {
+    value: 'N',
+    help: "end a call after N milliseconds; can only shorten the tool's own timeout",
+  },
+  http: {
+    value: '[HOST:]PORT',
+    help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given',
+  },
+  port: { value: 'N', help: 'listen on this port; default 4040; 0 is any free port' },
+  host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
+  redis: {
+    value: 'URL',
+    help: 'keep everything in this Redis, which nodes share; default: in memory',
+  },
+  'host-key': {
+    value: 'VARIABLE',
+    help: 'require the key in this variable for new sessions; its owner can answer approvals',
+  },
+  'allow-origin': {
+    value: 'ORIGIN',
+    repeatable: true,
+    help: 'allow browser pages of this origin; repeatable',
+  },
+  pairing: { help: "let each side trade a session's code for a token, once" },
+  pins: { value: 'FILE', help: 'the file of accepted definitions; created if it does not exist' },
+  accept: {
+    value: 'NAME',
+    repeatable: true,
+    help: 'accept this tool as the server gives it now; repeatable',
+  },
+  yes: { help: 'do not ask about the tools that `--accept` names' },
+  prefix: { value: 'TEXT', help: "put this before each of the server's names" },
+  env: {
+    value: 'NAME',
+    repeatable: true,
+    help: 'pass this environment variable on to the server; repeatable',
+  },
+  header: {
+    value: 'NAME=VARIABLE',
+    repeatable: true,
+    help: 'send this header with the value of an environment variable; repeatable',
+  },
+  'no-calls': { help: 'do not call the tools that are validated' },
+  verbose: { help: 'show the whole stack of what a tool or a module throws, with its causes' },
+  json: { help: 'print one JSON document' },
+  help: { short: 'h', help: 'show this help, or the help of a command' },
+  version: { short: 'V', help: 'show the version' },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+/** An option's name, without its dashes. */
+export type OptionName = keyof typeof optionTable;

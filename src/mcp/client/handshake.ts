@@ -1,0 +1,128 @@
+/** The handshake with a server over any transport, and the link that comes of it. */
+import type { Client, Transport } from '@modelcontextprotocol/client';
+import { messageOf } from '../../errors.ts';
+import { packageVersion } from '../../surface-port.ts';
+import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
+import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import { askUnread, boundAnswers } from './guards.ts';
+import type { Link, OpenOptions } from './link.ts';
+import { loadSdk } from './sdk.ts';
+
+/** What a handshake is made over. */
+export interface HandshakeParts {
+  readonly transport: Transport;
+  /** Names the server in messages. */
+  readonly place: string;
+  /** Milliseconds that the server has to say which protocol era it supports. */
+  readonly probeMs: number;
+  /** The end of what the server wrote to standard error, as one clean line. */
+  readonly stderr: () => string;
+  /** The bound that a message of the server has exceeded; undefined if none has. */
+  readonly excess: () => string | undefined;
+}
+
+/** Connects a new client over the transport. @throws ConnectionFault */
+export async function shakeHands(parts: HandshakeParts, options: OpenOptions): Promise<Link> {
+  const { transport, place, probeMs } = parts;
+  const { handshakeMs, signal, toolsChanged } = options;
+  const client = await createClient(probeMs, toolsChanged);
+  boundAnswers(transport);
+  const link = linkOver(client, transport, parts.excess);
+  client.onclose = () => link.drop();
+  // Errors that end a call reach it as its own rejection. Any others are noise of the server.
+  client.onerror = () => {};
+  try {
+    await unlessAborted(client.connect(transport, { timeout: handshakeMs, signal }), signal);
+    keepOrder(transport);
+  } catch (error) {
+    await link.close();
+    const stderr = parts.stderr();
+    throw connectionFault(
+      `Cannot connect to the MCP server ${place}: ${cleanLine(messageOf(error), 500)}` +
+        `${stderr === '' ? '' : ` Its standard error ends with: ${stderr}`}`,
+      error,
+    );
+  }
+  return link;
+}
+
+async function createClient(probeMs: number, toolsChanged: () => void): Promise<Client> {
+  const { Client: SdkClient } = await loadSdk();
+  return new SdkClient(
+    { name: 'host-tools', version: packageVersion },
+    {
+      // Without capabilities, the server cannot ask our model or our user for anything.
+      capabilities: {},
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } },
+      // Schemas from outside must never reach a validator that generates code. Our own validator
+      // checks the outputs.
+      jsonSchemaValidator: {
+        getValidator: () => (input) => ({
+          valid: true,
+          data: input as never,
+          errorMessage: undefined,
+        }),
+      },
+      listChanged: { tools: { autoRefresh: false, onChanged: () => toolsChanged() } },
+    },
+  );
+}
+
+function linkOver(client: Client, transport: Transport, excess: () => string | undefined): Link {
+  let state: 'open' | 'lost' | 'closing' = 'open';
+  let closing: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    closing ??= client
+      .close()
+      .catch(() => {})
+      // The client lets go of a transport whose connection failed. What the transport started must
+      // still end.
+      .then(() => transport.close())
+      .catch(() => {});
+    return closing;
+  };
+  const link: Link = {
+    client: askUnread(client, transport),
+    onlost: undefined,
+    get lost() {
+      return state !== 'open';
+    },
+    get excess() {
+      return excess();
+    },
+    drop() {
+      if (state !== 'open') return;
+      state = 'lost';
+      void end();
+      link.onlost?.();
+    },
+    close() {
+      state = 'closing';
+      return end();
+    },
+  };
+  return link;
+}
+
+/**
+ * The SDK handles an answer at once but notifications a moment later, so progress that arrives just
+ * before its answer would be lost. Answers are delayed to keep the order.
+ */
+function keepOrder(transport: Transport): void {
+  const receive = transport.onmessage;
+  transport.onmessage = (message, extra) => {
+    if ('method' in message) receive?.(message, extra);
+    else queueMicrotask(() => receive?.(message, extra));
+  };
+}
+
+/** The SDK's probe for the protocol era takes no signal. */
+function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void =>
+      reject(connectionFault('The connection was closed during the handshake.'));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,39 @@
+/** One open connection to a server, and what is needed to open it. */
+import type { ConnectedMcpClient } from './sdk.ts';
+
+/** An open connection. */
+export interface Link {
+  readonly client: ConnectedMcpClient;
+  /** True once the connection is gone. It never becomes false again. */
+  readonly lost: boolean;
+  /**
+   * The bound that was exceeded by the last message that ended a stream or the connection;
+   * undefined if none was.
+   */
+  readonly excess?: string | undefined;
+  /** Called once when the connection is lost, but not when it is closed from here. */
+  onlost: (() => void) | undefined;
+  /** Gives the connection up: requests in flight fail, and the next call opens another one. */
+  drop(): void;
+  /**
+   * Ends the connection and everything it started. A child process gets the end of its input, then
+   * SIGTERM, then SIGKILL. Never rejects.
+   */
+  close(): Promise<void>;
+}
+
+/** What the caller provides to open a link. */
+export interface OpenOptions {
+  /** Milliseconds that the handshake may take. */
+  readonly handshakeMs: number;
+  /** Ends the handshake. */
+  readonly signal: AbortSignal;
+  /** Called when the server says that its tools changed. */
+  toolsChanged(): void;
+}
+
+/**
+ * Marks an error that stands in for an answer that can no longer arrive. It is compared by
+ * identity, so a server cannot send it.
+ */
+export const answerLost: object = Object.freeze({ lost: true });

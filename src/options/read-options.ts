@@ -1,0 +1,126 @@
+/** Reads the options of a function: own members only, each once, checked against a table. */
+import { describe, type MisuseCode, MisuseError } from '../errors.ts';
+import type { DefaultedKind, Kind, RequiredKind } from './kinds.ts';
+import { suggestion } from './spelling.ts';
+
+/** The kind of each option. An option that is neither required nor has a default may be absent. */
+export type OptionTable = Readonly<Record<string, Kind<unknown>>>;
+
+/** A table with exactly the options of an interface. */
+export type TableOf<T> = { readonly [Name in keyof T]-?: Kind<unknown> };
+
+/** What options are read as: required ones and those with a default are never undefined. */
+export type OptionValues<T extends OptionTable> = {
+  readonly [Name in keyof T]: T[Name] extends RequiredKind<infer V> | DefaultedKind<infer V>
+    ? V
+    : T[Name] extends Kind<infer V>
+      ? V | undefined
+      : never;
+};
+
+/** How the faults of options are worded and raised. */
+export interface OptionsWording {
+  /** The code of the error. @default "invalid_option" */
+  readonly code?: MisuseCode | undefined;
+  /** What messages call one of the members. @default "option" */
+  readonly noun?: string | undefined;
+  /** The option whose members are read: `limits` makes messages say `limits.maxQueuedCalls`. */
+  readonly path?: string | undefined;
+}
+
+/**
+ * Reads options by a table: ``createSession: expected `cwd` to be a string, got 5.``
+ * @param where What was called, for messages.
+ * @param options Undefined means that none are given.
+ * @returns Every option of the table, in an object that inherits nothing.
+ * @throws MisuseError for what is no object, for an unknown name and for a value of another kind.
+ */
+export function readOptions<T extends OptionTable>(
+  where: string,
+  options: object | undefined,
+  table: T,
+  wording: OptionsWording = {},
+): OptionValues<T> {
+  const names = Object.keys(table);
+  const given: Partial<Record<string, unknown>> = readMembers(
+    where,
+    options as Record<string, unknown> | undefined,
+    names,
+    wording,
+  );
+  const read = Object.create(null) as Record<string, unknown>;
+  for (const name of names) {
+    const kind = table[name] as Kind<unknown> & Partial<RequiredKind<unknown>>;
+    const value = given[name];
+    if (value !== undefined || kind.required === true)
+      checkOption(where, name, value, kind, wording);
+    read[name] = value === undefined ? (kind as Partial<DefaultedKind<unknown>>).absent : value;
+  }
+  return read as OptionValues<T>;
+}
+
+/**
+ * The own members of an object, in an object that inherits nothing: members of `Object.prototype`,
+ * which a careless merge may have added, are not options. Each member is read once, and its value
+ * is not checked.
+ * @param where What was called, for messages: ``createSession: unknown option `rule`; did you mean
+ * `rules`?``
+ * @param options Undefined means that none are given.
+ * @throws MisuseError for what is no object, and for an unknown name.
+ */
+export function readMembers<T extends object>(
+  where: string,
+  options: T | undefined,
+  known: readonly string[],
+  wording: OptionsWording = {},
+): Partial<T> {
+  const { code = 'invalid_option', noun = 'option', path } = wording;
+  const own = Object.create(null) as Record<string, unknown>;
+  if (options === undefined) return own as Partial<T>;
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    const expected = path === undefined ? `an object of ${noun}s` : `\`${path}\` to be an object`;
+    throw new MisuseError(code, `${where}: expected ${expected}, got ${describe(options)}.`);
+  }
+  for (const key of Object.keys(options)) {
+    if (!known.includes(key))
+      throw new MisuseError(
+        code,
+        `${where}: unknown ${noun} \`${inside(path, shortened(key))}\`${suggestion(key, known)}`,
+      );
+    own[key] = (options as Record<string, unknown>)[key];
+  }
+  return own as Partial<T>;
+}
+
+/** Checks one value. @throws MisuseError that says what was expected and what was got. */
+export function checkOption<T>(
+  where: string,
+  name: string,
+  value: unknown,
+  kind: Kind<T>,
+  wording?: OptionsWording,
+): asserts value is T {
+  if (!kind.accepts(value)) throw wrongOption(where, name, kind.expected, value, wording);
+}
+
+/** The error for a value of the wrong kind. @param expected Such as "a string". */
+export function wrongOption(
+  where: string,
+  name: string,
+  expected: string,
+  got: unknown,
+  { code = 'invalid_option', path }: OptionsWording = {},
+): MisuseError {
+  return new MisuseError(
+    code,
+    `${where}: expected \`${inside(path, name)}\` to be ${expected}, got ${describe(got)}.`,
+  );
+}
+
+function inside(path: string | undefined, name: string): string {
+  return path === undefined ? name : `${path}.${name}`;
+}
+
+function shortened(name: string): string {
+  return name.length > 60 ? `${name.slice(0, 57)}...` : name;
+}

@@ -1,0 +1,68 @@
+/** Reads the parts of a profile that are lists: the profiles it extends and its tools. */
+import { isJsonObject, type JsonObject } from '../json.ts';
+import {
+  anything,
+  duration,
+  flag,
+  object,
+  readOptions,
+  withDefault,
+  wrongOption,
+} from '../options.ts';
+import { least1 } from './limits.ts';
+
+const asField = { noun: 'field' };
+
+/** What a profile itself says about a tool. Undefined where it says nothing. */
+export interface ToolEntry {
+  readonly name: string;
+  readonly optional: boolean | undefined;
+  readonly knobs: JsonObject | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly maxOutputChars: number | undefined;
+  readonly requiresApproval: boolean;
+}
+
+/** The ids of the profiles that a profile extends. */
+export function readParents(value: unknown, id: string, where: string): readonly string[] {
+  if (value === undefined) return [];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  list.forEach((item, index) => {
+    const field = Array.isArray(value) ? `extends[${index}]` : 'extends';
+    if (typeof item !== 'string' || item.trim() === '')
+      throw wrongOption(where, field, 'the id of a profile', item);
+    if (item === id) throw wrongOption(where, field, 'the id of another profile', item);
+    if (list.indexOf(item) !== index)
+      throw wrongOption(where, field, 'a profile that the list names once', item);
+  });
+  return list as readonly string[];
+}
+
+const toolTable = {
+  name: anything<string>(),
+  optional: flag,
+  knobs: object<JsonObject>(),
+  requiresApproval: withDefault(flag, false),
+  timeoutMs: duration,
+  maxOutputChars: least1,
+};
+
+/** The tools that a profile lists itself. */
+export function readTools(value: readonly unknown[], where: string): readonly ToolEntry[] {
+  const names = new Set<string>();
+  return value.map((item, index) => {
+    const path = `tools[${index}]`;
+    if (typeof item !== 'string' && !isJsonObject(item))
+      throw wrongOption(where, path, 'a name or an object with `name`', item);
+    const tool = typeof item === 'string' ? { name: item } : item;
+    const read = readOptions(where, tool, toolTable, { ...asField, path });
+    const { name } = read;
+    if (typeof name !== 'string' || name.trim() === '') {
+      const field = typeof item === 'string' ? path : `${path}.name`;
+      throw wrongOption(where, field, 'a non-blank string', name);
+    }
+    if (names.has(name)) throw wrongOption(where, path, 'a tool that the list names once', name);
+    names.add(name);
+    return { ...read, name };
+  });
+}

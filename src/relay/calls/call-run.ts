@@ -1,0 +1,89 @@
+/** Running one call at the application: the body of a relayed tool's executor. */
+import type { JsonObject, ToolContext } from '../../index.ts';
+import { connectionFault, isFault } from '../../surfaces/shared/executor-fault.ts';
+import { faultOf } from '../report.ts';
+import { outcomeOf } from './call-outcome.ts';
+import { type CallParts, endCall, tellApplication } from './call-parts.ts';
+import { type BegunWait, waitForAnswer } from './call-wait.ts';
+
+/**
+ * Writes the call down, has it delivered and waits for the answer. Rejects with a fault that the
+ * run stage knows.
+ */
+export async function runCall(
+  parts: CallParts,
+  code: string,
+  input: JsonObject,
+  context: ToolContext,
+  idempotent: boolean,
+): Promise<unknown> {
+  const { hub, documents, state } = parts;
+  const { store, now, leaseMs, requestTimeoutMs } = parts.settings;
+  const { idempotencyKey: id, signal, toolName: tool } = context;
+  const { deadline = now() + requestTimeoutMs } = context;
+  let wait: BegunWait | undefined;
+  let stop: (() => void) | undefined;
+  let answered = false;
+  let begun = false;
+  let woken = false;
+  try {
+    stop = await hub.watch(code, (wake) => {
+      if (wake !== undefined && wake !== `call:${id}` && wake !== 'closed') return;
+      woken = true;
+      wait?.look();
+    });
+    begun = true;
+    const isNew = await documents.create(code, id, {
+      tool,
+      args: input,
+      deadline: Math.floor(deadline),
+      idempotent,
+      attempt: 0,
+      epoch: 0,
+      state: 'open',
+    });
+    // A call that is written down already was begun by a node that is gone. If the store took longer
+    // than the call has time, no application may get it. A call that this node leaves goes on
+    // elsewhere.
+    if (isNew && (state.leaving || !signal.aborted))
+      await tellApplication(parts, code, { kind: 'call', id, attempt: 1 });
+    wait = waitForAnswer({
+      code,
+      id,
+      documents,
+      store,
+      leaseMs,
+      signal,
+      sentAway: () => state.draining,
+      again: (attempt) => tellApplication(parts, code, { kind: 'call', id, attempt }),
+    });
+    // The answer may have come before the wait began.
+    if (!isNew || woken) wait.look();
+    const answer = await wait.answer;
+    answered = true;
+    return outcomeOf(answer);
+  } catch (error) {
+    if (isFault(error)) throw error;
+    throw Object.assign(connectionFault('The relay cannot reach its store.', error), {
+      reason: 'store_unavailable',
+    });
+  } finally {
+    stop?.();
+    if (begun && !state.kept.has(`${code} ${id}`) && (answered || !state.leaving))
+      endCall(parts, code, id, reasonOf(signal)).catch((error: unknown) =>
+        parts.settings.logger.warn({ err: faultOf(error) }, 'relay: a call could not be closed'),
+      );
+  }
+}
+
+function reasonOf({ aborted, reason }: AbortSignal): string {
+  return aborted && isTimeout(reason) ? 'timeout' : aborted ? 'cancelled' : 'executor_lost';
+}
+
+function isTimeout(reason: unknown): boolean {
+  return (
+    typeof reason === 'object' &&
+    reason !== null &&
+    (reason as { name?: unknown }).name === 'TimeoutError'
+  );
+}

@@ -1,0 +1,64 @@
+/** Closing live sessions: on request, when they are idle or expired, and to free memory. */
+import { type RelayError, sessionNotFound } from '../relay-error.ts';
+import { faultOf } from '../report.ts';
+import { isUnused, type LiveEntry } from './live-session.ts';
+import type { LiveSessionParts } from './live-session-parts.ts';
+
+/**
+ * Milliseconds without use after which a session is closed here. The store keeps everything that a
+ * later use needs, but grants of approvals end with the session.
+ */
+const idleMs = 600_000;
+/**
+ * Milliseconds after its last use in which a session is not closed to free memory, because its
+ * grants, windows and loop guard end with it.
+ */
+const freshMs = 60_000;
+
+/** Closes a session of this node. @param over why it must not be opened again */
+export async function closeLive(
+  { settings: { logger }, state: { entries, alive } }: LiveSessionParts,
+  code: string,
+  over?: RelayError,
+): Promise<void> {
+  const opening = entries.get(code);
+  entries.delete(code);
+  const entry = await opening?.catch(() => undefined);
+  if (entry === undefined) return;
+  entry.over = over;
+  alive.delete(entry);
+  entry.stop();
+  for (const run of entry.closers.splice(0)) {
+    try {
+      await run();
+    } catch (error) {
+      logger.warn({ err: faultOf(error) }, 'relay: closing a session: a clean-up failed');
+    }
+  }
+  await entry.session.close();
+}
+
+/** Closes unused sessions, longest unused first, while definitions take too much memory. */
+export async function makeRoom(parts: LiveSessionParts): Promise<void> {
+  const { alive } = parts.state;
+  const { mostChars } = parts;
+  let chars = 0;
+  for (const entry of alive) chars += entry.chars;
+  if (chars <= mostChars) return;
+  for (const entry of [...alive].sort((one, other) => one.usedAt - other.usedAt)) {
+    if (chars <= mostChars) return;
+    if (entry.chars === 0 || !isUnused(entry, freshMs) || !alive.delete(entry)) continue;
+    chars -= entry.chars;
+    await closeLive(parts, entry.code);
+  }
+}
+
+/** Closes sessions that have expired or are idle. */
+export async function closeIdle(parts: LiveSessionParts): Promise<void> {
+  for (const [code, opening] of parts.state.entries) {
+    const entry: LiveEntry | undefined = await opening.catch(() => undefined);
+    if (entry === undefined) continue;
+    if (entry.expiresAt <= parts.settings.now()) await closeLive(parts, code, sessionNotFound());
+    else if (isUnused(entry, idleMs)) await closeLive(parts, code);
+  }
+}

@@ -1,0 +1,29 @@
+/** What the live sessions of a node work with, and the state that they share. */
+import type { HostToolRegistry } from '../../index.ts';
+import type { Hub } from '../hub.ts';
+import type { RelaySessionOptions } from '../options.ts';
+import type { RelaySettings } from '../settings.ts';
+import type { Calls } from './calls.ts';
+import type { LiveEntry } from './live-session.ts';
+
+/** The live sessions of a node. */
+export interface LiveState {
+  /** By code, from when a session begins to open until it begins to close. */
+  readonly entries: Map<string, Promise<LiveEntry>>;
+  /** Those that have opened and have not begun to close. */
+  readonly alive: Set<LiveEntry>;
+  /** The node opens no more sessions. */
+  ended: boolean;
+}
+
+/** The parts of a node that its live sessions use. */
+export interface LiveSessionParts {
+  readonly options: RelaySessionOptions;
+  readonly settings: RelaySettings;
+  readonly hub: Hub;
+  readonly calls: Calls;
+  readonly registry: HostToolRegistry;
+  /** Most characters of the definitions of all live sessions. */
+  readonly mostChars: number;
+  readonly state: LiveState;
+}

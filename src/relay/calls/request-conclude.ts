@@ -1,0 +1,99 @@
+/** The end of a request: its result is written down, and whoever waits for it is told. */
+import type { ToolResult } from '../../index.ts';
+import type { RequestDocument } from '../ports/documents.ts';
+import { unansweredResult, unkeptResult } from './lost-result.ts';
+import type { FoundRequest } from './request-documents.ts';
+import { type RequestParts, warn } from './request-parts.ts';
+
+/**
+ * How often a request is taken over before a result that cannot be written is replaced by a failure
+ * that says so.
+ */
+const mostTaken = 3;
+
+/**
+ * Writes the result down. @returns undefined when another node has the request by now; the call is
+ * then that node's as well.
+ */
+export async function conclude(
+  parts: RequestParts,
+  code: string,
+  id: string,
+  found: FoundRequest,
+  result: ToolResult,
+): Promise<ToolResult | undefined> {
+  const { documents, hub, calls } = parts;
+  const isPending = !result.success && result.error.code === 'approval_pending';
+  const waitsUntil = isPending ? result.approval?.expiresAt : undefined;
+  const wrote = isPending
+    ? (await documents.write(
+        code,
+        id,
+        { ...found.document, status: 'queued', result, ...(waitsUntil && { waitsUntil }) },
+        found.version,
+      )) !== undefined
+    : await finish(parts, code, id, found, result);
+  if (!wrote) return undefined;
+  if (isPending) await lookAgain(parts, code, id, waitsUntil);
+  hub.wake(code, `request:${id}`);
+  if (!isPending) hub.wake(code, 'log:agent');
+  calls
+    .end(code, id, endingOf(result))
+    .catch((error: unknown) => warn(parts, error, 'relay: a call could not be closed'));
+  return result;
+}
+
+/** A result that cannot be kept, for example in a full store, must not keep its request running. */
+async function finish(
+  { documents, settings: { now } }: RequestParts,
+  code: string,
+  id: string,
+  found: FoundRequest,
+  result: ToolResult,
+): Promise<boolean> {
+  try {
+    return await documents.finish(code, id, found, result);
+  } catch (error) {
+    const { taken = 0, tool, createdAt } = found.document;
+    if (taken < mostTaken) throw error;
+    return documents.finish(code, id, found, unkeptResult(id, tool, now() - createdAt));
+  }
+}
+
+/** Has the request looked at again when the time for its approval is over. */
+export function lookAgain(
+  { settings: { store, now } }: RequestParts,
+  code: string,
+  id: string,
+  waitsUntil: number | undefined,
+): Promise<void> {
+  return waitsUntil === undefined
+    ? store.unschedule(code, id)
+    : store.schedule(code, id, Math.max(1, waitsUntil - now()));
+}
+
+/** True when the time for the approval of a request has passed without an answer. */
+export function isUnanswered(
+  { settings: { now } }: RequestParts,
+  { status, result, waitsUntil }: RequestDocument,
+): boolean {
+  return (
+    status !== 'done' && result !== undefined && waitsUntil !== undefined && waitsUntil <= now()
+  );
+}
+
+/** Ends a request that is {@link isUnanswered}. */
+export function giveUp(
+  parts: RequestParts,
+  code: string,
+  id: string,
+  found: FoundRequest,
+): Promise<ToolResult | undefined> {
+  return conclude(parts, code, id, found, unansweredResult(id, found.document));
+}
+
+/** The reason that the application gets for a call that it has not answered. */
+function endingOf(result: ToolResult): string {
+  const code = result.success ? undefined : result.error.code;
+  return code === 'timeout' || code === 'cancelled' ? code : 'executor_lost';
+}

@@ -1,0 +1,102 @@
+/** Running a request whose document this node has the version of. */
+import type { Surface, ToolResult } from '../../index.ts';
+import type { SessionDocument } from '../ports/documents.ts';
+import { leaving } from '../relay-error.ts';
+import type { LiveSession } from './live-session.ts';
+import { conclude } from './request-conclude.ts';
+import type { FoundRequest } from './request-documents.ts';
+import { joinRequest } from './request-join.ts';
+import { type RequestParts, requestKey } from './request-parts.ts';
+
+/** Calls the tool through this node's session. */
+export type RunCall = (entry: LiveSession, surface: Surface) => Promise<ToolResult>;
+
+/** The call that a run makes. */
+export interface Run {
+  readonly session: SessionDocument;
+  readonly id: string;
+  readonly found: FoundRequest;
+  readonly call: RunCall;
+  /** Called when the call has passed its gates. */
+  readonly passed: () => void;
+}
+
+/**
+ * Runs a request. It is this node's from now on, however long its session takes to open. Rejects
+ * with the relay error 503 when the node ends first.
+ */
+export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
+  const { settings, calls, dueMs, state } = parts;
+  const { store, leaseMs } = settings;
+  const { id } = run;
+  const { code } = run.session;
+  const renewal = setInterval(() => store.schedule(code, id, dueMs).catch(() => {}), leaseMs / 2);
+  calls.keep(code, id);
+  const work = runAndConclude(parts, run, () => clearInterval(renewal));
+  state.running.set(requestKey(code, id), work);
+  work.catch(() => {});
+  return work;
+}
+
+async function runAndConclude(
+  parts: RequestParts,
+  { session, id, found, call, passed }: Run,
+  stopRenewal: () => void,
+): Promise<ToolResult> {
+  const { live, calls, state } = parts;
+  const { code } = session;
+  const key = requestKey(code, id);
+  let ended: ToolResult | undefined;
+  let release = (): void => {};
+  try {
+    const entry = await live.get(session);
+    // The session must not be closed as idle, however long the call takes.
+    release = entry.retain();
+    const result = await call(entry, {
+      name: 'relay',
+      outside: true,
+      exposeErrors: 'masked',
+      started: () => {
+        state.started.add(key);
+        passed();
+      },
+    });
+    // A call that ends because this node ends is left to another node, and whoever waits here has
+    // to ask that one.
+    if (state.closed && !result.success && result.error.code === 'session_closed') throw leaving();
+    ended = await conclude(parts, code, id, found, result);
+  } finally {
+    stopRenewal();
+    state.running.delete(key);
+    state.started.delete(key);
+    calls.letGo(code, id);
+    release();
+  }
+  // If another node has it by now, whoever waits here gets the result that node writes.
+  return ended ?? (await join(parts, code, id));
+}
+
+/** Runs the call that a request asks for. @param timeoutMs what is left of its time */
+export function beginRequest(
+  parts: RequestParts,
+  session: SessionDocument,
+  id: string,
+  found: FoundRequest,
+  passed: () => void,
+  timeoutMs?: number,
+): Promise<ToolResult> {
+  const { tool, args } = found.document;
+  return runRequest(parts, {
+    session,
+    id,
+    found,
+    call: ({ session }, surface) =>
+      session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }),
+    passed,
+  });
+}
+
+/** The result of a request, wherever it runs. */
+export function join(parts: RequestParts, code: string, id: string): Promise<ToolResult> {
+  return parts.state.running.get(requestKey(code, id)) ?? joinRequest(parts, code, id);
+}

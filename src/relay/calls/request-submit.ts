@@ -1,0 +1,121 @@
+/** Taking a request from an agent: written down before it runs, or joined if its id is known. */
+import { hash, randomUUID } from 'node:crypto';
+import type { JsonValue, ToolResult } from '../../index.ts';
+import { canonicalJson } from '../../json.ts';
+import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
+import { relayError, sessionNotFound } from '../relay-error.ts';
+import { giveUp, isUnanswered } from './request-conclude.ts';
+import type { FoundRequest } from './request-documents.ts';
+import { type RequestParts, requestKey } from './request-parts.ts';
+import { beginRequest, join } from './request-run.ts';
+
+/** A call that an agent asks for. */
+export interface AgentCall {
+  /** The agent's own id for the call. The same id again is the same request. @default a new one */
+  readonly requestId?: string | undefined;
+  readonly tool: string;
+  /** @default {} */
+  readonly args?: JsonValue | undefined;
+  /** True: wait for the result. False: wait only until the call has passed its gates. */
+  readonly wait: boolean;
+}
+
+/** What has become of a request so far. */
+export type Submitted =
+  | { readonly requestId: string; readonly status: 'queued' }
+  | { readonly requestId: string; readonly result: ToolResult };
+
+/** A request that runs here. */
+interface Begun {
+  readonly work: Promise<ToolResult>;
+}
+
+/**
+ * Runs a call, or joins the one with the same id. Rejects with the relay error 409
+ * `request_id_conflict` when the id belongs to another call.
+ */
+export async function submitRequest(
+  parts: RequestParts,
+  session: SessionDocument,
+  { requestId, tool, args = {}, wait }: AgentCall,
+): Promise<Submitted> {
+  const { documents, settings } = parts;
+  const { code } = session;
+  const id = requestId ?? randomUUID();
+  const document: RequestDocument = {
+    tool,
+    args,
+    hash: hash('sha256', canonicalJson([tool, args]), 'base64url'),
+    status: 'queued',
+    createdAt: settings.now(),
+  };
+  // A known request is not scheduled again: an agent that keeps asking would keep other nodes from
+  // taking it over.
+  const known = requestId === undefined ? undefined : await documents.find(code, id);
+  let passed = (): void => {};
+  const gates = new Promise<undefined>((resolve) => {
+    passed = () => resolve(undefined);
+  });
+  const accepted =
+    known === undefined ? await accept(parts, session, id, document, passed) : undefined;
+  if (accepted === undefined) {
+    const there = known ?? (await documents.find(code, id));
+    if (there === undefined) throw sessionNotFound();
+    return joinKnown(parts, code, id, there, document.hash, wait);
+  }
+  const { work } = accepted;
+  const result = await (wait ? work : Promise.race([work, gates]));
+  return result === undefined ? { requestId: id, status: 'queued' } : { requestId: id, result };
+}
+
+async function joinKnown(
+  parts: RequestParts,
+  code: string,
+  id: string,
+  there: FoundRequest,
+  callHash: string,
+  wait: boolean,
+): Promise<Submitted> {
+  if (there.document.hash !== callHash)
+    throw relayError(
+      409,
+      'request_id_conflict',
+      'This `requestId` belongs to a call to another tool or with other arguments. Use a new one.',
+    );
+  if (isUnanswered(parts, there.document))
+    return {
+      requestId: id,
+      result: (await giveUp(parts, code, id, there)) ?? (await join(parts, code, id)),
+    };
+  if (there.document.result === undefined && !wait && there.document.status !== 'done')
+    return { requestId: id, status: 'queued' };
+  return { requestId: id, result: there.document.result ?? (await join(parts, code, id)) };
+}
+
+/**
+ * Writes a request down and begins it; undefined when it is written down already. It counts as this
+ * node's before it is written: the store may answer so late that the request is due here by then.
+ */
+async function accept(
+  parts: RequestParts,
+  session: SessionDocument,
+  id: string,
+  document: RequestDocument,
+  passed: () => void,
+): Promise<Begun | undefined> {
+  const { documents, dueMs } = parts;
+  const { writing } = parts.state;
+  const { code } = session;
+  const key = requestKey(code, id);
+  writing.set(key, (writing.get(key) ?? 0) + 1);
+  try {
+    const version = await documents.create(code, id, document, dueMs);
+    return version === undefined
+      ? undefined
+      : { work: beginRequest(parts, session, id, { document, version }, passed) };
+  } finally {
+    const left = (writing.get(key) ?? 1) - 1;
+    if (left > 0) writing.set(key, left);
+    else writing.delete(key);
+  }
+}

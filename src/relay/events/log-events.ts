@@ -1,0 +1,106 @@
+/** Events from the entries of a log. An entry names what happened; the documents hold the data. */
+import type { JsonObject, JsonValue } from '../../index.ts';
+import {
+  type CallDocument,
+  keys,
+  type LogRecord,
+  type RequestDocument,
+  type SessionDocument,
+  type ToolsDocument,
+  type ToolsRecord,
+} from '../ports/documents.ts';
+import type { RelayStore } from '../ports/store.ts';
+import { readTools } from '../tools/tools-document.ts';
+import type { StreamEvent } from './ports.ts';
+import { describeUpdate } from './tool-updates.ts';
+
+/** An entry of a log. */
+export interface LogRead {
+  readonly id: number;
+  readonly record: LogRecord;
+}
+
+/** Where the data of events is looked up. */
+export interface EventLookup {
+  readonly store: RelayStore;
+  readonly code: string;
+  /**
+   * The data of a `tool-request`; undefined when there is nothing to deliver.
+   * @param isNew whether the call was made while this reader listened, a moment ago, so that its
+   * caller is still there
+   */
+  deliver(id: string, attempt: number, isNew: () => boolean): Promise<JsonObject | undefined>;
+  /** The tools as last read, while events are made of one reading. */
+  tools: ToolsDocument | undefined;
+}
+
+/** The event of a change of tools; undefined when the session is gone. */
+export async function updateEvent(
+  lookup: EventLookup,
+  id: number,
+  record: ToolsRecord,
+): Promise<StreamEvent | undefined> {
+  const { store, code } = lookup;
+  const [session] = await store.get(code, [keys.session]);
+  if (session === undefined) return undefined;
+  const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
+  // Kept between events, because several changes in a row would each read all definitions again.
+  if (lookup.tools === undefined || lookup.tools.revision < toolsRevision)
+    lookup.tools = (await readTools(store, code))?.document;
+  return {
+    id,
+    event: 'tool-availability-update',
+    data: describeUpdate(code, record, lookup.tools),
+  };
+}
+
+/** The event of an entry; undefined when there is nothing to tell any more. */
+export async function eventOf(
+  lookup: EventLookup,
+  { id, record }: LogRead,
+  isNew: () => boolean,
+): Promise<StreamEvent | undefined> {
+  if (record.kind === 'tools') return updateEvent(lookup, id, record);
+  if (record.kind === 'call') {
+    const data = await lookup.deliver(record.id, record.attempt, isNew);
+    return data && { id, event: 'tool-request', data };
+  }
+  if (record.kind === 'cancel')
+    return { id, event: 'tool-cancel', data: { requestId: record.id, reason: record.reason } };
+  if (record.kind === 'approval') {
+    const { approvalId, id: requestId, title, message, risk } = record;
+    return {
+      id,
+      event: 'approval-required',
+      data: { approvalId, requestId, title, ...(message && { message }), ...(risk && { risk }) },
+    };
+  }
+  const [stored] = await lookup.store.get(lookup.code, [keys.request(record.id)]);
+  const { result } = stored === undefined ? {} : (JSON.parse(stored.value) as RequestDocument);
+  return (
+    result && {
+      id,
+      event: 'tool-result',
+      data: { requestId: record.id, result: result as unknown as JsonValue },
+    }
+  );
+}
+
+/** The entries without calls that are no longer open, which are looked up together. */
+export async function withoutDoneCalls(
+  { store, code }: EventLookup,
+  reads: readonly LogRead[],
+): Promise<readonly LogRead[]> {
+  const calls = reads.filter(({ record }) => record.kind === 'call');
+  if (calls.length < 2) return reads;
+  const stored = await store.get(
+    code,
+    calls.map(({ record }) => keys.call((record as { id: string }).id)),
+  );
+  const done = new Set(calls.filter((_, index) => isDone(stored[index]?.value)));
+  return reads.filter((read) => !done.has(read));
+}
+
+function isDone(value: string | undefined): boolean {
+  return value === undefined || (JSON.parse(value) as CallDocument).state !== 'open';
+}

@@ -1,0 +1,117 @@
+/** The next document of a session's tools, and what has changed in it. */
+import { canonicalJson } from '../../json.ts';
+import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
+import { definitionText } from './tool-pins.ts';
+
+/** Most characters of the kept definitions of removed tools, as JSON. */
+const maxGoneChars = 65_536;
+
+/** The names whose definitions have changed; each is in one list at most. */
+export interface ToolsChange {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly modified: readonly string[];
+}
+
+/** What a registration or an update says. */
+export type ToolsContent = Omit<ToolsDocument, 'revision' | 'registeredAt' | 'updatedAt' | 'gone'>;
+
+export function contentOf({
+  revision: _,
+  registeredAt: _registeredAt,
+  updatedAt: _updatedAt,
+  gone: _gone,
+  ...content
+}: ToolsDocument): ToolsContent {
+  return content;
+}
+
+/** The next document, or `before` itself if the content is the same. */
+export function nextDocument(
+  before: ToolsDocument | undefined,
+  content: ToolsContent,
+  at: number,
+  registered: boolean,
+): { readonly document: ToolsDocument; readonly change: ToolsChange } {
+  const change = differenceOf(
+    definitionsByName(before),
+    new Map(content.definitions.map((one) => [one.name, one])),
+  );
+  if (before !== undefined && isSame(before, content, change)) return { document: before, change };
+  const { revision = 0, registeredAt = at } = before ?? {};
+  const gone = goneOf(before, content.definitions);
+  const kept = gone.length === 0 ? {} : { gone };
+  return {
+    document: {
+      ...content,
+      ...kept,
+      revision: revision + 1,
+      registeredAt: registered ? at : registeredAt,
+      updatedAt: at,
+    },
+    change,
+  };
+}
+
+/** The definitions that were removed last, as many as fit. */
+function goneOf(
+  before: ToolsDocument | undefined,
+  definitions: readonly RelayedDefinition[],
+): readonly RelayedDefinition[] {
+  const there = new Set(definitions.map(({ name }) => name));
+  const gone = [...(before?.gone ?? []), ...(before?.definitions ?? [])].filter(
+    ({ name }) => !there.has(name),
+  );
+  let chars = 0;
+  const from = gone.findLastIndex((one) => {
+    chars += sizeOf(one);
+    return chars > maxGoneChars;
+  });
+  return gone.slice(from + 1);
+}
+
+function isSame(
+  before: ToolsDocument,
+  content: ToolsContent,
+  { added, removed, modified }: ToolsChange,
+): boolean {
+  if (added.length + removed.length + modified.length > 0) return false;
+  if (!content.definitions.every(({ name }, index) => before.definitions[index]?.name === name))
+    return false;
+  const rest = ({
+    pluginType,
+    pluginVersion,
+    capabilities,
+    environment,
+    pins = {},
+  }: ToolsContent): string =>
+    canonicalJson({ pluginType, pluginVersion, capabilities, environment, pins });
+  return rest(before) === rest(content);
+}
+
+function differenceOf(
+  before: ReadonlyMap<string, RelayedDefinition>,
+  after: ReadonlyMap<string, RelayedDefinition>,
+): ToolsChange {
+  const added: string[] = [];
+  const modified: string[] = [];
+  for (const [name, definition] of after) {
+    const old = before.get(name);
+    if (old === undefined) added.push(name);
+    else if (old !== definition && definitionText(old) !== definitionText(definition))
+      modified.push(name);
+  }
+  return { added, removed: [...before.keys()].filter((name) => !after.has(name)), modified };
+}
+
+/** The definitions by name. */
+export function definitionsByName(
+  document: ToolsDocument | undefined,
+): Map<string, RelayedDefinition> {
+  return new Map(document?.definitions.map((one) => [one.name, one]));
+}
+
+/** Characters of a definition, as JSON. */
+export function sizeOf(definition: RelayedDefinition): number {
+  return JSON.stringify(definition).length;
+}

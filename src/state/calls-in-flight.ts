@@ -1,0 +1,72 @@
+/** The calls in flight: their list, and their ids. */
+import type { Call } from './call.ts';
+import type { SessionState } from './session-state.ts';
+
+/** Puts a call on the registry's list of calls in flight. */
+export function link(call: Call): void {
+  const { session } = call;
+  const { registry } = session;
+  const head = registry.calls;
+  call.next = head;
+  if (head !== undefined) head.previous = call;
+  registry.calls = call;
+  session.inFlight++;
+}
+
+/** Takes a call off the list, and off the session's ids. */
+export function unlink(call: Call): void {
+  const { session, previous, next } = call;
+  const { registry } = session;
+  if (previous === undefined) registry.calls = next;
+  else previous.next = next;
+  if (next !== undefined) next.previous = previous;
+  call.previous = undefined;
+  call.next = undefined;
+  session.ids?.delete(call.callId);
+  session.inFlight--;
+  session.idled?.();
+}
+
+/**
+ * The ids of a session's calls in flight. A session keeps them only from the moment a caller passes
+ * an id of its own, so the ids that were generated before then are collected from the list.
+ */
+export function idsInFlight(session: SessionState): Map<string, Call | undefined> {
+  const ids = new Map<string, Call | undefined>();
+  if (session.inFlight > 0)
+    for (let call = session.registry.calls; call !== undefined; call = call.next)
+      if (call.session === session) ids.set(call.callId, call);
+  return ids;
+}
+
+/** An id for a call that came without one. */
+export function newId(session: SessionState): string {
+  try {
+    const id: unknown = session.registry.newId();
+    if (typeof id === 'string' && id !== '') return id;
+  } catch {
+    // A `newId` of the host's that throws must not fail the call.
+  }
+  return `${session.sessionId}-${++session.fallbackIds}`;
+}
+
+/**
+ * The default `newId`. Its ids are cheap to make, in order, and unlikely to equal those of another
+ * process.
+ */
+export function createIds(): () => string {
+  const prefix = `call_${Math.trunc(Math.random() * 2 ** 40).toString(36)}${Date.now().toString(36)}_`;
+  let block = prefix;
+  let blocks = 0;
+  let count = 0;
+  return () => {
+    if (count === idBlock.length) {
+      count = 0;
+      block = `${prefix}${++blocks}_`;
+    }
+    return block + idBlock[count++];
+  };
+}
+
+/** Converting a number costs more than the rest of an id, so the numbers are converted once. */
+const idBlock: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index + 1));

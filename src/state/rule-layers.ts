@@ -1,0 +1,41 @@
+/** The rules of a registry and its scopes, in the order in which they were added. */
+import type { CompiledRule, Rule } from '../policy/rule.ts';
+import { compileRules } from '../policy/rules.ts';
+
+interface RuleLayer {
+  readonly rules: readonly CompiledRule[];
+  /** A scope's rules only apply to tools of this source; undefined for rules of the registry. */
+  readonly source: string | undefined;
+}
+
+export class RuleLayers {
+  #layers: readonly RuleLayer[];
+  /** Numbers the rules without an id. A number is never reused. */
+  #count: number;
+
+  constructor(rules: readonly Rule[]) {
+    this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
+    this.#count = rules.length;
+  }
+
+  /** The rules that apply to tools of this source. */
+  of(source: string): readonly CompiledRule[] {
+    const rules: CompiledRule[] = [];
+    for (const layer of this.#layers)
+      if (layer.source === undefined || layer.source === source) rules.push(...layer.rules);
+    return rules;
+  }
+
+  /** Adds rules after the existing ones. The returned function removes them. */
+  add(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
+    const added: RuleLayer = {
+      rules: compileRules(rules, layer, source === undefined ? this.#count : 0),
+      source,
+    };
+    if (source === undefined) this.#count += added.rules.length;
+    this.#layers = [...this.#layers, added];
+    return () => {
+      this.#layers = this.#layers.filter((one) => one !== added);
+    };
+  }
+}

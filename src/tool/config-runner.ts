@@ -1,0 +1,38 @@
+/** How a tool runs: exactly one of `handler`, `create` and `executor`, and the scope that fits it. */
+import { MisuseError } from '../errors.ts';
+import { checkSpelling } from '../options.ts';
+import type { ToolFields } from './config-fields.ts';
+
+const ways = ['handler', 'create', 'executor'] as const;
+
+/** @throws MisuseError `invalid_definition` */
+export function checkRunner(config: ToolFields, where: string): void {
+  const given = ways.filter((way) => config[way] !== undefined);
+  const [way] = given;
+  if (way === undefined || given.length > 1)
+    throw new MisuseError(
+      'invalid_definition',
+      `${where}: expected exactly one of \`handler\`, \`create\` or \`executor\`, got ` +
+        `${way === undefined ? 'none' : given.join(' and ')}.`,
+    );
+  if (config.executor !== undefined) {
+    const known = ['kind', 'execute', 'dispose'];
+    checkSpelling(`${where}: \`executor\``, config.executor, known, 'invalid_definition');
+  }
+  checkScope(config.scope, way, where);
+}
+
+/** `scope` is redundant. It exists so that a mismatch is noticed. */
+function checkScope(scope: ToolFields['scope'], way: (typeof ways)[number], where: string): void {
+  if (scope === 'session' && way !== 'create')
+    throw new MisuseError(
+      'invalid_definition',
+      `${where}: expected \`create\` with \`scope: "session"\`, got \`${way}\`. ` +
+        '`create(session)` makes a handler for each session.',
+    );
+  if (scope === 'global' && way === 'create')
+    throw new MisuseError(
+      'invalid_definition',
+      `${where}: expected \`handler\` with \`scope: "global"\`, got \`create\`.`,
+    );
+}
