@@ -318,7 +318,12 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
     'an application is killed while calls run: the next one runs what may run twice, and ' +
       'nothing else',
     async () => {
-      const node = await startNode(redis.port, { ...settings, leaseMs: 20_000 });
+      // They wait long for an application to come back: starting one takes a busy machine seconds.
+      const patient = { ...settings, leaseMs: 20_000, requestTimeoutMs: 60_000 };
+      const [node, other] = await Promise.all([
+        startNode(redis.port, patient),
+        startNode(redis.port, patient),
+      ]);
       const ledger = join(await mkdtemp(join(tmpdir(), 'host-tools-two-nodes-')), 'ledger.jsonl');
       open.defer(() => rm(dirname(ledger), { recursive: true }));
       const given = {
@@ -336,8 +341,8 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
       const first = await startApplication({ ...given, instance: 'first' });
       const args = { n: 1, ms: 60_000 };
       const [once, again] = [
-        ask(a.line, session, { requestId: 'o', tool: 'once', args }),
-        ask(b.line, session, { requestId: 'a', tool: 'again', args }),
+        ask(node.line, session, { requestId: 'o', tool: 'once', args }),
+        ask(other.line, session, { requestId: 'a', tool: 'again', args }),
       ];
       await soon(async () => (await lines()).length).toBe(2);
       await first.kill();
@@ -354,7 +359,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
         .filter(({ event }) => event === 'started')
         .map(({ id, instance }) => `${id} ${instance}`);
       expect(started.sort()).toEqual(['a first', 'a second', 'o first']);
-      await Promise.all([second.kill(), node.kill()]);
+      await Promise.all([second.kill(), node.kill(), other.kill()]);
     },
   );
 
