@@ -2,7 +2,7 @@
 
 import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
-import { describe, MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import {
   anything,

@@ -36,7 +36,11 @@ describe('a list of tools', () => {
       [tool('a', { annotations: { readonly: true } })],
       /tools\[0\]\.annotations: unknown field `readonly`; did you mean `readOnly`\?/,
     ],
-    ['a schema that is no JSON', [tool('a', { parameters: { n: 1n } })], /"a" cannot be written as JSON/],
+    [
+      'a schema that is no JSON',
+      [tool('a', { parameters: { n: 1n } })],
+      /"a" cannot be written as JSON/,
+    ],
   ])('is refused with %s', (_, tools, message) => {
     expect(() => prepareTools(tools as RelayTool[])).toThrow(
       expect.objectContaining({ code: 'invalid_options', message: expect.stringMatching(message) }),

@@ -34,15 +34,7 @@ export async function runCall(
       wait?.look();
     });
     begun = true;
-    const isNew = await documents.create(code, id, {
-      tool,
-      args: input,
-      deadline: Math.floor(deadline),
-      idempotent,
-      attempt: 0,
-      epoch: 0,
-      state: 'open',
-    });
+    const isNew = await documents.create(code, id, newDocument(tool, input, deadline, idempotent));
     // A call that is written down already was begun by a node that is gone. If the store took longer
     // than the call has time, no application may get it. A call that this node leaves goes on
     // elsewhere.
