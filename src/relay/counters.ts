@@ -2,11 +2,11 @@
 import type { ToolResult } from '../index.ts';
 import type { RouteName } from './http/route-table.ts';
 
-/** What a node has counted since it started, and what is open on it now. JSON. */
+/** What a node has counted since it started, and what is open on it now. Plain JSON. */
 export interface RelayMetrics {
   /** Sessions created on this node. */
   readonly sessionsCreated: number;
-  /** Sessions deleted on this node, without those that have expired. */
+  /** Sessions deleted on this node, not counting expired ones. */
   readonly sessionsDeleted: number;
   /** Accepted registrations. */
   readonly registrations: number;
@@ -28,7 +28,7 @@ export interface RelayMetrics {
 
 /** Counts requests and results. */
 export interface Counters {
-  /** Counts an answered request. @param error the `error` of an answer that is one */
+  /** Counts an answered request. @param error the `error` of the answer if it is an error */
   answered(route: RouteName | undefined, status: number, error: string | undefined): void;
   /** Counts the result of an agent's call over REST. */
   called(result: ToolResult): void;

@@ -34,7 +34,7 @@ export interface Relay<S = unknown> {
    * bus or registry that the host has passed stays open. Idempotent.
    */
   close(): Promise<void>;
-  /** The counters of this node, and what is open on it. JSON. */
+  /** The counters of this node, and what is open on it. Plain JSON. */
   metrics(): RelayMetrics;
   /** The registry of the host's tools. Sessions see its changes at once. */
   readonly registry: HostToolRegistry<S>;
@@ -48,7 +48,8 @@ const leavingMs = 1_000;
 /**
  * Creates a node of a relay. Applications register their tools in sessions at run time, agents see
  * and call these tools, the application executes them, and every call passes the host's checks.
- * Nodes that share a store and a bus form one relay.
+ * Nodes that share a store and a bus form one relay. Longer than 60 lines, since it only connects
+ * the parts of a node and its steps of closing share them.
  * @throws MisuseError `invalid_option`, and the errors of the host's tools and rules
  *
  * @example

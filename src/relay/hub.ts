@@ -1,6 +1,6 @@
 /**
- * Wakes of sessions on this node: one subscription of the bus for each session that anybody here
- * looks at.
+ * Wake-ups of sessions on this node. The bus has one subscription for each session that this node
+ * watches.
  */
 import type { RelayBus } from './ports/bus.ts';
 import type { Wake } from './ports/documents.ts';
@@ -8,13 +8,14 @@ import type { Wake } from './ports/documents.ts';
 /** Listens to sessions and wakes them. */
 export interface Hub {
   /**
-   * From when it resolves, the listener is told of each wake; undefined: look at everything.
-   * @returns stops listening
+   * Calls the listener for each wake-up once the promise has resolved. With undefined, the listener
+   * has to read everything again.
+   * @returns a function that stops the listener
    */
   watch(code: string, listener: (wake: Wake | undefined) => void): Promise<() => void>;
   /**
-   * Tells all nodes. Never rejects: a wake that is lost is made good by whoever looks at the store
-   * now and then.
+   * Sends a wake-up to all nodes. Never rejects: a lost wake-up does no harm, since nodes also read
+   * the store at intervals.
    */
   wake(code: string, wake: Wake): void;
 }
@@ -24,15 +25,15 @@ interface Channel {
   readonly ready: Promise<() => void>;
 }
 
-/** @param report is told of failures of the bus, and of listeners that throw */
+/** @param report called with failures of the bus and with what listeners throw */
 export function createHub(bus: RelayBus, report: (error: unknown) => void): Hub {
   const channels = new Map<string, Channel>();
   const open = (code: string): Channel => {
     const listeners = new Set<(wake: Wake | undefined) => void>();
     const tell = (message: string | undefined): void => {
       for (const listener of [...listeners]) {
-        // One that another has stopped meanwhile is told nothing more; one that throws is no matter
-        // of the others.
+        // A listener may stop another one during the loop. A listener that throws must not affect
+        // the others.
         try {
           if (listeners.has(listener)) listener(message as Wake | undefined);
         } catch (error) {
@@ -42,7 +43,7 @@ export function createHub(bus: RelayBus, report: (error: unknown) => void): Hub 
     };
     const channel: Channel = { listeners, ready: bus.subscribe(code, tell) };
     channels.set(code, channel);
-    // Tried again by whoever comes next.
+    // The next `watch` subscribes again.
     channel.ready.catch(() => {
       if (channels.get(code) === channel) channels.delete(code);
     });
@@ -51,7 +52,7 @@ export function createHub(bus: RelayBus, report: (error: unknown) => void): Hub 
   return {
     async watch(code, listener) {
       const channel = channels.get(code) ?? open(code);
-      // Of its own, also where one function listens twice.
+      // A function of its own for each watch, so that one listener can be added twice.
       const own = (wake: Wake | undefined): void => listener(wake);
       channel.listeners.add(own);
       const stop = (): void => {

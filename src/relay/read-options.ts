@@ -34,27 +34,27 @@ import type { RelayLimits, RelayLogger, RelaySettings } from './settings.ts';
 /** Who may reach the relay. */
 export interface OriginSettings {
   readonly hostKeyHash: string | undefined;
-  /** Undefined: none is allowed. */
+  /** Undefined if none is allowed. */
   readonly allowedOrigins: '*' | ReadonlySet<string> | undefined;
-  /** In lower case. Undefined: all are allowed. */
+  /** In lower case. Undefined if all are allowed. */
   readonly allowedHosts: ReadonlySet<string> | undefined;
   readonly clientAddress: RelayOptions['clientAddress'];
   /** How many proxies append to `X-Forwarded-For`. With 0 the header is not read. */
   readonly proxies: number;
 }
 
-/** What the options of a relay are read as. */
+/** The options of a relay as they were read. */
 export interface ReadRelayOptions<S> {
   readonly settings: RelaySettings;
   readonly origins: OriginSettings;
   readonly session: RelaySessionOptions<S>;
   /** Gets failures that clients do not see. */
   readonly report: Report;
-  /** Closes the store and the bus, where they were made here. */
+  /** Closes the store and the bus if the relay made them itself. */
   closeOwn(): Promise<void>;
 }
 
-/** The limits of a relay that is given none. */
+/** The default limits of a relay. */
 export const defaultLimits: RelayLimits = {
   toolsPerSession: 1_000,
   updatesPerMinute: 10,
@@ -73,7 +73,7 @@ const limitTable = Object.fromEntries(
   ]),
 ) as Record<keyof RelayLimits, DefaultedKind<number>>;
 
-/** The options of a relay. Those that need more than a look at one value are checked below. */
+/** The options of a relay. Options with more complex checks are checked below. */
 export const relayTable = {
   store: anything<RelayStore>(),
   bus: withMethods<RelayBus>(['publish', 'subscribe']),
@@ -110,7 +110,7 @@ const storeMethods = (
 ).split(' ') as (string & keyof RelayStore)[];
 const where = 'createRelay';
 
-/** @throws MisuseError `invalid_option`, which names the option. */
+/** Reads the options of a relay. @throws MisuseError `invalid_option`, which names the option */
 export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S> {
   const options = readOptions(where, given, relayTable);
   const { pairing, pinDefinitions, clientAddress } = options;
@@ -164,7 +164,7 @@ export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S>
 
 const sessionMaker = withMethods<HostToolRegistry>(['createSession']);
 
-/** A registry has its own tools, rules, profiles and approvals. */
+/** Refuses options that a registry already has: tools, rules, profiles and approvals. */
 function checkRegistry(session: RelaySessionOptions): void {
   if (session.registry === undefined) return;
   checkOption(where, 'session.registry', session.registry, sessionMaker);

@@ -1,20 +1,21 @@
 /**
- * Telling the host's logger: never secrets, never so often that the log is the next fault, and
- * never at the cost of a request.
+ * Reports failures to the host's logger: without secrets, not so often that they flood the log, and
+ * without an effect on requests.
  */
 import { loggedError, logTo } from '../surface-port.ts';
 import { cleanLine } from '../surfaces/shared/outside-text.ts';
 import type { RelayLogger } from './settings.ts';
 
 /**
- * Tells of a failure; of each kind at most once in ten seconds, with the number of those left out.
+ * Logs a failure. Each kind is logged at most once in ten seconds, with the number of failures left
+ * out.
  * @param kind such as `store`
  */
 export type Report = (kind: string, error: unknown) => void;
 
 const quietMs = 10_000;
 
-/** A logger that may be missing, throw or reject, and affects nothing. */
+/** Wraps a logger that may be missing, throw or reject, so that it affects nothing else. */
 export function safeLogger(logger: RelayLogger | undefined): RelayLogger {
   const tell =
     (level: keyof RelayLogger) =>
@@ -23,7 +24,7 @@ export function safeLogger(logger: RelayLogger | undefined): RelayLogger {
   return { info: tell('info'), warn: tell('warn'), error: tell('error') };
 }
 
-/** Makes a report for one relay: `logger.error({ kind, err, leftOut? })`. */
+/** Makes the report function of a relay, which calls `logger.error({ kind, err, leftOut? })`. */
 export function createReport(logger: RelayLogger): Report {
   const kinds = new Map<string, { until: number; leftOut: number }>();
   return (kind, error) => {
@@ -46,16 +47,16 @@ export function createReport(logger: RelayLogger): Report {
 const mostLines = 40;
 
 /**
- * An error as logs get it: with its stack and its causes, and without what could be a token or a
- * password.
+ * Prepares an error for the log, with its stack and its causes and without anything that could be a
+ * token or a password.
  */
 export function faultOf(error: unknown): unknown {
   return loggedError(error, scrub);
 }
 
 /**
- * Tokens are long words, passwords stand in addresses. Hidden before anything is cut: half of a
- * token is a secret too.
+ * Hides long words, which may be tokens, and passwords in addresses. This happens before lines are
+ * cut, since half a token is a secret too.
  */
 function scrub(text: string): string {
   const hidden = text.replace(/[\w-]{32,}/g, '[hidden]').replace(/\/\/[^\s/@]+@/g, '//[hidden]@');

@@ -1,40 +1,43 @@
 /**
- * Codes, tokens and tickets: from a cryptographic source, kept as hashes, compared in constant
- * time.
+ * Codes, tokens and tickets. They come from a cryptographic source, are stored as hashes and are
+ * compared in constant time.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** An alias for pairing, never a credential: 40 bits that people can read out. */
+/**
+ * Makes a session code: 40 bits that people can read out. It is an alias for pairing, never a
+ * credential.
+ */
 export function newCode(): string {
-  // 256 is a multiple of 32: no letter is likelier than another.
+  // 256 is a multiple of 32, so all letters are equally likely.
   return Array.from(randomBytes(8), (byte) => alphabet[byte & 31]).join('');
 }
 
-/** True for what {@link newCode} makes. */
+/** True for text in the form that {@link newCode} makes. */
 export function isCode(text: string): boolean {
   return /^[A-Z2-7]{8}$/.test(text);
 }
 
-/** 256 bits. */
+/** Makes a token of 256 random bits. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What is kept of a token: sha256 as hex. */
+/** The stored form of a token: its SHA-256 as hex. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
-/** Compares two hashes in a time that tells nothing. */
+/** Compares two hashes in constant time. */
 export function sameHash(one: string, other: string): boolean {
   const left = Buffer.from(one, 'latin1');
   const right = Buffer.from(other, 'latin1');
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Enough of a code to follow a session through a log, and too little to join it. */
+/** A short name of a session for logs. It identifies the session but does not reveal its code. */
 export function logName(code: string): string {
   return hashOf(code).slice(0, 6);
 }

@@ -27,8 +27,8 @@ export interface RelayLimits {
   /** Streams and WebSockets that are opened, for each side of a session. @default 60 */
   readonly streamsPerMinute: number;
   /**
-   * Messages of the Model Context Protocol from a session's agents, including tool calls. @default
-   * 600
+   * Messages of the Model Context Protocol from a session's agents, including tool calls.
+   * @default 600
    */
   readonly mcpMessagesPerMinute: number;
 }

@@ -16,7 +16,7 @@ export interface TicketDocument {
   readonly expiresAt: number;
 }
 
-/** A client that was let in. */
+/** A client that has passed the checks. */
 export interface Admitted {
   readonly document: SessionDocument;
   readonly side: Side;
@@ -28,14 +28,14 @@ export interface AccessRequest {
   readonly access: Side | 'either';
   /** The bearer token. */
   readonly token: string | undefined;
-  /** Used when there is no token; undefined also when the route takes no tickets. */
+  /** Used when there is no token. Also undefined when the route accepts no tickets. */
   readonly ticket: string | undefined;
 }
 
 const maxSecretChars = 200;
-/** Compared when there is no hash. */
+/** Compared when a side has no further hash. */
 const noHash = '0'.repeat(64);
-/** Read when there is no session, so that the work is the same. */
+/** Used for an unknown session, so that the work takes the same time. */
 const nobody = JSON.stringify({
   code: '',
   createdAt: 0,
@@ -46,8 +46,8 @@ const nobody = JSON.stringify({
 });
 
 /**
- * The token of `Authorization: Bearer …`; undefined without that header. @throws RelayError 401
- * `unauthorized` for another scheme, or for a malformed token
+ * The token of `Authorization: Bearer …`; undefined without that header.
+ * @throws RelayError 401 `unauthorized` for another scheme, or for a malformed token
  */
 export function bearerOf(request: Request): string | undefined {
   const header = headerOf(request, 'authorization');
@@ -67,8 +67,8 @@ export function bearerOf(request: Request): string | undefined {
 }
 
 /**
- * Lets in a client with the right token or ticket. @throws RelayError 401, 403 `wrong_side`, 404
- * `session_not_found`, 410 `session_expired`
+ * Admits a client with the right token or ticket.
+ * @throws RelayError 401, 403 `wrong_side`, 404 `session_not_found`, 410 `session_expired`
  */
 export async function authorize(
   store: RelayStore,
@@ -88,8 +88,8 @@ export async function authorize(
 }
 
 /**
- * Finds a session for the host, whose key was already checked. @throws RelayError 404 `session_not_found`, 410
- * `session_expired`
+ * Finds a session for the host, whose key was already checked.
+ * @throws RelayError 404 `session_not_found`, 410 `session_expired`
  */
 export async function findSession(
   store: RelayStore,
@@ -103,7 +103,10 @@ export async function findSession(
   return document;
 }
 
-/** Lets the host in. @throws RelayError 401 `unauthorized`, 403 `forbidden` */
+/**
+ * Checks the host key.
+ * @throws RelayError 401 `unauthorized`, 403 `forbidden`
+ */
 export function checkHostKey(token: string | undefined, hostKeyHash: string): void {
   if (token === undefined)
     throw unauthorized('Expected `Authorization: Bearer` with the host key.');
@@ -128,7 +131,7 @@ async function authorizeTicket(
     access,
     now,
   );
-  // If several clients show the same ticket, only one is let in.
+  // If several clients present the same ticket, only one is admitted.
   const first = await store.delete(code, key);
   if (!first || now >= expiresAt) throw sessionNotFound();
   return admitted;

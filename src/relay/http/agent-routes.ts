@@ -63,7 +63,7 @@ export function agentRoutes({
   };
 }
 
-/** Reads `{ requestId?, tool, args?, wait? }`, or the same under older names. */
+/** Reads `{ requestId?, tool, args?, wait? }`, or the same members under older names. */
 function readRequest(body: JsonObject): ReadRequest {
   const requestId = fieldOf(body, 'requestId', 'id') ?? undefined;
   if (requestId !== undefined && !isRequestId(requestId))
@@ -90,7 +90,7 @@ function readRequest(body: JsonObject): ReadRequest {
 }
 
 /**
- * A string with the JSON of an object counts as that object. The tool's schema refuses other strings.
+ * Reads a string that holds a JSON object as that object. The tool's schema refuses other strings.
  * @throws RelayError 413 for too many values
  */
 function readArgs(args: JsonValue): JsonValue {

@@ -1,6 +1,6 @@
 /**
  * The relay as one web-standard function. Every request passes the host and origin guard, finds its
- * route, proves who sends it, and is answered and counted.
+ * route, is authenticated, and is answered and counted.
  */
 import type { OriginPolicy } from '../../http/origin-guard.ts';
 import { leaving, type RelayError, relayError } from '../relay-error.ts';
@@ -37,7 +37,7 @@ export interface RequestInfo {
   readonly address?: string | undefined;
 }
 
-/** A request that its route's handler may answer. */
+/** A request that has passed the checks of its route. */
 export interface Entered {
   readonly route: Route;
   /** With a session if the route belongs to one. */
@@ -46,12 +46,15 @@ export interface Entered {
 
 /** Answers the requests of a node. */
 export interface App {
-  /** Answers; never rejects. */
+  /** Answers a request. Never rejects. */
   fetch(request: Request, info: RequestInfo): Promise<Answered>;
-  /** Makes all checks, but does not answer. @throws RelayError */
+  /**
+   * Runs all checks, but does not answer.
+   * @throws RelayError
+   */
   enter(request: Request, info: RequestInfo): Promise<Entered>;
   /**
-   * The answer to a request that failed, with the headers that its origin needs. Counts it.
+   * Makes the answer to a failed request, with the headers that its origin needs, and counts it.
    */
   refuse(request: Request, error: unknown): Response;
 }
@@ -66,7 +69,7 @@ const openNames: ReadonlySet<string> = new Set<OpenRouteName>([
 const noBody: BodyBounds = { maxBytes: 0, maxValues: 0 };
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
-/** The parts of a node, with what its routes are answered by. */
+/** The parts of a node, with the handlers of its routes. */
 interface AppParts {
   readonly parts: NodeParts;
   readonly policy: OriginPolicy;
@@ -144,7 +147,7 @@ async function respond(app: AppParts, request: Request, info: RequestInfo): Prom
   return finish(policy, request, response);
 }
 
-/** Finds the route of a request, and checks that the client may use it now. */
+/** Finds the route of a request and checks that the client may use it now. */
 async function enterAt(
   parts: NodeParts,
   place: Place | undefined,
@@ -237,8 +240,8 @@ function pathOf(url: string): string {
 }
 
 /**
- * The route for a method. HEAD is answered like GET without a body, but not for streams. @throws
- * RelayError 405 `method_not_allowed`
+ * The route for a method. HEAD is answered like GET without a body, but not for streams.
+ * @throws RelayError 405 `method_not_allowed`
  */
 function routeOf({ methods, allow }: Place, method: string): Route {
   const route = methods.get(method === 'HEAD' ? 'GET' : method);

@@ -13,7 +13,7 @@ import { type RelayError, relayError } from '../relay-error.ts';
 /** How much a body may hold. */
 export interface BodyBounds {
   readonly maxBytes: number;
-  /** As {@link excessOf} counts them. */
+  /** Values as {@link excessOf} counts them. */
   readonly maxValues: number;
 }
 
@@ -33,12 +33,12 @@ export const responseBody: BodyBounds = {
   maxBytes: maxResultBytes + 65_536,
   maxValues: maxAnswerValues,
 };
-/** Characters of a body above which its work begins in a new turn of the event loop. */
+/** Characters above which a body is processed in a new turn of the event loop. */
 const longBody = 65_536;
 
 /**
- * The JSON object of a body. @throws RelayError 400 `invalid_json` or `invalid_request`, 408, 413,
- * 415
+ * Reads the JSON object of a body.
+ * @throws RelayError 400 `invalid_json` or `invalid_request`, 408, 413, 415
  */
 export async function readObject(request: Request, bounds: BodyBounds): Promise<JsonObject> {
   const text = await readText(request, bounds.maxBytes);
@@ -54,8 +54,8 @@ export async function readObject(request: Request, bounds: BodyBounds): Promise<
 }
 
 /**
- * The text of a body with a JSON content type. @throws RelayError 400 `invalid_json` for a body
- * that is not UTF-8, 408, 413, 415
+ * Reads the text of a body with a JSON content type.
+ * @throws RelayError 400 `invalid_json` for a body that is not UTF-8, 408, 413, 415
  */
 export async function readText(request: Request, maxBytes: number): Promise<string> {
   checkContentType(request);
@@ -65,6 +65,7 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
 }
 
 /**
+ * Parses the text of a body.
  * @throws RelayError 400 `invalid_json`, also when it is nested too deeply; 413 for too many values
  */
 export function parseBody(text: string, bounds: Pick<BodyBounds, 'maxValues'>): JsonValue {
@@ -77,7 +78,7 @@ export function parseBody(text: string, bounds: Pick<BodyBounds, 'maxValues'>): 
 }
 
 /**
- * Checks the text, so that nothing too deep or too large is built from it.
+ * Checks the text before it is parsed, so that no value is built that is too deep or too large.
  * @throws RelayError 400 `invalid_json` when it is nested too deeply; 413 `payload_too_large` for
  * too many values
  */
@@ -94,7 +95,7 @@ export function checkText(text: string, { maxValues }: Pick<BodyBounds, 'maxValu
     );
 }
 
-/** The first of these members that the object has as its own. */
+/** The first of these members that the object has as its own property. */
 export function fieldOf(body: JsonObject, ...names: readonly string[]): JsonValue | undefined {
   for (const name of names) if (Object.hasOwn(body, name)) return body[name];
   return undefined;

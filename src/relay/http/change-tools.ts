@@ -1,4 +1,7 @@
-/** Changing the tools of a session: written down, announced to both sides, and woken for. */
+/**
+ * Changes the tools of a session: stores the change, announces it to both sides, and wakes the
+ * nodes.
+ */
 import { busy, changeSession } from '../calls/session-document.ts';
 import { everything, isEmptyChange, toToolsRecord } from '../events/tool-updates.ts';
 import type { Hub } from '../hub.ts';
@@ -18,7 +21,7 @@ import { readTools, writeTools } from '../tools/tools-document.ts';
 const mostTries = 20;
 const sides = ['application', 'agent'] as const;
 
-/** What changes of tools need. */
+/** The parts of a node that a change of tools needs. */
 export interface ToolChanging {
   readonly settings: Pick<RelaySettings, 'store' | 'now' | 'pinDefinitions' | 'limits'>;
   readonly hub: Pick<Hub, 'wake'>;
@@ -26,14 +29,14 @@ export interface ToolChanging {
   readonly taken: RegistrationOptions['taken'];
 }
 
-/** Works out the next document of a session's tools, and the response. */
+/** Computes the next document of a session's tools, and the response. */
 export type ToolsWork<R extends object> = (
   before: ToolsDocument | undefined,
   options: RegistrationOptions,
 ) => Promise<Registered<R>>;
 
 /**
- * Changes the tools. Works the change out again when others have changed them meanwhile.
+ * Changes the tools. Computes the change again if the tools have been changed in the meantime.
  * @throws RelayError 404 when the session is gone, 503 `busy`, and what `work` throws
  */
 export async function changeTools<R extends object>(

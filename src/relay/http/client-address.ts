@@ -3,8 +3,8 @@ import type { OriginSettings } from '../read-options.ts';
 import type { Report } from '../report.ts';
 
 /**
- * The client's name in counters; undefined if it is unknown, and then no limit applies. @param told
- * the address that the server reports
+ * The client's name in counters; undefined if it is unknown, and then no limit applies.
+ * @param told the address that the server reports
  */
 export async function addressOf(
   request: Request,
@@ -48,8 +48,9 @@ async function ask(
 }
 
 /**
- * An IPv4 address, also if it is written as IPv6; the first half of an IPv6 address, because a
- * client usually has all addresses with the same first half; else the text, cut.
+ * The name under which an address is counted. An IPv4 address stays whole, also if it is written as
+ * IPv6. Of an IPv6 address only the first half counts, because a client usually has all addresses
+ * with the same first half. Any other text is cut.
  */
 function counted(address: string): string {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');

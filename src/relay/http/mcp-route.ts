@@ -55,12 +55,12 @@ export function mcpRoute({
   };
 }
 
-/** The error of loading it names paths of the server, so that only the log gets it. */
+/** The import error contains paths on the server, so only the log gets it. */
 const noMcp =
   'The package `@modelcontextprotocol/server` cannot be loaded on the server; run `npm ' +
   'install @modelcontextprotocol/server` there.';
 
-/** The request for the MCP handler. Host, origin and token were checked by the relay. */
+/** Makes the request for the MCP handler. The relay has checked host, origin and token. */
 function inside(request: Request, text: string | undefined): Request {
   const headers = new Headers(request.headers);
   for (const name of ['host', 'origin', 'authorization', 'content-length']) headers.delete(name);
@@ -73,7 +73,7 @@ function inside(request: Request, text: string | undefined): Request {
 }
 
 /**
- * The number of messages in a body, and how many of them call a tool. A body that is not JSON counts
+ * Counts the messages in a body, and how many of them call a tool. A body that is not JSON counts
  * as one message, because the MCP handler answers it; so does a request without a body.
  */
 function countOf(text: string | undefined): { readonly messages: number; readonly calls: number } {
@@ -93,7 +93,7 @@ function countOf(text: string | undefined): { readonly messages: number; readonl
   }
 }
 
-/** The same response. `run` is called once, when its body has ended or is no longer read. */
+/** Returns the same response. Calls `run` once, when its body has ended or is no longer read. */
 function whenDone(response: Response, run: () => void): Response {
   if (response.body === null) {
     run();

@@ -1,6 +1,6 @@
 /**
- * The MCP sessions of a relay session, in the relay's store: every node goes on with what another
- * has begun.
+ * Keeps the MCP sessions of a relay session in the relay's store, so that every node can continue a
+ * session that another one has started.
  */
 import type { McpSessionRecord, McpSessionStore } from '../../mcp/index.ts';
 import { keys } from '../ports/documents.ts';
@@ -8,18 +8,18 @@ import type { RelayStore } from '../ports/store.ts';
 import { hashOf } from '../secrets.ts';
 
 /**
- * Those that are kept, by the hashes of their ids; the one that was begun or looked for last stands
- * last.
+ * The hashes of the ids of the kept sessions. The most recently started or loaded one comes last.
  */
 type Index = readonly string[];
 
 /**
- * Over so many the one that nobody has looked for for longest is forgotten, and ends with its node.
+ * Most sessions that are kept. Beyond that, the least recently used one is removed and lives only
+ * as long as its node.
  */
 const kept = 100;
 const mostTries = 20;
 
-/** @param store rejects where it cannot be reached, and so do these */
+/** Makes the store of MCP sessions for a relay session. Its methods reject when `store` does. */
 export function mcpSessionStore(store: RelayStore, code: string): McpSessionStore {
   const readIndex = async (): Promise<{ readonly index: Index; readonly version: number }> => {
     const [stored] = await store.get(code, [keys.mcpSessions]);
@@ -28,7 +28,7 @@ export function mcpSessionStore(store: RelayStore, code: string): McpSessionStor
       version: stored?.version ?? 0,
     };
   };
-  /** Moves one to the end, or takes it out. */
+  /** Moves a session to the end of the index, or removes it. */
   const change = async (hash: string, stays: boolean): Promise<void> => {
     for (let tries = 0; tries < mostTries; tries++) {
       const { index, version } = await readIndex();

@@ -1,6 +1,5 @@
 /**
- * Keeps the metadata of live sessions as it was last written, so that a later request is answered
- * without building it again.
+ * Keeps the last written metadata of live sessions, so that it is not built again for each request.
  */
 import type { HostTool } from '../../index.ts';
 import type { LiveSession } from '../calls/live-session.ts';
@@ -9,7 +8,7 @@ import type { RelayStore } from '../ports/store.ts';
 import { readTools } from '../tools/tools-document.ts';
 import { describeSession, type MetadataVersion, type WrittenMetadata } from './metadata.ts';
 
-/** Most characters of text that a node keeps. ETags stay when texts are dropped. */
+/** Most characters of text that a node keeps. ETags are kept when texts are dropped. */
 const mostTextChars = 32 * 1_024 * 1_024;
 
 /** Metadata whose text may have been dropped. */
@@ -19,7 +18,10 @@ export interface KeptMetadata extends Pick<WrittenMetadata, 'headers'> {
 
 /** Reads the metadata of sessions. */
 export interface MetadataCache {
-  /** The current metadata. Its text is always there unless the client has it, as `isKnown` says. */
+  /**
+   * Reads the current metadata. Its text is only missing if the client has it according to
+   * `isKnown`.
+   */
   read(
     live: LiveSession,
     document: SessionDocument,
@@ -44,7 +46,9 @@ interface KeptTexts {
   chars: number;
 }
 
-/** Makes the cache of a node. What it keeps of a session goes with the live session. */
+/**
+ * Makes the cache of a node. Its entries for a session are dropped when the live session closes.
+ */
 export function createMetadataCache(store: RelayStore, mostChars = mostTextChars): MetadataCache {
   const sessions = new WeakMap<LiveSession, Map<MetadataVersion, Page>>();
   const texts: KeptTexts = { lengths: new Map(), mostChars, chars: 0 };
@@ -109,7 +113,7 @@ function forget(texts: KeptTexts, page: Page): void {
   texts.lengths.delete(page);
 }
 
-/** Keeps a text as the one that was read last, and drops the oldest ones above the limit. */
+/** Marks a text as the most recently read one, and drops the oldest texts above the limit. */
 function keep(texts: KeptTexts, page: Page, length: number): void {
   forget(texts, page);
   texts.lengths.set(page, length);

@@ -18,7 +18,7 @@ export type ShownTool = Pick<
   'name' | 'description' | 'parameters' | 'outputSchema' | 'title' | 'annotations'
 >;
 
-/** Metadata as it is sent. */
+/** Metadata in the form that is sent. */
 export interface WrittenMetadata {
   /** JSON. */
   readonly text: string;
@@ -26,9 +26,9 @@ export interface WrittenMetadata {
 }
 
 /**
- * The version that an `Accept-Version` header asks for: the first supported one of its list. `1` and
- * `1.0` mean `1.0.0`; no header and `*` mean the newest. @throws RelayError 406
- * `version_not_acceptable`
+ * The version that an `Accept-Version` header asks for: the first supported one of its list. `1`
+ * and `1.0` mean `1.0.0`; no header and `*` mean the newest.
+ * @throws RelayError 406 `version_not_acceptable`
  */
 export function negotiateVersion(acceptVersion: string | null): MetadataVersion {
   const wanted = (acceptVersion ?? '').slice(0, 200).trim();
@@ -48,9 +48,9 @@ export function negotiateVersion(acceptVersion: string | null): MetadataVersion 
 
 /**
  * Describes a session. The same session with the same tools gives the same bytes on every node, and
- * so the same `ETag`. The ETag is a digest of these bytes rather than of revisions, which start anew
- * in each process. It is weak, because a client only needs to know whether the tools are the same.
- * `Last-Modified` depends only on the application's tools.
+ * so the same `ETag`. The ETag is a digest of these bytes rather than of revisions, which start
+ * again in each process. It is weak, because a client only needs to know whether the tools are the
+ * same. `Last-Modified` depends only on the application's tools.
  * @param tools undefined before a registration; type and version are then null, and the tools are
  * those of the host
  * @param shown the effective tools, in their order
@@ -82,7 +82,7 @@ export function describeSession(
   };
 }
 
-/** Whether an `If-None-Match` header names an ETag, or any. Compared weakly. */
+/** Whether an `If-None-Match` header contains an ETag or `*`. The comparison is weak. */
 export function isNamed(etag: string, ifNoneMatch: string | null): boolean {
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, '');
   return (

@@ -1,4 +1,4 @@
-/** What the routes of a relay work with: the parts of the node, and the request. */
+/** What the routes of a relay work with: the parts of the node, and requests. */
 
 import type { Calls } from '../calls/calls.ts';
 import type { LiveSessions } from '../calls/live-sessions.ts';
@@ -38,13 +38,13 @@ export interface NodeParts {
   readonly limits: RateLimits;
   readonly counters: Counters;
   readonly report: Report;
-  /** Aborts when the node begins to drain. */
+  /** Aborts when the node begins to shut down. */
   readonly draining: AbortSignal;
   /** Aborts when the node has closed. */
   readonly closed: AbortSignal;
 }
 
-/** A request that has found its route. */
+/** A request whose route is known. */
 export interface Exchange {
   readonly request: Request;
   readonly params: RouteParams;
@@ -53,17 +53,17 @@ export interface Exchange {
   readonly bounds: BodyBounds;
 }
 
-/** A request to a session, by a client that may make it. */
+/** An authorized request to a session. */
 export interface SessionExchange extends Exchange {
   readonly document: SessionDocument;
   readonly side: Side | 'host';
 }
 
-/** What answers the routes without a session. */
+/** The handlers of routes without a session token. */
 export type OpenHandlers = Readonly<
   Record<OpenRouteName, (exchange: Exchange) => Promise<Answered>>
 >;
-/** What answers the routes of a session. */
+/** The handlers of routes of a session. */
 export type SessionHandlers = Readonly<
   Record<SessionRouteName, (exchange: SessionExchange) => Promise<Answered>>
 >;

@@ -1,7 +1,7 @@
-/** Every error that the relay answers with, its status, and the routes that it can come from. */
+/** Every error that the relay answers with, its status, and the routes that can return it. */
 import type { Access, Route } from './route-table.ts';
 
-/** Errors by their names, with their status. Also what tests hold the source to. */
+/** The status of each error. Tests compare it with the source. */
 export const errorStatus: Readonly<Record<string, number>> = {
   invalid_client: 400,
   invalid_decision: 400,
@@ -41,7 +41,7 @@ export const errorStatus: Readonly<Record<string, number>> = {
   store_unavailable: 503,
 };
 
-/** The values of `code` beside those of `error`. */
+/** The values of `code` that are not values of `error`. */
 export const rateLimitCodes = [
   'SESSION_RATE_LIMIT',
   'PAIR_RATE_LIMIT',
@@ -111,7 +111,7 @@ const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
   mcp: ['rate_limit_exceeded', 'missing_dependency'],
 };
 
-/** What a route can refuse a request with. */
+/** The errors that a route can return. */
 export function errorsOf({ name, path, access, body }: Route): readonly string[] {
   const ofCode = path.includes('/:code') ? ['invalid_session_code', 'store_unavailable'] : [];
   const ofStore = name === 'create' ? ['store_unavailable'] : [];

@@ -1,4 +1,6 @@
-/** The bodies and answers of the relay as JSON Schema: the components of its OpenAPI document. */
+/**
+ * JSON Schemas of the relay's bodies and answers, which are the components of its OpenAPI document.
+ */
 import type { JsonObject } from '../../index.ts';
 import { errorStatus, rateLimitCodes } from './openapi-errors.ts';
 
@@ -12,7 +14,7 @@ const names: JsonObject = { type: 'array', items: string };
 const side: JsonObject = { enum: ['application', 'agent'] };
 const nullableString: JsonObject = { type: ['string', 'null'] };
 
-/** A reference to one of {@link schemas}. */
+/** Makes a reference to one of {@link schemas}. */
 export function ref(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -26,12 +28,12 @@ function object(
   return { type: 'object', properties, ...(required.length === 0 ? {} : { required }), ...more };
 }
 
-/** Which of the members have to be there depends on which are: each of these is one way. */
+/** Makes the schema of an array. */
 function list(of: JsonObject): JsonObject {
   return { type: 'array', items: of };
 }
 
-/** By name. */
+/** The schemas by name. */
 export const schemas: Readonly<Record<string, JsonObject>> = {
   Error: object(
     {

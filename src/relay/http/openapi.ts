@@ -6,9 +6,9 @@ import { type Route, routes } from './route-table.ts';
 
 interface Operation {
   readonly summary: string;
-  /** Name of the body's schema. */
+  /** The name of the body's schema. */
   readonly body?: string;
-  /** Schemas of the answers that are none of errors, by status; undefined: no body. */
+  /** Schemas of successful answers by status. Undefined for an answer without a body. */
   readonly answers: Readonly<Record<number, string | undefined>>;
   readonly parameters?: readonly JsonObject[];
 }
@@ -137,7 +137,7 @@ const descriptions: Readonly<Record<number, string>> = {
   503: 'Not ready.',
 };
 
-/** The document. Frozen by use: nobody changes it. */
+/** The document. It must not be changed. */
 export const openApiDocument: JsonObject = {
   openapi: '3.1.0',
   info: {

@@ -7,7 +7,7 @@ import { answer } from './responses.ts';
 /** Milliseconds that the store has to answer. */
 const pingMs = 1_000;
 
-/** Handlers of these routes. */
+/** Makes the handlers of these routes. */
 export function operationRoutes({
   settings,
   draining,

@@ -19,7 +19,7 @@ const exposedHeaders =
   'Retry-After, WWW-Authenticate, API-Version, Session-ID, Supported-Versions, ' +
   'Tool-Manifest-Version, ETag, Last-Modified, Allow, Mcp-Session-Id';
 
-/** What the relay lets in. */
+/** The hosts and origins that the relay accepts. */
 export function originPolicy({
   allowedHosts,
   allowedOrigins,
@@ -33,7 +33,10 @@ export function originPolicy({
   };
 }
 
-/** @throws RelayError 403 `host_not_allowed` */
+/**
+ * Refuses a request for a host that is not allowed.
+ * @throws RelayError 403 `host_not_allowed`
+ */
 export function checkHost(request: Request, policy: OriginPolicy): void {
   if (!isHostAllowed(request, policy))
     throw relayError(
@@ -43,7 +46,10 @@ export function checkHost(request: Request, policy: OriginPolicy): void {
     );
 }
 
-/** @throws RelayError 403 `origin_not_allowed` */
+/**
+ * Refuses a request from an origin that is not allowed.
+ * @throws RelayError 403 `origin_not_allowed`
+ */
 export function checkOrigin(request: Request, policy: OriginPolicy): void {
   if (!isOriginAllowed(request, policy))
     throw relayError(
@@ -62,7 +68,9 @@ export function corsOf(request: Request, policy: OriginPolicy): Readonly<Record<
   return origin === undefined ? vary : { ...vary, ...corsHeaders(origin, policy, exposedHeaders) };
 }
 
-/** What the answer to a browser's preflight request has beside {@link corsOf}. */
+/**
+ * The headers that the answer to a browser's preflight request has in addition to {@link corsOf}.
+ */
 export function preflightOf(
   request: Request,
   policy: OriginPolicy,

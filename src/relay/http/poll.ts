@@ -1,9 +1,10 @@
-/** Polling, for clients that cannot hold a stream open: the events of a moment as JSON. */
+/** Polling, for clients that cannot hold a stream open: answers with the current events as JSON. */
 import type { EventStreams, StreamRequest } from '../events/ports.ts';
 
 /**
- * Answers 200 `{ events: [{ id, event, data }] }`: what there is, or what comes first within
- * `waitMs`. The client asks again with the last id as `after`. Rejects as `streams.poll` does.
+ * Answers 200 `{ events: [{ id, event, data }] }`: the events that are available, or else the first
+ * that arrive within `waitMs`. The client polls again with the last id as `after`. Rejects like
+ * `streams.poll`.
  * @param signal ends the wait, when the client has gone
  */
 export async function pollResponse(

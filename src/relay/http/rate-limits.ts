@@ -9,7 +9,10 @@ const minuteMs = 60_000;
 const pairTries = { address: 10, unknown: 600, code: 10 };
 const ticketsPerMinute = 60;
 
-/** Each method counts one use. @throws RelayError 429 `rate_limit_exceeded` */
+/**
+ * Each method counts one use.
+ * @throws RelayError 429 `rate_limit_exceeded`
+ */
 export interface RateLimits {
   /** A new session from an address. */
   session(address: string | undefined): Promise<void>;
@@ -30,7 +33,7 @@ export interface RateLimits {
   mcp(code: string, count: number): Promise<void>;
 }
 
-/** One limit per minute: its key in the store, and the words of its refusal. */
+/** One limit per minute: its key in the store, and the text of its refusal. */
 interface MinuteLimit {
   readonly key: string;
   readonly limit: number;
@@ -140,7 +143,7 @@ function pairLimits(address: string | undefined, code: string): readonly MinuteL
   ];
 }
 
-/** A hash, so that the store holds no addresses of people. */
+/** Hashes an address, so that the store holds no personal data. */
 function nameOf(address: string): string {
   return hashOf(address).slice(0, 32);
 }

@@ -1,4 +1,4 @@
-/** An application's answers to calls, over HTTP and over sockets. */
+/** An application's answers to calls, over HTTP and WebSockets. */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import type { CallAnswer, SessionDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
@@ -6,7 +6,7 @@ import { fieldOf, maxResultBytes, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
 import { answer } from './responses.ts';
 
-/** Handler of the route. */
+/** Makes the handler of the route. */
 export function responseRoute(parts: NodeParts): Pick<SessionHandlers, 'response'> {
   return {
     async response({ request, bounds, document }) {
@@ -16,8 +16,8 @@ export function responseRoute(parts: NodeParts): Pick<SessionHandlers, 'response
 }
 
 /**
- * Takes `{ requestId, result | error }`. The first answer to a call wins. Further ones are accepted
- * and change nothing.
+ * Takes `{ requestId, result | error }`. The first answer to a call wins. Later ones are accepted
+ * but have no effect.
  * @throws RelayError 400 `missing_request_id`, `missing_result_or_error`, 404 `request_not_found`,
  * 413, 429
  */

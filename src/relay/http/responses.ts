@@ -3,13 +3,13 @@ import type { JsonObject } from '../../index.ts';
 import { isRelayError, type RelayError, relayError } from '../relay-error.ts';
 import type { Reply } from './reply.ts';
 
-/** On every answer: nothing here is for a cache, and nothing is what it does not say it is. */
+/** Headers of every answer. Answers must not be cached, and browsers must not guess their type. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** JSON under a status. */
+/** Makes a JSON answer with a status. */
 export function answer(
   status: number,
   body: object,
@@ -22,19 +22,19 @@ export function answer(
   };
 }
 
-/** What a relay error says. */
+/** The body of a relay error. */
 export function errorBody({ details, error, message, code }: RelayError): JsonObject {
   return { ...details, error, message, code };
 }
 
-/** A relay error as its response. */
+/** Answers with a relay error. */
 export function errorAnswer(error: RelayError): Reply {
   return answer(error.status, errorBody(error), error.headers);
 }
 
 /**
- * Whatever was thrown as a relay error: what is none is a fault of ours or the host's, and says no
- * more than that.
+ * Converts whatever was thrown to a relay error. Any other error is a bug of the relay or the host.
+ * It is reported, and the client learns no details.
  */
 export function toRelayError(error: unknown, report: (fault: unknown) => void): RelayError {
   if (isRelayError(error)) return error;

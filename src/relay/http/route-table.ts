@@ -1,32 +1,29 @@
-/**
- * The relay's routes: one table, by which requests find their way and the OpenAPI document is
- * written.
- */
+/** The relay's routes. The router and the OpenAPI document use the same table. */
 import { type BodyBounds, callBody, responseBody, smallBody, toolsBody } from './bodies.ts';
 
-/** Where sessions are. */
+/** The path of all sessions. */
 export const basePath = '/api/sessions';
 
 /**
- * Who may use a route. `creator`: anybody, or the host where it has set a key. `either`: both sides
- * of the session.
+ * Who may use a route. `creator`: anyone, or only the host if it has set a key. `either`: both
+ * sides of the session.
  */
 export type Access = 'anyone' | 'creator' | 'host' | 'application' | 'agent' | 'either';
 
-/** One way in. */
+/** A route of the relay. */
 export interface Route {
   readonly name: RouteName;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Segments that start with a colon stand for any. */
+  /** Segments that start with a colon match any value. */
   readonly path: string;
   readonly access: Access;
-  /** `?ticket=` stands for a token. */
+  /** Also accepts a `?ticket=` instead of a token. */
   readonly ticket?: true;
-  /** Of its body; absent where it has none. */
+  /** Limits of the request body. Absent for a route without a body. */
   readonly body?: BodyBounds;
-  /** Its answer does not end by itself. */
+  /** The answer is a stream that does not end by itself. */
   readonly stream?: true;
-  /** Answers also while the node drains. */
+  /** Also answers while the node shuts down. */
   readonly late?: true;
 }
 
@@ -46,10 +43,10 @@ export type SessionRouteName =
   | 'mcp'
   | 'approval'
   | 'metadata';
-/** What a route is called in logs. */
+/** The name of a route in logs. */
 export type RouteName = OpenRouteName | SessionRouteName;
 
-/** All routes. What stands earlier is matched first. */
+/** All routes. Earlier ones are matched first. */
 export const routes: readonly Route[] = [
   { name: 'healthz', method: 'GET', path: '/healthz', access: 'anyone', late: true },
   { name: 'readyz', method: 'GET', path: '/readyz', access: 'anyone', late: true },

@@ -1,16 +1,16 @@
 /** Finds the route of a request. */
 import { type Route, routes } from './route-table.ts';
 
-/** What stands for a path's variable segments, decoded. */
+/** The decoded values of a path's variable segments. */
 export type RouteParams = Readonly<Partial<Record<'code' | 'requestId' | 'approvalId', string>>>;
 
-/** A path that there is: its routes by method. */
+/** A known path, with its routes by method. */
 export interface Place {
-  /** As in the table. */
+  /** The path as written in the table. */
   readonly path: string;
   readonly params: RouteParams;
   readonly methods: ReadonlyMap<string, Route>;
-  /** For `Allow`. */
+  /** The value of the `Allow` header. */
   readonly allow: string;
 }
 
@@ -29,8 +29,8 @@ const patterns: readonly Pattern[] = [...new Set(routes.map(({ path }) => path))
 }));
 
 /**
- * @param pathname as in a URL; one slash at its end is one too many and does not matter. Undefined:
- * there is no such path
+ * Finds the routes of a path; undefined if the path is unknown.
+ * @param pathname as in a URL; one trailing slash is ignored
  */
 export function findPlace(pathname: string): Place | undefined {
   const segments = (
@@ -55,7 +55,7 @@ function match(wanted: readonly string[], segments: readonly string[]): RoutePar
   return params;
 }
 
-/** What cannot be decoded is no name of anything. */
+/** Decodes a segment. The empty string stands for invalid encoding, since no name is empty. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -1,4 +1,4 @@
-/** The routes that create and delete sessions, pair clients and give out tickets. */
+/** The routes that create and delete sessions, pair clients and issue tickets. */
 
 import { changeSession, createSessionDocument } from '../calls/session-document.ts';
 import { keys, type Side } from '../ports/documents.ts';
@@ -12,7 +12,7 @@ import { answer } from './responses.ts';
 /** Milliseconds for which a ticket is valid. */
 const ticketMs = 30_000;
 
-/** Handlers of the routes without a token. */
+/** Makes the handlers of the routes without a token. */
 export function openSessionRoutes({
   settings,
   limits,
@@ -63,7 +63,7 @@ export function openSessionRoutes({
   };
 }
 
-/** Handlers of the routes with a token. */
+/** Makes the handlers of the routes with a token. */
 export function sessionRoutes({
   settings,
   limits,

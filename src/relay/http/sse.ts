@@ -1,4 +1,4 @@
-/** Server-sent events: a stream of a session as a Response. */
+/** Server-sent events: sends the stream of a session as a Response. */
 
 import { bufferBytes, createBackpressure, roomyBytes, tooSlow } from '../events/backpressure.ts';
 import type { EventStreams, OpenStream, StreamEvent, StreamRequest } from '../events/ports.ts';
@@ -6,10 +6,10 @@ import type { EventStreams, OpenStream, StreamEvent, StreamRequest } from '../ev
 const encoder = new TextEncoder();
 
 /**
- * Opens a stream and answers with it: 200, `text/event-stream`. What comes while its client does
- * not read waits, up to 1 MB; then the body ends with an error and what waits is let go. Rejects as
- * `streams.open` does, before there is any Response.
- * @param dropped is told why, once, when the stream was dropped
+ * Opens a stream and answers 200 with it, as `text/event-stream`. Up to 1 MB of events wait while
+ * the client does not read. Beyond that the body ends with an error and the waiting events are
+ * discarded. Rejects like `streams.open`, before a Response exists.
+ * @param dropped called once with the reason when the stream is dropped
  */
 export async function sseResponse(
   streams: EventStreams,
@@ -62,14 +62,14 @@ export async function sseResponse(
   return new Response(body, {
     headers: {
       'Content-Type': 'text/event-stream; charset=utf-8',
-      // No intermediary may keep, rewrite or gather it.
+      // Proxies must not cache, transform or buffer the stream.
       'Cache-Control': 'no-cache, no-transform',
       'X-Accel-Buffering': 'no',
     },
   });
 }
 
-/** JSON has no line breaks, so that the data is one line. */
+/** Formats an event. JSON has no line breaks, so the data fits on one line. */
 function frameOf({ id, event, data }: StreamEvent): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

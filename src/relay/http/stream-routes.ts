@@ -5,7 +5,7 @@ import type { Side } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
 import type { NodeParts, SessionExchange, SessionHandlers } from './node-parts.ts';
 
-/** Handlers of these routes. */
+/** Makes the handlers of these routes. */
 export function streamRoutes({
   settings,
   streams,

@@ -12,7 +12,7 @@ import type { NodeParts, SessionExchange, SessionHandlers } from './node-parts.t
 import type { Answered } from './reply.ts';
 import { answer } from './responses.ts';
 
-/** Handlers of these routes. */
+/** Makes the handlers of these routes. */
 export function toolRoutes(
   parts: NodeParts,
 ): Pick<SessionHandlers, 'register-tools' | 'update-tools' | 'metadata'> {

@@ -1,22 +1,23 @@
-/** Answers requests of `node:http` by a handler of web-standard ones. */
+/** Connects `node:http` to a handler for web-standard requests. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { lazyRequest } from '../../http/lazy-request.ts';
 import { pipe } from '../../http/node-response.ts';
 import { type Answered, isReply } from '../http/reply.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 
-/** What answers. */
+/** Answers a request. */
 export type Answer = (request: Request, info: { readonly address?: string }) => Promise<Answered>;
 
 /**
- * Milliseconds that a client may take to finish a body that nobody wants. It is given the answer
+ * Milliseconds that a client may take to finish sending a body that is not read. It gets the answer
  * meanwhile.
  */
 const unwantedMs = 5_000;
 
 /**
- * @param report called with the error of an answer that failed, which is then a 500
- * @param toRequest for benchmarks, which compare another way to make requests
+ * Makes a listener for the `request` event of a Node server.
+ * @param report called with the error when an answer fails; the client then gets a 500
+ * @param toRequest how requests are made; benchmarks pass another way to compare it
  */
 export function nodeListener(
   answer: Answer,
@@ -25,7 +26,7 @@ export function nodeListener(
 ): RequestListener {
   const unread = createUnreadAnswers();
   return (incoming, outgoing) => {
-    // Said by whoever waits for the body or the answer.
+    // Reading the body or writing the answer reports the error.
     incoming.on('error', () => {});
     const { remoteAddress } = incoming.socket;
     answer(
@@ -43,7 +44,7 @@ export function nodeListener(
       })
       .then((response) => send(response, incoming, outgoing, unread))
       .then(() => letGo(incoming))
-      // A body that ends with an error: a stream that was dropped.
+      // The body of a dropped stream ends with an error.
       .catch(() => outgoing.destroy());
   };
 }
@@ -80,7 +81,7 @@ async function send(
       flows: () => unread.release(outgoing),
     });
   }
-  // What is no stream of events is bounded where it is made.
+  // Only event streams can grow without bound. Other answers are limited where they are made.
   return whole(
     status,
     headers,
@@ -102,7 +103,10 @@ function sendWhole(
   outgoing.writeHead(status, headers).end(body);
 }
 
-/** To close at once would cut off a client that is still sending, before it has read why. */
+/**
+ * Removes `Connection` from an answer whose request is still arriving. Closing at once would cut
+ * off the client before it has read the answer.
+ */
 function letFinish(headers: Record<string, string | number>, incoming: IncomingMessage): void {
   if (incoming.complete) return;
   for (const name of Object.keys(headers))
@@ -110,8 +114,8 @@ function letFinish(headers: Record<string, string | number>, incoming: IncomingM
 }
 
 /**
- * A body that was not read to its end holds the connection up: the client may finish it, for a
- * while.
+ * Discards the rest of a body that was not read, which would otherwise block the connection. A
+ * client that takes too long is disconnected.
  */
 function letGo(incoming: IncomingMessage): void {
   if (incoming.complete || incoming.destroyed) return;

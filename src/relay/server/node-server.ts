@@ -1,4 +1,7 @@
-/** A relay on `node:http`: what a slow or silent client may hold, and an orderly end. */
+/**
+ * Serves a relay on `node:http`. It limits what slow or silent clients can occupy, and shuts down
+ * in order.
+ */
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -9,16 +12,16 @@ import { type Answer, nodeListener } from './node-listener.ts';
 import type { SocketPort } from './socket-port.ts';
 import { createSocketServer, type WsPackage } from './socket-server.ts';
 
-/** What is served. */
+/** The relay that a server serves. */
 export interface Served {
   readonly answer: Answer;
   readonly sockets: SocketPort;
   readonly logger: RelayLogger;
-  /** Ends streams with a goodbye, refuses new requests, and waits for what runs. */
+  /** Ends streams with a `goodbye`, refuses new requests, and waits for running calls. */
   close(): Promise<void>;
 }
 
-/** Where, and within what. */
+/** Where a server listens, and its limits. */
 export interface NodeServerSettings {
   readonly host: string;
   readonly port: number;
@@ -27,37 +30,43 @@ export interface NodeServerSettings {
   readonly headersTimeout?: number;
   /** Milliseconds for a whole request to arrive; its answer may take longer. @default 60_000 */
   readonly requestTimeout?: number;
-  /** Milliseconds between looks at those two. @default 5_000 */
+  /** Milliseconds between checks of those two timeouts. @default 5_000 */
   readonly connectionsCheckingInterval?: number;
-  /** Milliseconds that connections have to end once what is served is closed. @default 5_000 */
+  /** Milliseconds that connections have to end once the relay is closed. @default 5_000 */
   readonly closingMs?: number;
-  /** How `ws` is had. */
+  /** Loads `ws`. @default an import of it */
   readonly loadWs?: () => Promise<WsPackage>;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface NodeServer {
   readonly port: number;
-  /** Resolves when nothing is open any more. Idempotent. */
+  /** Resolves when all connections are closed. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Milliseconds that an idle connection is kept, longer than the minute that proxies in front
- * usually keep theirs.
+ * Milliseconds that an idle connection is kept. Longer than 60 seconds, since proxies usually keep
+ * theirs for a minute.
  */
 const keepAliveTimeout = 65_000;
 
 /**
- * Most requests of one connection without an answer: nobody sends more ahead but to have many
- * answers wait here.
+ * Most unanswered requests of one connection. Only a client that wants to fill the memory with
+ * waiting answers sends more.
  */
 const mostAhead = 16;
 
-/** Milliseconds that what is served may take to close, which bounds itself; should it not. */
+/**
+ * Milliseconds that the relay may take to close. It has a limit of its own; this one applies if
+ * that fails.
+ */
 const drainMs = 20_000;
 
-/** Rejects when it cannot listen. */
+/**
+ * Starts to listen. Rejects when it cannot. Longer than 60 lines, since the listener, the
+ * bookkeeping of open answers and the shutdown share the same state.
+ */
 export async function listen(served: Served, settings: NodeServerSettings): Promise<NodeServer> {
   const {
     host,
@@ -84,7 +93,7 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
     ahead.set(socket, open);
     const own = open;
     socket.once('close', () => {
-      // Those that wait behind another answer are not told that their connection has gone.
+      // Node emits no `close` for answers that are queued behind another one.
       for (const outgoing of own) outgoing.destroy().emit('close');
     });
     return open;
@@ -117,7 +126,8 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
   const end = async (): Promise<void> => {
     const left = sockets.leave();
     try {
-      // Still listening: what runs may need answers that come by other requests.
+      // The server still listens, since running calls may need answers that arrive in other
+      // requests.
       await pTimeout(served.close(), { milliseconds: drainMs, fallback: () => {} });
     } finally {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

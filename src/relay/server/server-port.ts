@@ -1,22 +1,22 @@
-/** What a relay gives to a server of our own beside its public members. */
+/** What a relay offers to `serveRelay` in addition to its public members. */
 import type { Answered } from '../http/reply.ts';
 import type { SocketPort } from './socket-port.ts';
 
-/** A relay as our server sees it. */
+/** A relay as `serveRelay` sees it. */
 export interface ServerPort {
-  /** As `fetch`, but for answers whose text is at hand. */
+  /** Like `fetch`, but an answer whose text is known is not made into a Response. */
   answered(request: Request, info: { readonly address?: string }): Promise<Answered>;
   readonly sockets: SocketPort;
 }
 
 const ports = new WeakMap<object, ServerPort>();
 
-/** Called by `createRelay` for what it returns. */
+/** Attaches the port to a relay. Only `createRelay` calls it. */
 export function giveServerPort(relay: object, port: ServerPort): void {
   ports.set(relay, port);
 }
 
-/** The port of what `createRelay` has returned; undefined for anything else. */
+/** The port of a relay that `createRelay` has made; undefined for anything else. */
 export function serverPortOf(relay: object): ServerPort | undefined {
   return ports.get(relay);
 }

@@ -1,4 +1,7 @@
-/** The relay's door for sockets: the checks of its streams, and answers that come as frames. */
+/**
+ * Admits WebSockets to a relay with the checks of its streams, and takes answers that arrive as
+ * frames.
+ */
 
 import { describe } from '../../errors.ts';
 import type { JsonObject } from '../../index.ts';
@@ -12,7 +15,7 @@ import { readStreamRequest } from '../http/stream-routes.ts';
 import { type RelayError, relayError } from '../relay-error.ts';
 import type { SocketPort } from './socket-port.ts';
 
-/** Makes the port of a relay. */
+/** Makes the socket port of a relay. */
 export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
   const { settings, streams, limits, counters, report } = parts;
   const { store, now, heartbeatMs, logger } = settings;
@@ -59,7 +62,7 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
   };
 }
 
-/** What a frame holds. How much it may hold was looked at when the frame came. */
+/** Reads the data of a frame. Its size was checked when the frame arrived. */
 function readFrame(data: unknown): JsonObject {
   if (!isJsonObject(data))
     throw relayError(

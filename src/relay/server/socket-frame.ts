@@ -9,7 +9,7 @@ export type Frame =
   | { readonly data: unknown }
   | { readonly error: string; readonly message: string };
 
-/** A frame holds an answer within `data`. */
+/** A frame holds an answer in `data`, so it is one level deeper. */
 const frameBounds: JsonBounds = { maxDepth: maxBodyDepth + 1, maxValues: maxAnswerValues + 20 };
 const tooMuch: Readonly<Record<JsonExcess, string>> = {
   depth: `Expected the data of a frame to be nested at most ${maxBodyDepth} levels deep.`,

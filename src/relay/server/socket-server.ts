@@ -1,6 +1,6 @@
 /**
- * Upgrades of `node:http` to WebSockets, after the relay's own checks. The package `ws` does the
- * protocol, imported when it is first used.
+ * Upgrades `node:http` requests to WebSockets after the relay's own checks. The package `ws`
+ * implements the protocol and is imported on first use.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -13,25 +13,32 @@ import { faultOf } from '../report.ts';
 import type { SocketPort } from './socket-port.ts';
 import { type ServedSocket, serveSocket } from './web-socket.ts';
 
-/** What is used of `ws`. */
+/** The part of `ws` that is used. */
 export interface WsPackage {
   readonly WebSocketServer: typeof WebSocketServer;
 }
 
 /** The WebSockets of a server. */
 export interface SocketServer {
-  /** Listener of `upgrade`. */
+  /** The listener for `upgrade`. */
   upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** From now on upgrades get 503. Resolves when the last socket has closed, whoever closes it. */
+  /**
+   * Answers further upgrades with 503. Resolves when the last socket has closed, whichever side
+   * closes it.
+   */
   leave(): Promise<void>;
-  /** Cuts what is still there. */
+  /** Cuts the remaining connections. */
   terminate(): void;
 }
 
-/** Bytes of a frame from a client: a result of 4 MB, and what is around it. */
+/** Most bytes of a frame from a client: a result of 4 MB and the rest of its message. */
 const mostPayload = 4 * 1_048_576 + 65_536;
 
-/** @param load how the package is had */
+/**
+ * Makes the WebSocket server of a relay. Longer than 60 lines, since all its functions share the
+ * set of open sockets and the loaded package.
+ * @param load loads the package
+ */
 export function createSocketServer(
   port: SocketPort,
   load: () => Promise<WsPackage> = () => import('ws'),
@@ -45,8 +52,8 @@ export function createSocketServer(
 
   const server = (): Promise<WebSocketServer> => {
     loading ??= loadWs(load).then(
-      // Answering pings is ours: a client that sends them and reads nothing is not to fill the
-      // memory. No extension, no subprotocol.
+      // The relay answers pings itself, so that a client that sends them and reads nothing cannot
+      // fill the memory. Extensions and subprotocols are off.
       (ws) =>
         new ws.WebSocketServer({
           noServer: true,
@@ -105,7 +112,7 @@ export function createSocketServer(
       admit(incoming, socket, head).catch((error: unknown) => {
         if (error instanceof MisuseError) {
           loading = undefined;
-          // Once: anyone may ask for a WebSocket, again and again.
+          // Logged once, since any client can ask for a WebSocket again and again.
           if (!told)
             port.logger.error({ err: faultOf(error) }, 'relay: WebSockets are not available');
           told = true;
@@ -158,7 +165,9 @@ function refuseWith(socket: Duplex, status: number, error: string, message: stri
   );
 }
 
-/** There is no response to an upgrade but what is written by hand. */
+/**
+ * Node offers no response object for an upgrade, so the answer is written to the socket directly.
+ */
 function refuse(socket: Duplex, status: number, body: string, headers: Headers): void {
   if (socket.destroyed) return;
   const lines = [...headers]

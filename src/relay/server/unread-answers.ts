@@ -1,29 +1,30 @@
 /**
- * What clients have not read yet: each answer for a while, and all of a server together within a
- * bound.
+ * Answers that clients have not read yet. Each may wait for a limited time, and together they may
+ * hold a limited number of bytes.
  */
 import type { ServerResponse } from 'node:http';
 
-/** Answers, and streams, that wait for their clients. */
+/** Answers and streams that wait for their clients. */
 export interface UnreadAnswers {
-  /** Looks after an answer that was sent whole. */
+  /** Watches an answer that was written in one piece. */
   add(outgoing: ServerResponse): void;
-  /** Counts what waits of a stream, until `release` or its end. */
+  /** Counts the waiting bytes of a stream until `release` or its end. */
   watch(outgoing: ServerResponse): void;
   release(outgoing: ServerResponse): void;
 }
 
-/**
- * Milliseconds without progress after which an answer that its client does not read is given up.
- */
+/** Milliseconds without progress after which an unread answer is destroyed. */
 const unreadMs = 30_000;
 const fewBytes = 65_536;
 /** Most bytes that wait for all clients together. */
 const mostBytesOfAll = 256 * 1_048_576;
 
-/** None yet. Over the bound, those that have waited longest are given up. */
+/**
+ * Starts with no answers. When the limit is exceeded, the answers that have waited longest are
+ * destroyed.
+ */
 export function createUnreadAnswers(mostBytes = mostBytesOfAll): UnreadAnswers {
-  // Oldest first.
+  // Keys are in insertion order, so the oldest comes first.
   const waiting = new Map<ServerResponse, number>();
   let bytes = 0;
   const release = (outgoing: ServerResponse): void => {

@@ -45,7 +45,7 @@ const mostAtOnce = 16;
 const mostFaults = 5;
 /** Milliseconds that a client has to close its side. */
 const closingMs = 5_000;
-/** Most bytes of a reason, as the protocol says. */
+/** Most bytes of a reason. The protocol sets this limit. */
 const reasonBytes = 123;
 
 /** A socket that is served. */
@@ -54,7 +54,7 @@ export interface ServedSocket {
   check(): void;
 }
 
-/** One socket, and how far it is. */
+/** One socket and its state. */
 interface Serving extends SocketAdmission {
   readonly socket: WebSocket;
   readonly logger: RelayLogger;

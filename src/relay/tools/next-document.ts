@@ -1,4 +1,4 @@
-/** The next document of a session's tools, and what has changed in it. */
+/** Makes the next document of a session's tools and finds what has changed in it. */
 import { canonicalJson } from '../../json.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import { definitionText } from './tool-pins.ts';
@@ -13,7 +13,7 @@ export interface ToolsChange {
   readonly modified: readonly string[];
 }
 
-/** What a registration or an update says. */
+/** The part of a document that a registration or an update determines. */
 export type ToolsContent = Omit<ToolsDocument, 'revision' | 'registeredAt' | 'updatedAt' | 'gone'>;
 
 export function contentOf({

@@ -1,6 +1,6 @@
 /**
- * Definitions as an application gives them: read one by one, copied, checked and cleaned. One that
- * cannot be taken costs no other.
+ * Reads the definitions that an application sends: one by one, copied, checked and cleaned. An
+ * invalid definition does not affect the others.
  */
 
 import { describe } from '../../errors.ts';
@@ -19,40 +19,44 @@ const maxDescriptionBytes = 8_192;
 /** Most bytes of a title; a longer one is cut. */
 const maxTitleBytes = 256;
 /**
- * Most instructions of the patterns of all schemas that a session has: compiling them is what
- * costs, some tenths of a second at worst.
+ * Most instructions of all patterns in the schemas of a session. Compiling them is the expensive
+ * part and takes some tenths of a second at worst.
  */
 const maxPatternSize = 100_000;
-/** Of one definition: two schemas as large as the gate takes them, and the rest. */
+/** Limits of one definition: two schemas of the largest accepted size, and the rest. */
 const bounds = { maxDepth: 65, maxValues: 150_000, maxChars: 600_000 } as const;
 
-/** A definition that was not taken. */
+/** A definition that was not accepted. */
 export interface FailedTool {
-  /** As it was given, made fit for a log; `(no name)` without one. */
+  /** The name from the application, cleaned for logs. `(no name)` if it is missing. */
   readonly toolName: string;
-  /** What was expected, what came. */
+  /** What was expected and what was got. */
   readonly error: string;
-  /** True where it can be taken once it is mended; false where the name cannot be had. */
+  /** True if a corrected definition can be accepted; false if the name cannot be used. */
   readonly recoverable: boolean;
 }
 
-/** What stands beside the definitions that are read. */
+/** The options of {@link readDefinitions}. */
 export interface ReadOptions {
   /**
-   * The name that stands in the way of one that an application gives: the same, or one that it
-   * could be taken for. Undefined where it is free.
+   * The host's tool that conflicts with a name: it has the same name or one that looks like it.
+   * Undefined when the name is free.
    */
   readonly taken: (name: string) => string | undefined;
   /**
-   * The application's own tools that stay: a name again is the next definition of that tool, a twin
-   * of one is refused. @default none
+   * The application's tools that remain. A definition with the same name replaces the tool; one
+   * with a name that looks like it is refused.
+   * @default none
    */
   readonly kept?: readonly RelayedDefinition[];
-  /** Called before each. @default one that lets others run every 10 ms */
+  /** Called before each definition. @default one that lets other tasks run every 10 ms */
   readonly pause?: Pause;
 }
 
-/** @param raw of any shape; how many there may be is the caller's business */
+/**
+ * Reads definitions.
+ * @param raw values of any shape; the caller limits their number
+ */
 export async function readDefinitions(
   raw: readonly unknown[],
   { taken, kept: standing = [], pause = createPause() }: ReadOptions,
@@ -105,7 +109,7 @@ export async function readDefinitions(
   return { definitions, failed };
 }
 
-/** A private copy: nothing of what came is looked at twice. */
+/** Makes a private copy, so that no part of the input is read twice. */
 function copied(one: unknown): JsonObject {
   const copy = copyJson(one, bounds);
   if (!copy.ok && copy.fault === 'too_deep') throw invalid('It is nested deeper than 64 levels.');
@@ -146,7 +150,7 @@ function readDefinition(
     ...(annotations === undefined ? {} : { annotations }),
     ...(patterns.left < before ? { patternSize: before - patterns.left } : {}),
   };
-  // What is read can be registered: the core has the last word.
+  // A trial run of the core's own checks, so that every definition that is read can be registered.
   defineRelayedTool(definition, { source: 'relay', timeoutMs: 1, executor: nowhere });
   return definition;
 }
@@ -188,8 +192,8 @@ function readSchema(
 }
 
 /**
- * Hints that tighten, and `idempotent`: by the application's own word about its own tool a call may
- * be delivered to it again. No gate sees that one.
+ * Keeps the hints that make a check stricter, and `idempotent`. An application may say of its own
+ * tool that a call can be delivered again; no check uses that hint.
  */
 function readHints(hints: JsonObject): JsonObject | undefined {
   const said = (hint: string): boolean => hints[hint] === true || hints[`${hint}Hint`] === true;
@@ -197,14 +201,14 @@ function readHints(hints: JsonObject): JsonObject | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept.map((hint) => [hint, true]));
 }
 
-/** The first of several names that a field has. */
+/** The value of the first of a field's names that is present. */
 function firstOf(entry: JsonObject, names: readonly string[]): JsonValue | undefined {
   for (const name of names)
     if (Object.hasOwn(entry, name) && entry[name] !== null) return entry[name];
   return undefined;
 }
 
-/** Whatever stands for the name, also of what cannot be copied. */
+/** The name for reports, even if the definition cannot be copied. */
 function reportedName(one: unknown): string {
   try {
     return cleanLine((one as { name?: unknown } | null | undefined)?.name, 200) || '(no name)';

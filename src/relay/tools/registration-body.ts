@@ -1,6 +1,6 @@
 /**
- * The bodies of a registration and of an update: checked and cleaned, but for the definitions,
- * which are read one by one later.
+ * Checks and cleans the bodies of registrations and updates, except for the definitions, which are
+ * read one by one later.
  */
 
 import { describe } from '../../errors.ts';

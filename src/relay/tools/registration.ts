@@ -20,7 +20,7 @@ import { pinDefinitions } from './tool-pins.ts';
 /** Most characters of all definitions of a session, as JSON. */
 const maxDefinitionChars = 4 * 1_048_576;
 
-/** What both need. */
+/** Options of {@link registerTools} and {@link updateTools}. */
 export interface RegistrationOptions {
   /** Now, in epoch milliseconds. */
   readonly at: number;
@@ -31,7 +31,7 @@ export interface RegistrationOptions {
   readonly taken: (name: string) => string | undefined;
   /** Most tools of a session. */
   readonly maxTools: number;
-  /** A name keeps the first definition that it had in the session. */
+  /** Whether a name keeps the first definition that it had in the session. */
   readonly pinDefinitions: boolean;
 }
 

@@ -1,29 +1,33 @@
 /**
- * A definition that an application registered, made a tool of the core: its calls go to an
- * executor, and nothing it says of itself loosens a gate.
+ * Makes a tool of the core from a definition that an application has registered. An executor runs
+ * its calls, and no hint of the definition relaxes a check.
  */
 import type { AnyTool, Executor, JsonObject, ToolAnnotations } from '../../index.ts';
 import { createDefinition, type OutsideOrigin } from '../../surface-port.ts';
 import type { RelayedDefinition } from '../ports/documents.ts';
 
-/** What a relayed tool is made with. */
+/** Options of {@link defineRelayedTool}. */
 export interface RelayedToolOptions {
-  /** Who brought it, such as `relay:ABCD2345`: its source for rules, approvals and events. */
+  /** The tool's source in rules, approvals and events, such as `relay:ABCD2345`. */
   readonly source: string;
-  /** The application's own word for what it is; the tool's category. */
+  /** The application's own description of its kind. It becomes the tool's category. */
   readonly pluginType?: string;
-  /** Milliseconds a call may take; the clock starts when it is executed. */
+  /** Milliseconds that a call may take, from when it is executed. */
   readonly timeoutMs: number;
-  /** Where its calls go. */
+  /** Runs the calls. */
   readonly executor: Executor;
-  /** Told of each place that takes the tool up: a later definition is put there. @default nobody */
+  /**
+   * Called with each place where the tool is registered, so that a later definition can replace it
+   * there.
+   * @default a function that does nothing
+   */
   readonly stands?: OutsideOrigin['stands'];
 }
 
 /**
- * Makes the tool. It is never withdrawn by itself: whoever registers it takes it away.
- * @throws MisuseError `invalid_definition` or `invalid_schema`, never for a definition that was
- * read
+ * Makes the tool. It is never withdrawn by itself; the code that registers it also removes it.
+ * @throws MisuseError `invalid_definition` or `invalid_schema`, but never for a definition from
+ * `readDefinitions`
  */
 export function defineRelayedTool(
   definition: RelayedDefinition,
@@ -50,8 +54,8 @@ export function defineRelayedTool(
 }
 
 /**
- * Those hints that make a gate stricter. `readOnly` and `idempotent` would loosen one: they are a
- * stranger's word.
+ * Keeps only the hints that make a check stricter. `readOnly` and `idempotent` would relax one, and
+ * the application is not trusted.
  */
 export function tightening(annotations: JsonObject | undefined): ToolAnnotations {
   if (annotations === undefined) return {};

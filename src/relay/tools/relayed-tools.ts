@@ -1,6 +1,6 @@
 /**
- * The application's tools in a governed session: what was registered is put there, what changed is
- * replaced in its place, what went is taken away.
+ * Keeps the application's tools in a governed session up to date: registers new ones, replaces
+ * changed ones in their place, and removes the others.
  */
 import {
   type AnyTool,
@@ -21,33 +21,36 @@ import { defineRelayedTool } from './relayed-tool.ts';
 /** The tools of one session. */
 export interface RelayedTools {
   /**
-   * Makes the session's own tools those of the document; the node answers others meanwhile. One
-   * after another.
+   * Makes the session's own tools match the document. It lets other requests run between tools.
+   * Calls must not overlap.
    */
   show(document: ToolsDocument): Promise<void>;
   has(name: string): boolean;
-  /** Of their definitions, as JSON. */
+  /** Characters of the definitions as JSON. */
   readonly chars: number;
 }
 
-/** Where they are put, and who runs them. */
+/** Options of {@link createRelayedTools}. */
 export interface RelayedToolsOptions {
   readonly code: string;
   readonly session: ToolSession;
-  /** Milliseconds a call may take. */
+  /** Milliseconds that a call may take. */
   readonly requestTimeoutMs: number;
   readonly logger: RelayLogger;
   run(input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
 }
 
 interface Shown {
-  /** Of the definition: what is the same is left alone. */
+  /** The definition as JSON. A tool with the same text is left unchanged. */
   readonly text: string;
   readonly registration: ToolRegistration;
   readonly place: OutsidePlace | undefined;
 }
 
-/** None yet. */
+/**
+ * Starts without tools. Longer than 60 lines, since registering, replacing and removing tools all
+ * work on the same map.
+ */
 export function createRelayedTools({
   code,
   session,
@@ -102,7 +105,7 @@ export function createRelayedTools({
           put(definition, pluginType);
         } catch (error) {
           if (error instanceof MisuseError && error.code === 'closed') return;
-          // Such as one whose name a tool of the host has taken since.
+          // For example, a tool of the host has taken the name in the meantime.
           shown.delete(definition.name);
           logger.warn(
             { tool: definition.name, error: error instanceof Error ? error.message : typeof error },

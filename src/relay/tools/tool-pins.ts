@@ -8,8 +8,8 @@ import type { FailedTool } from './read-definitions.ts';
 const maxPins = 5_000;
 
 /**
- * Takes those definitions that are the first of their names, or that one again. The others stay as
- * they stood.
+ * Accepts definitions that are the first with their name, or equal to the first. The others fail,
+ * and the pinned definition remains.
  */
 export function pinDefinitions(
   definitions: readonly RelayedDefinition[],
@@ -37,7 +37,7 @@ export function pinDefinitions(
   return { definitions: kept, failed, pins: Object.fromEntries(pins) };
 }
 
-/** Equal for equal definitions, whatever the order of their members. */
+/** The definition as canonical JSON, which does not depend on the order of members. */
 export function definitionText(definition: RelayedDefinition): string {
   return canonicalJson({ ...definition });
 }

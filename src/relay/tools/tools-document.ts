@@ -1,32 +1,32 @@
 /**
- * The `tools` document and its definitions, which are kept apart: sessions of one application then
- * share them where the store holds equal values once.
+ * Reads and writes the `tools` document. Its definitions are stored under a key of their own, so
+ * that sessions of one application share them if the store keeps equal values once.
  */
 import { randomUUID } from 'node:crypto';
 import { keys, type RelayedDefinition, type ToolsDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 
-/** As it is kept: under which key the definitions are. */
+/** The stored document, which names the key of its definitions. */
 type KeptTools = Omit<ToolsDocument, 'definitions'> & { readonly definitionsKey: string };
 
-/** The document, and what entitles to write the next one. */
+/** The document, with the version and key that the next write needs. */
 export interface FoundTools {
   readonly document: ToolsDocument;
   readonly version: number;
   readonly definitionsKey: string;
 }
 
-/** Changes that one reading may be overtaken by. */
+/** Most attempts to read while other writers change the document. */
 const mostTries = 20;
 
-/** Undefined before a registration, and where there is no such session. */
+/** Reads the document. Undefined before a registration and for an unknown session. */
 export async function readTools(store: RelayStore, code: string): Promise<FoundTools | undefined> {
   for (let tries = 0; tries < mostTries; tries++) {
     const [stored] = await store.get(code, [keys.tools]);
     if (stored === undefined) return undefined;
     const { definitionsKey, ...rest } = JSON.parse(stored.value) as KeptTools;
     const [definitions] = await store.get(code, [definitionsKey]);
-    // They go when a later document is there.
+    // A later document has replaced this one and deleted its definitions.
     if (definitions === undefined) continue;
     return {
       document: { ...rest, definitions: JSON.parse(definitions.value) as RelayedDefinition[] },
@@ -38,7 +38,7 @@ export async function readTools(store: RelayStore, code: string): Promise<FoundT
 }
 
 /**
- * Writes the document that follows `before`. False where another was faster, or the session is
+ * Writes the document that follows `before`. False if another writer was faster or the session is
  * gone.
  */
 export async function writeTools(
@@ -47,7 +47,7 @@ export async function writeTools(
   { definitions, ...rest }: ToolsDocument,
   before: FoundTools | undefined,
 ): Promise<boolean> {
-  // A key of its own: whoever loses the race leaves the winner's alone.
+  // The key is unique, so that the loser of a race does not touch the winner's definitions.
   const definitionsKey = `definitions:${randomUUID()}`;
   if ((await store.set(code, definitionsKey, JSON.stringify(definitions))) === undefined)
     return false;
