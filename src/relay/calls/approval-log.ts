@@ -1,4 +1,4 @@
-/** Announces approvals that a session asks for in the agent's log. */
+/** Announces in the agent's log the approvals that a session asks for. */
 import type { ToolSession } from '../../index.ts';
 import type { Hub } from '../hub.ts';
 import { type LogRecord, logKeep } from '../ports/documents.ts';

@@ -1,5 +1,5 @@
 /**
- * Delivering a call to the connection that has the application's lease. A call that must not run
+ * Delivers a call to the connection that has the application's lease. A call that must not run
  * twice is never delivered to a second application.
  */
 import type { JsonObject } from '../../index.ts';
@@ -8,20 +8,24 @@ import type { CallDocuments } from './call-documents.ts';
 
 /** The connection that asks for calls. */
 export interface Recipient {
-  /** The epoch of its lease. A call that a newer connection has got is not for an older one. */
+  /**
+   * The epoch of its lease. A call that a newer connection has received is not delivered to an
+   * older one.
+   */
   readonly epoch: number;
   /** Identifies the running application; undefined if the connection names none. */
   readonly client: string | undefined;
   /**
-   * Whether the call was made while the connection listened, a moment ago. Its caller is still there
-   * and ends the call by a monotonic timer. Any other call may have lost its caller, so it is
-   * delivered only before its deadline by the clock. If a clock has jumped, a caller that still
-   * waits asks again within a lease. Asked once the store has answered, which may take a while.
+   * Whether the call was made a moment ago, while the connection listened. The caller of such a
+   * call still waits and ends it with a monotonic timer. Any other call may have lost its caller,
+   * so it is delivered only before its deadline by the clock. If a clock has jumped, a caller that
+   * still waits asks again within a lease. This is called after the store has answered, which may
+   * take a while.
    */
   isNew(): boolean;
 }
 
-/** A call for a connection, or why there is none. */
+/** A call for a connection, or whether the call is lost. */
 export type Delivery = { readonly data: JsonObject } | { readonly lost: boolean };
 
 /** Claims the `attempt`th delivery of a call for a connection. @param now epoch milliseconds */
@@ -67,8 +71,9 @@ function isWanted(
 }
 
 /**
- * True when another running application has got the call and may have begun it. An application
- * without a name gets every call, and has to recognize those that it has run by their ids.
+ * True when another running application has received the call and may have started it. An
+ * application without a name gets every call, and has to recognize those that it has run by their
+ * ids.
  */
 function mustNotRunAgain({ attempt, client, idempotent }: CallDocument, to: Recipient): boolean {
   return attempt > 0 && client !== undefined && client !== to.client && !idempotent;

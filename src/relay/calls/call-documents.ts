@@ -4,12 +4,12 @@ import type { RelayStore } from '../ports/store.ts';
 
 /** Reads and writes the documents of calls. */
 export interface CallDocuments {
-  /** Writes a new call; false when it is written down already, or the session is gone. */
+  /** Stores a new call. False if it is already stored or the session is gone. */
   create(code: string, id: string, document: CallDocument): Promise<boolean>;
   read(code: string, id: string): Promise<CallDocument | undefined>;
   /**
-   * Changes a call. `change` returns undefined to change nothing. @returns the document after that;
-   * undefined when there is none
+   * Changes a call. `change` returns undefined to change nothing.
+   * @returns the document after the change; undefined for an unknown call
    */
   change(
     code: string,
@@ -17,7 +17,7 @@ export interface CallDocuments {
     change: (document: CallDocument) => CallDocument | undefined,
   ): Promise<CallDocument | undefined>;
   /**
-   * Ends a call that is no longer waited for. The rest of the document shows that the call existed.
+   * Ends a call that has no waiting caller. The rest of the document shows that the call existed.
    * @returns true for the caller that ended an open call
    */
   end(code: string, id: string): Promise<boolean>;
@@ -25,7 +25,7 @@ export interface CallDocuments {
   forget(code: string, id: string): Promise<void>;
 }
 
-/** Each method rejects when the store does. */
+/** Makes the documents of calls. Each method rejects when the store does. */
 export function createCallDocuments(store: RelayStore): CallDocuments {
   const find = async (
     code: string,

@@ -1,4 +1,4 @@
-/** An application's answer as the value of a handler. */
+/** Converts an application's answer to the value of a handler. */
 import { fail, type JsonObject, type JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { cleanText } from '../../surfaces/shared/outside-text.ts';
@@ -7,7 +7,7 @@ import type { CallAnswer } from '../ports/documents.ts';
 /** Most bytes of an application's message. */
 const maxMessageBytes = 8_000;
 
-/** The result, or a failure. The application's own message is never hidden. */
+/** Returns the result, or a failure. The application's own message is never hidden. */
 export function outcomeOf(answer: CallAnswer): unknown {
   if ('result' in answer) return answer.result;
   const { error } = answer;

@@ -5,13 +5,13 @@ import { type LogRecord, logKeep } from '../ports/documents.ts';
 import type { RelaySettings } from '../settings.ts';
 import type { CallDocuments } from './call-documents.ts';
 
-/** What this node knows of its calls. */
+/** What this node knows about its calls. */
 export interface CallState {
-  /** Calls whose result is still to be written down, as `code id`. */
+  /** Calls whose result is not stored yet, as `code id`. */
   readonly kept: Set<string>;
-  /** The node sends its applications away and waits for their answers. */
+  /** True while the node disconnects its applications and waits for their answers. */
   draining: boolean;
-  /** The node ends, and leaves open calls to others. */
+  /** True once the node ends and leaves open calls to other nodes. */
   leaving: boolean;
 }
 

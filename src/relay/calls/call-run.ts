@@ -1,4 +1,4 @@
-/** Running one call at the application: the body of a relayed tool's executor. */
+/** Runs one call at the application. This is the body of a relayed tool's executor. */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import { connectionFault, isFault } from '../../surfaces/shared/executor-fault.ts';
 import type { CallDocument } from '../ports/documents.ts';
@@ -8,8 +8,8 @@ import { type CallParts, endCall, tellApplication } from './call-parts.ts';
 import { type BegunWait, waitForAnswer } from './call-wait.ts';
 
 /**
- * Writes the call down, has it delivered and waits for the answer. Rejects with a fault that the
- * run stage knows.
+ * Stores the call, has it delivered and waits for the answer. Rejects with a fault that the run
+ * stage knows.
  */
 export async function runCall(
   parts: CallParts,
@@ -35,9 +35,9 @@ export async function runCall(
     });
     begun = true;
     const isNew = await documents.create(code, id, newDocument(tool, input, deadline, idempotent));
-    // A call that is written down already was begun by a node that is gone. If the store took longer
-    // than the call has time, no application may get it. A call that this node leaves goes on
-    // elsewhere.
+    // A call that is already stored was started by a node that has died. If storing it took longer
+    // than the call may take, it must not be delivered any more. If this node is leaving, another
+    // node continues the call, so it is delivered.
     if (isNew && (state.leaving || !signal.aborted))
       await tellApplication(parts, code, { kind: 'call', id, attempt: 1 });
     wait = waitForAnswer({
@@ -50,7 +50,7 @@ export async function runCall(
       sentAway: () => state.draining,
       again: (attempt) => tellApplication(parts, code, { kind: 'call', id, attempt }),
     });
-    // The answer may have come before the wait began.
+    // The answer may have arrived before the wait began.
     if (!isNew || woken) wait.look();
     const answer = await wait.answer;
     answered = true;

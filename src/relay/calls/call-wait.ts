@@ -1,13 +1,13 @@
 /**
- * Waiting for the application's answer. A wait looks at the call's document when it is woken and
- * regularly, has the call delivered again, and gives up when no application is connected.
+ * Waits for the application's answer. A wait reads the call's document when it is woken and at
+ * intervals, has the call delivered again, and gives up when no application is connected.
  */
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import { type CallAnswer, keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import type { CallDocuments } from './call-documents.ts';
 
-/** The call that is waited for, and what the wait needs. */
+/** The call to wait for, and what the wait needs. */
 export interface CallWait {
   readonly code: string;
   readonly id: string;
@@ -18,26 +18,26 @@ export interface CallWait {
    * after which it is given up.
    */
   readonly leaseMs: number;
-  /** Aborts when the call has ended in another way. */
+  /** Aborts when the call has ended without an answer. */
   readonly signal: AbortSignal;
   /**
-   * True when this node has sent its applications away. One that has the call may then answer it
-   * without being connected.
+   * True when this node has disconnected its applications. An application that has the call may
+   * then answer it without a connection.
    */
   sentAway(): boolean;
-  /** Has the call delivered, for the `attempt`th time. */
+  /** Has the call delivered for the `attempt`th time. */
   again(attempt: number): Promise<void>;
 }
 
-/** A wait that was begun. */
+/** A wait that has started. */
 export interface BegunWait {
   /** Rejects with a fault that the run stage knows. */
   readonly answer: Promise<CallAnswer>;
-  /** Looks at the document at once. */
+  /** Reads the document at once. */
   look(): void;
 }
 
-/** Looks without a wake, in each `leaseMs`. */
+/** How often the document is read without a wake-up in each `leaseMs`. */
 const looksPerLease = 4;
 
 interface Settle {
@@ -49,17 +49,17 @@ interface WaitState {
   /** Undefined once the wait has ended. */
   settle: Settle | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the call was last sent out, on the clock of `performance.now()`. */
+  /** When the call was last sent, on the clock of `performance.now()`. */
   asked: number;
   /**
-   * Since when no application is known to be connected. Time in which the store cannot be reached
-   * does not count, since leases may run out only because of that.
+   * The time since which no application is known to be connected. Time during which the store
+   * cannot be reached does not count, since leases may expire for that reason alone.
    */
   absentSince: number | undefined;
   readonly onAbort: () => void;
 }
 
-/** Begins to wait. */
+/** Starts to wait. */
 export function waitForAnswer(call: CallWait): BegunWait {
   const asked = performance.now();
   const state: WaitState = {
@@ -87,7 +87,7 @@ function arm(call: CallWait, state: WaitState): void {
   state.timer = setTimeout(() => {
     tick(call, state)
       .catch(() => {
-        // A store that does not answer is waited for, for as long as the call may take.
+        // If the store does not answer, the wait goes on for as long as the call may take.
         state.absentSince = undefined;
       })
       .finally(() => {
@@ -118,7 +118,7 @@ async function tick(call: CallWait, state: WaitState): Promise<void> {
   await call.again(attempt + 1);
 }
 
-/** Looks at the document. @returns the deliveries so far; undefined when there is no document */
+/** Reads the document. @returns the deliveries so far; undefined for a missing document */
 async function look(call: CallWait, state: WaitState): Promise<number | undefined> {
   const document = await call.documents.read(call.code, call.id);
   if (document === undefined) lost(call, state, 'The relay session is over.');

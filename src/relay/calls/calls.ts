@@ -1,6 +1,6 @@
 /**
- * Calls to the application: written down, delivered until they are answered, and given up when no
- * application is connected.
+ * Calls to the application. They are stored, delivered until they are answered, and given up when
+ * no application is connected.
  */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import type { Hub } from '../hub.ts';
@@ -14,18 +14,18 @@ import { runCall } from './call-run.ts';
 /** The calls of all sessions on this node. */
 export interface Calls {
   /**
-   * Runs one call at the application: the body of a relayed tool's executor. @param idempotent the
-   * application says that the tool may run twice
+   * Runs one call at the application. This is the body of a relayed tool's executor.
+   * @param idempotent whether the application allows the tool to run twice
    */
   run(code: string, input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
   /**
-   * Takes an answer. The first one wins, and later ones change nothing. False when the session has
-   * no such call.
+   * Takes an answer. The first one wins; later ones have no effect. False for a call that the
+   * session does not have.
    */
   answer(code: string, id: string, answer: CallAnswer): Promise<boolean>;
   /**
-   * Delivers a call to a connection. @returns the data of its `tool-request`; undefined when there
-   * is nothing to deliver to this connection
+   * Delivers a call to a connection.
+   * @returns the data of its `tool-request`; undefined if the call is not for this connection
    */
   deliver(
     code: string,
@@ -34,8 +34,8 @@ export interface Calls {
     to: Recipient,
   ): Promise<JsonObject | undefined>;
   /**
-   * What is written down of a call: its deadline in epoch milliseconds, whether an application has
-   * got it, and whether it has an answer.
+   * Finds the stored state of a call: its deadline in epoch milliseconds, whether an application
+   * has received it, and whether it has an answer.
    */
   find(
     code: string,
@@ -45,20 +45,20 @@ export interface Calls {
     | undefined
   >;
   /**
-   * Keeps a call open until {@link end}: its result is still to be written down, and another node
-   * may have to do that.
+   * Keeps a call open until {@link end}, because its result is not stored yet and another node may
+   * have to do that.
    */
   keep(code: string, id: string): void;
   /** Undoes {@link keep}. */
   letGo(code: string, id: string): void;
   /**
-   * Ends a call whose result is kept elsewhere, or not at all. @param reason what the application
-   * gets if it has not answered
+   * Ends a call whose result is kept elsewhere, or not at all.
+   * @param reason what the application gets if it has not answered
    */
   end(code: string, id: string, reason: string): Promise<void>;
-  /** This node sends its applications away and waits for their answers. */
+  /** Marks this node as one that disconnects its applications and waits for their answers. */
   drain(): void;
-  /** This node ends. Calls that end with it are left to other nodes. */
+  /** Marks this node as ending. Its open calls are left to other nodes. */
   leave(): void;
 }
 

@@ -1,12 +1,12 @@
-/** Closing live sessions: on request, when they are idle or expired, and to free memory. */
+/** Closes live sessions: on request, when they are idle or expired, and to free memory. */
 import { type RelayError, sessionNotFound } from '../relay-error.ts';
 import { faultOf } from '../report.ts';
 import { isUnused, type LiveEntry } from './live-session.ts';
 import type { LiveSessionParts } from './live-session-parts.ts';
 
 /**
- * Milliseconds without use after which a session is closed here. The store keeps everything that a
- * later use needs, but grants of approvals end with the session.
+ * Milliseconds without use after which a session is closed on this node. The store keeps everything
+ * that a later use needs, but grants of approvals end with the session.
  */
 const idleMs = 600_000;
 /**

@@ -1,4 +1,4 @@
-/** Opening live sessions, and keeping their tools as the documents in the store say. */
+/** Opens live sessions, and keeps their tools up to date with the documents in the store. */
 import type { SessionDocument } from '../ports/documents.ts';
 import { leaving, sessionNotFound } from '../relay-error.ts';
 import { createRelayedTools } from '../tools/relayed-tools.ts';
@@ -9,7 +9,10 @@ import { closeLive, makeRoom } from './live-session-close.ts';
 import type { LiveSessionParts } from './live-session-parts.ts';
 import { governedSessionOptions } from './session-registry.ts';
 
-/** The session of a document, opened if necessary, with tools no older than the document says. */
+/**
+ * Gets the session of a document and opens it if necessary. Its tools are at least as new as the
+ * document requires.
+ */
 export async function getLive(
   parts: LiveSessionParts,
   document: SessionDocument,
@@ -20,7 +23,7 @@ export async function getLive(
     if (parts.state.ended) throw leaving();
     const opening = entries.get(code) ?? beginOpening(parts, document);
     const entry = await opening;
-    // It must not be closed to free memory while it gets its tools.
+    // The session must not be closed to free memory while its tools are read.
     const release = entry.retain();
     try {
       if (entry.revision < toolsRevision) await follow(parts, entry, toolsRevision);
@@ -58,7 +61,7 @@ async function open(parts: LiveSessionParts, document: SessionDocument): Promise
   announceApprovals(session, code, settings, hub);
   try {
     entry.stop = await hub.watch(code, (wake) => {
-      // A client that only listens, such as one over MCP, has to get the change too.
+      // A client that only listens, such as an MCP client, must get the change too.
       if (wake === 'tools' || wake === undefined)
         follow(parts, entry, Number.POSITIVE_INFINITY).catch(() => {});
       if (wake === 'closed') void closeLive(parts, code, sessionNotFound());
@@ -71,7 +74,7 @@ async function open(parts: LiveSessionParts, document: SessionDocument): Promise
   return entry;
 }
 
-/** Brings the tools to a revision, after the readings that were started before. */
+/** Brings the tools to a revision, once earlier updates have finished. */
 function follow(parts: LiveSessionParts, entry: LiveEntry, wanted: number): Promise<void> {
   entry.syncing = entry.syncing.catch(() => {}).then(() => sync(parts, entry, wanted));
   return entry.syncing;

@@ -10,9 +10,9 @@ import type { LiveEntry } from './live-session.ts';
 export interface LiveState {
   /** By code, from when a session begins to open until it begins to close. */
   readonly entries: Map<string, Promise<LiveEntry>>;
-  /** Those that have opened and have not begun to close. */
+  /** Sessions that have opened and have not begun to close. */
   readonly alive: Set<LiveEntry>;
-  /** The node opens no more sessions. */
+  /** True once the node opens no further sessions. */
   ended: boolean;
 }
 

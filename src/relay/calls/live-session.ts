@@ -9,24 +9,26 @@ export interface LiveSession {
   readonly code: string;
   /** The governed session that every call of an agent goes through. */
   readonly session: ToolSession;
-  /** Whether a tool is the application's. */
+  /** Whether a tool belongs to the application. */
   isRelayed(name: string): boolean;
-  /** Keeps the session from being closed as idle. @returns ends that; idempotent */
+  /**
+   * Keeps the session from being closed as idle. @returns a function that releases it; idempotent
+   */
   retain(): () => void;
-  /** Runs when the session closes here. */
+  /** Adds a function that runs when the session closes on this node. */
   onClose(run: () => void | Promise<void>): void;
 }
 
-/** The same, with what only {@link LiveSessions} uses. */
+/** A live session with the members that only {@link LiveSessions} uses. */
 export interface LiveEntry extends LiveSession {
   readonly tools: RelayedTools;
   readonly closers: (() => void | Promise<void>)[];
   readonly expiresAt: number;
-  /** Ends the watch for wakes. */
+  /** Stops listening for wake-ups. */
   stop: () => void;
   /** The revision of the tools that the session has. */
   revision: number;
-  /** Settles after the last reading of the tools that was started; readings run one by one. */
+  /** Settles after the last update of the tools that was started. Updates run one by one. */
   syncing: Promise<void>;
   /** How many callers retain it. */
   held: number;
@@ -34,7 +36,7 @@ export interface LiveEntry extends LiveSession {
   usedAt: number;
   /** Characters of its definitions. */
   chars: number;
-  /** Why it must not be opened again, once that is so. */
+  /** Why the session must not be opened again; undefined while it may be. */
   over: RelayError | undefined;
 }
 
@@ -73,7 +75,7 @@ export function newEntry(
   return entry;
 }
 
-/** True for an entry that was not retained for at least `ms` milliseconds. */
+/** True for an entry that is not retained and was last used at least `ms` milliseconds ago. */
 export function isUnused({ held, usedAt }: LiveEntry, ms: number): boolean {
   return held === 0 && performance.now() - usedAt >= ms;
 }

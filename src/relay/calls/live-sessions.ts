@@ -1,6 +1,6 @@
 /**
- * The governed sessions of this node: one for each relay session that an agent uses here, all over
- * one registry of the host's tools.
+ * The governed sessions of this node. Each relay session that an agent uses here has one, and all
+ * share one registry of the host's tools.
  */
 import type { HostToolRegistry, SessionOptions } from '../../index.ts';
 import { readSessionOptions, registryStateOf } from '../../surface-port.ts';
@@ -22,28 +22,28 @@ export interface LiveSessions {
   readonly registry: HostToolRegistry;
   readonly count: number;
   /**
-   * The session of a document, with the tools that the document names. It is opened at its first
-   * use. Rejects with a relay error when the session or the node has ended.
+   * Gets the session of a document, with the tools that the document names. The session is opened
+   * on first use. Rejects with a relay error when the session or the node has ended.
    */
   get(document: SessionDocument): Promise<LiveSession>;
-  /** The host's tool that has a name, or a name that is too similar. */
+  /** Finds the host's tool that has this name or one that is too similar. */
   taken(name: string): string | undefined;
   /** Closes a relay session that has ended. */
   close(code: string): Promise<void>;
-  /** Closes all when the node ends, and the registry if it was made here. */
+  /** Closes all sessions when the node ends, and the registry if the relay made it. */
   closeAll(): Promise<void>;
 }
 
 const sweepMs = 60_000;
 /**
  * Most characters of the definitions of all live sessions. What is built from them takes ten times
- * that. Above it, unused sessions close sooner, longest unused first.
+ * as much memory. Above it, unused sessions close sooner, longest unused first.
  */
 const mostLiveChars = 64 * 1_024 * 1_024;
 
 /**
- * Makes the live sessions of a node. @throws MisuseError for options that no session can be made
- * with
+ * Makes the live sessions of a node.
+ * @throws MisuseError for options that no session can be made with
  */
 export function createLiveSessions(
   options: RelaySessionOptions,
@@ -54,7 +54,7 @@ export function createLiveSessions(
 ): LiveSessions {
   const registry = sessionRegistry(options, settings);
   const registryState = registryStateOf(registry);
-  // Checked here, so that a mistake does not show only at the first call of an agent.
+  // Checked here, so that a mistake shows before an agent's first call.
   readSessionOptions(
     governedSessionOptions(options, 'session') as SessionOptions<never>,
     registryState,

@@ -1,11 +1,11 @@
 /**
- * Results that the relay writes itself: the node died and the call must not run again, the result
- * could not be kept, or an approval was not answered.
+ * Results that the relay writes itself. They are for a call that must not run again after its node
+ * died, a result that could not be stored, and an approval that was not answered.
  */
 import { errorCodes, type ToolResult } from '../../index.ts';
 import type { RequestDocument } from '../ports/documents.ts';
 
-/** For a call whose node died. @param durationMs since the request was accepted */
+/** The result of a call whose node died. @param durationMs since the request was accepted */
 export function lostResult(callId: string, toolName: string, durationMs: number): ToolResult {
   return executorLost(
     callId,
@@ -16,7 +16,7 @@ export function lostResult(callId: string, toolName: string, durationMs: number)
   );
 }
 
-/** For a request that ran, but whose result the store did not take. */
+/** The result of a request that ran, but whose own result could not be stored. */
 export function unkeptResult(callId: string, toolName: string, durationMs: number): ToolResult {
   return executorLost(
     callId,
@@ -42,7 +42,7 @@ function executorLost(
   };
 }
 
-/** For a request whose approval was not answered in time. */
+/** The result of a request whose approval was not answered in time. */
 export function unansweredResult(
   callId: string,
   { tool, createdAt, waitsUntil = createdAt }: RequestDocument,

@@ -1,4 +1,4 @@
-/** The end of a request: its result is written down, and whoever waits for it is told. */
+/** Ends a request: stores its result and wakes the callers that wait for it. */
 import type { ToolResult } from '../../index.ts';
 import type { RequestDocument } from '../ports/documents.ts';
 import { unansweredResult, unkeptResult } from './lost-result.ts';
@@ -6,14 +6,14 @@ import type { FoundRequest } from './request-documents.ts';
 import { type RequestParts, warn } from './request-parts.ts';
 
 /**
- * How often a request is taken over before a result that cannot be written is replaced by a failure
+ * How often a request is taken over before a result that cannot be stored is replaced by an error
  * that says so.
  */
 const mostTaken = 3;
 
 /**
- * Writes the result down. @returns undefined when another node has the request by now; the call is
- * then that node's as well.
+ * Stores the result.
+ * @returns undefined when another node has taken over the request, and with it the call
  */
 export async function conclude(
   parts: RequestParts,
@@ -43,7 +43,10 @@ export async function conclude(
   return result;
 }
 
-/** A result that cannot be kept, for example in a full store, must not keep its request running. */
+/**
+ * Stores the final result. A result that cannot be stored, for example in a full store, must not
+ * leave its request running forever.
+ */
 async function finish(
   { documents, settings: { now } }: RequestParts,
   code: string,
@@ -60,7 +63,7 @@ async function finish(
   }
 }
 
-/** Has the request looked at again when the time for its approval is over. */
+/** Schedules another look at the request for when the time for its approval is over. */
 export function lookAgain(
   { settings: { store, now } }: RequestParts,
   code: string,
@@ -92,7 +95,7 @@ export function giveUp(
   return conclude(parts, code, id, found, unansweredResult(id, found.document));
 }
 
-/** The reason that the application gets for a call that it has not answered. */
+/** The reason that the application gets for an unanswered call. */
 function endingOf(result: ToolResult): string {
   const code = result.success ? undefined : result.error.code;
   return code === 'timeout' || code === 'cancelled' ? code : 'executor_lost';

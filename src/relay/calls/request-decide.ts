@@ -1,4 +1,7 @@
-/** A person's answer to a call that waits for approval, run on the node that gets the answer. */
+/**
+ * Applies a person's answer to a call that waits for approval. The call continues on the node that
+ * gets the answer.
+ */
 import {
   type ApprovalAnswer,
   isMisuseError,
@@ -14,14 +17,17 @@ import type { RequestParts } from './request-parts.ts';
 import { runRequest } from './request-run.ts';
 import type { RequestStatus } from './request-status.ts';
 
-/** Answers a call that waits for approval; undefined when no such call waits. */
+/** Answers a call that waits for approval; undefined if no such call is waiting. */
 export type Decide = (
   document: SessionDocument,
   approvalId: string,
   answer: ApprovalAnswer,
 ) => Promise<(RequestStatus & { readonly approvalId: string }) | undefined>;
 
-/** @throws RelayError 400 `invalid_decision`; the approval then still waits */
+/**
+ * Answers a call that waits for approval.
+ * @throws RelayError 400 `invalid_decision`; the approval is then still open
+ */
 export async function decideRequest(
   parts: RequestParts,
   document: SessionDocument,
@@ -49,7 +55,8 @@ export async function decideRequest(
     const gates = new Promise<undefined>((resolve) => {
       passed = () => resolve(undefined);
     });
-    // A call that came another way, such as over MCP, has no request. Its result is here.
+    // A call from another surface, such as MCP, has no request document, so its result is returned
+    // here.
     let resumed: Promise<ToolResult>;
     if (found === undefined || found.document.status === 'done')
       resumed = resume({ name: 'relay', outside: true, exposeErrors: 'masked', started: passed });
@@ -76,15 +83,15 @@ export async function decideRequest(
   }
 }
 
-/** Makes the request this node's, with the answer taken; undefined when another has it by now. */
+/** Takes over the request and marks it as answered. Undefined if another node has taken it over. */
 async function takeForResume(
   { documents, dueMs, settings: { store } }: RequestParts,
   code: string,
   requestId: string,
   { document, version: before }: FoundRequest,
 ): Promise<FoundRequest | undefined> {
-  // It was answered a moment ago and runs. A request that waits for approval again has a result
-  // again.
+  // The approval was answered a moment ago and the call is running. A request that waits for
+  // another approval has a result again.
   if (document.resumed === true && document.result === undefined) return undefined;
   const { result: _pending, ...rest } = document;
   const next: RequestDocument = { ...rest, resumed: true };
@@ -94,8 +101,8 @@ async function takeForResume(
 }
 
 /**
- * The form of the answer was checked with the request's body. An answer that exceeds the limits of
- * the session is the sender's mistake as well, and does not use up the approval.
+ * Checks an answer against the session's limits. Its form was checked with the request's body. An
+ * answer that is too large is the sender's mistake and does not use up the approval.
  */
 function checkAnswer(session: ToolSession, answer: ApprovalAnswer): void {
   try {

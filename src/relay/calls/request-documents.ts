@@ -1,12 +1,12 @@
 /**
  * The documents of agents' requests. Only the node that has the current version of a document can
- * write it, so a node that was given up for dead overwrites nothing.
+ * write it, so a node that was wrongly considered dead overwrites nothing.
  */
 import type { ToolResult } from '../../index.ts';
 import { keys, type LogRecord, logKeep, type RequestDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 
-/** A document, and the version that a write has to name. */
+/** A document, and the version that the next write has to name. */
 export interface FoundRequest {
   readonly document: RequestDocument;
   readonly version: number;
@@ -15,8 +15,8 @@ export interface FoundRequest {
 /** Reads and writes the documents of requests. */
 export interface RequestDocuments {
   /**
-   * Writes a request down and schedules it to be looked after. @returns its version; undefined when
-   * the id is known already, or the session is gone
+   * Stores a request and schedules a later check of it.
+   * @returns its version; undefined if the id is already in use or the session is gone
    */
   create(
     code: string,
@@ -25,40 +25,41 @@ export interface RequestDocuments {
     dueMs: number,
   ): Promise<number | undefined>;
   find(code: string, id: string): Promise<FoundRequest | undefined>;
-  /** @returns the new version; undefined when another node has the request now */
+  /** @returns the new version; undefined if another node has taken over the request */
   write(
     code: string,
     id: string,
     document: RequestDocument,
     version: number,
   ): Promise<number | undefined>;
-  /** Writes the result and announces it. False when another node has the request now. */
+  /** Stores the result and announces it. False if another node has taken over the request. */
   finish(code: string, id: string, found: FoundRequest, result: ToolResult): Promise<boolean>;
   /**
-   * Announces a written result in the agent's log, and ends the looking after. Does no harm when it
-   * runs twice.
+   * Announces a stored result in the agent's log, and ends the scheduled checks. It is harmless to
+   * run this twice.
    */
   tell(code: string, id: string): Promise<void>;
 }
 
 /**
- * The log of large results. Only those with an entry in it are kept, so that the results of a
- * session stay below about 130 MB.
+ * The log of large results. Only large results with an entry in this log are kept, so that the
+ * results of a session stay below about 130 MB.
  */
 const largeResults = 'large-results';
 const largeKeep = 16;
 const largeChars = 65_536;
 
-/** Each method rejects when the store does. */
+/** Makes the documents of requests. Each method rejects when the store does. */
 export function createRequestDocuments(store: RelayStore): RequestDocuments {
   const write: RequestDocuments['write'] = (code, id, document, version) =>
     store.set(code, keys.request(id), JSON.stringify(document), version);
   const tell: RequestDocuments['tell'] = async (code, id) => {
     const record: LogRecord = { kind: 'result', id };
     const added = await store.append(code, 'agent', JSON.stringify(record), logKeep);
-    // Only after the announcement: if the node dies in between, another one announces it.
+    // This must follow the announcement: if the node dies in between, another one announces the
+    // result.
     await store.unschedule(code, id);
-    // A result is kept for as long as the log has its entry.
+    // A result is kept for as long as the log contains its entry.
     for (const value of added?.dropped ?? []) {
       const dropped = JSON.parse(value) as LogRecord;
       if (dropped.kind === 'result') await store.delete(code, keys.request(dropped.id));
@@ -70,7 +71,7 @@ export function createRequestDocuments(store: RelayStore): RequestDocuments {
       ? undefined
       : { document: JSON.parse(stored.value) as RequestDocument, version: stored.version };
   };
-  /** Keeps the last few large results. Of older ones, only the status is kept. */
+  /** Keeps the most recent large results. Older ones keep only their status. */
   const keepLarge = async (code: string, id: string): Promise<void> => {
     const added = await store.append(code, largeResults, id, largeKeep);
     for (const old of added?.dropped ?? []) {
@@ -82,8 +83,8 @@ export function createRequestDocuments(store: RelayStore): RequestDocuments {
   };
   return {
     async create(code, id, document, dueMs) {
-      // In this order: if the node dies in between, a missing request is due, and not a request
-      // without anyone to look after it.
+      // The order matters. If the node dies in between, a scheduled request is missing, which is
+      // harmless. A stored request without a schedule would never be checked.
       await store.schedule(code, id, dueMs);
       return write(code, id, document, 0);
     },
@@ -94,8 +95,8 @@ export function createRequestDocuments(store: RelayStore): RequestDocuments {
       const { args: _args, ...rest } = document;
       const text = JSON.stringify({ ...rest, status: 'done', result } satisfies RequestDocument);
       if ((await store.set(code, keys.request(id), text, version)) === undefined) return false;
-      // The request is done. If it cannot be announced now, it is still due, and the node that looks
-      // after it announces it.
+      // The request is done. If it cannot be announced now, it is still scheduled, and the node
+      // that checks it announces it.
       await tell(code, id).catch(() => {});
       if (text.length > largeChars) await keepLarge(code, id).catch(() => {});
       return true;

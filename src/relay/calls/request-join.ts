@@ -1,11 +1,12 @@
-/** Waiting for the result of a request that runs elsewhere. */
+/** Waits for the result of a request that runs elsewhere. */
 import type { ToolResult } from '../../index.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
 import type { RequestParts } from './request-parts.ts';
 
 /**
- * The result, once it is written. Looks when the hub wakes it, and once per lease. @throws
- * RelayError 404 when the session is gone, or when the result was large and is no longer kept
+ * Waits until the result is stored. Reads the document when the hub wakes it, and once per lease.
+ * @throws RelayError 404 when the session is gone, or when the result was large and is no longer
+ * kept
  */
 export async function joinRequest(
   { hub, documents, settings: { leaseMs } }: Pick<RequestParts, 'hub' | 'documents' | 'settings'>,

@@ -7,17 +7,17 @@ import type { Calls } from './calls.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import type { RequestDocuments } from './request-documents.ts';
 
-/** What this node has in hand. Keys are those of {@link requestKey}. */
+/** The requests that this node works on. The keys come from {@link requestKey}. */
 export interface RequestState {
-  /** Requests that run here, with their results to come. */
+  /** Requests that run on this node, with promises of their results. */
   readonly running: Map<string, Promise<ToolResult>>;
-  /** Those of them that have passed their gates. */
+  /** Running requests that have passed the checks before their tool runs. */
   readonly started: Set<string>;
-  /** Requests that are being written down here, and how many callers wait for that. */
+  /** Requests that are being stored by this node, and how many callers wait for that. */
   readonly writing: Map<string, number>;
-  /** The node takes over nothing more. */
+  /** True once the node takes over no further requests. */
   closing: boolean;
-  /** What still runs is left to another node. */
+  /** True once the requests that still run are left to other nodes. */
   closed: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface RequestParts {
   readonly live: LiveSessions;
   readonly calls: Calls;
   readonly documents: RequestDocuments;
-  /** Milliseconds without a renewal after which another node looks after a request. */
+  /** Milliseconds without a renewal after which another node takes over a request. */
   readonly dueMs: number;
   readonly state: RequestState;
 }
@@ -47,7 +47,7 @@ export function requestKey(code: string, id: string): string {
   return `${code} ${id}`;
 }
 
-/** True for a request that this node runs, or is about to. */
+/** True for a request that this node runs or is about to run. */
 export function isOwn({ state }: RequestParts, code: string, id: string): boolean {
   const key = requestKey(code, id);
   return state.running.has(key) || state.writing.has(key);

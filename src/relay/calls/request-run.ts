@@ -1,4 +1,4 @@
-/** Running a request whose document this node has the version of. */
+/** Runs a request. Only the node that has the current version of its document may run it. */
 import type { Surface, ToolResult } from '../../index.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';
@@ -17,13 +17,13 @@ export interface Run {
   readonly id: string;
   readonly found: FoundRequest;
   readonly call: RunCall;
-  /** Called when the call has passed its gates. */
+  /** Called when the call has passed the checks before its tool runs. */
   readonly passed: () => void;
 }
 
 /**
- * Runs a request. It is this node's from now on, however long its session takes to open. Rejects
- * with the relay error 503 when the node ends first.
+ * Runs a request. This node renews its claim to the request from now on, even if its session takes
+ * long to open. Rejects with the relay error 503 if the node ends first.
  */
 export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
   const { settings, calls, dueMs, state } = parts;
@@ -61,8 +61,8 @@ async function runAndConclude(
         passed();
       },
     });
-    // A call that ends because this node ends is left to another node, and whoever waits here has
-    // to ask that one.
+    // A call that ends because this node ends is left to another node. Clients that wait here have
+    // to ask that node.
     if (state.closed && !result.success && result.error.code === 'session_closed') throw leaving();
     ended = await conclude(parts, code, id, found, result);
   } finally {
@@ -72,11 +72,14 @@ async function runAndConclude(
     calls.letGo(code, id);
     release();
   }
-  // If another node has it by now, whoever waits here gets the result that node writes.
+  // If another node has taken over the request, clients that wait here get the result from that
+  // node.
   return ended ?? (await join(parts, code, id));
 }
 
-/** Runs the call that a request asks for. @param timeoutMs what is left of its time */
+/**
+ * Runs the call that a request asks for. @param timeoutMs the milliseconds that the call has left
+ */
 export function beginRequest(
   parts: RequestParts,
   session: SessionDocument,
@@ -96,7 +99,7 @@ export function beginRequest(
   });
 }
 
-/** The result of a request, wherever it runs. */
+/** Gets the result of a request, whichever node runs it. */
 export function join(parts: RequestParts, code: string, id: string): Promise<ToolResult> {
   return parts.state.running.get(requestKey(code, id)) ?? joinRequest(parts, code, id);
 }

@@ -1,4 +1,4 @@
-/** What is known of a request, for agents that ask. */
+/** Reports the status of a request to agents. */
 import type { ToolResult } from '../../index.ts';
 import { giveUp, isUnanswered } from './request-conclude.ts';
 import { type RequestParts, requestKey } from './request-parts.ts';
@@ -10,7 +10,7 @@ export interface RequestStatus {
   readonly result?: ToolResult;
 }
 
-/** Undefined when there is no such request. */
+/** Finds the status of a request. Undefined for an unknown request. */
 export async function statusOf(
   parts: RequestParts,
   code: string,
@@ -30,7 +30,7 @@ export async function statusOf(
       : { requestId, status: 'done', result: given };
   }
   if (written === 'done') return { requestId, status: 'done', ...(result && { result }) };
-  // A call to a relayed tool runs once an application has it.
+  // A call to a relayed tool is running once an application has received it.
   const runs = call?.delivered ?? state.started.has(requestKey(code, requestId));
   return { requestId, status: runs ? 'running' : written };
 }

@@ -1,4 +1,7 @@
-/** Taking a request from an agent: written down before it runs, or joined if its id is known. */
+/**
+ * Takes a request from an agent. A new one is stored before it runs; a known id joins the existing
+ * request.
+ */
 import { hash, randomUUID } from 'node:crypto';
 import type { JsonValue, ToolResult } from '../../index.ts';
 import { canonicalJson } from '../../json.ts';
@@ -11,21 +14,24 @@ import { beginRequest, join } from './request-run.ts';
 
 /** A call that an agent asks for. */
 export interface AgentCall {
-  /** The agent's own id for the call. The same id again is the same request. @default a new one */
+  /** The agent's own id for the call. The same id means the same request. @default a new id */
   readonly requestId?: string | undefined;
   readonly tool: string;
   /** @default {} */
   readonly args?: JsonValue | undefined;
-  /** True: wait for the result. False: wait only until the call has passed its gates. */
+  /**
+   * True: wait for the result. False: wait only until the call has passed the checks before its
+   * tool runs.
+   */
   readonly wait: boolean;
 }
 
-/** What has become of a request so far. */
+/** The state of a submitted request. */
 export type Submitted =
   | { readonly requestId: string; readonly status: 'queued' }
   | { readonly requestId: string; readonly result: ToolResult };
 
-/** A request that runs here. */
+/** A request that runs on this node. */
 interface Begun {
   readonly work: Promise<ToolResult>;
 }
@@ -49,8 +55,8 @@ export async function submitRequest(
     status: 'queued',
     createdAt: settings.now(),
   };
-  // A known request is not scheduled again: an agent that keeps asking would keep other nodes from
-  // taking it over.
+  // A known request is not scheduled again. Otherwise an agent that keeps asking would prevent
+  // other nodes from taking it over.
   const known = requestId === undefined ? undefined : await documents.find(code, id);
   let passed = (): void => {};
   const gates = new Promise<undefined>((resolve) => {
@@ -93,8 +99,9 @@ async function joinKnown(
 }
 
 /**
- * Writes a request down and begins it; undefined when it is written down already. It counts as this
- * node's before it is written: the store may answer so late that the request is due here by then.
+ * Stores a request and starts it. Undefined if it is already stored. The request counts as this
+ * node's own before it is stored, since the store may answer so late that the request is already
+ * due for takeover.
  */
 async function accept(
   parts: RequestParts,

@@ -1,4 +1,4 @@
-/** Taking over requests that a dead node has left. */
+/** Takes over requests that a dead node has left. */
 import { keys, type RequestDocument, type SessionDocument } from '../ports/documents.ts';
 import type { DueItem } from '../ports/store.ts';
 import type { LiveSession } from './live-session.ts';
@@ -10,12 +10,12 @@ import { beginRequest } from './request-run.ts';
 
 const mostAtOnce = 16;
 /**
- * Milliseconds after which a scheduled request that is not written down is looked for again. This
- * goes on until its session ends, because it may be written late.
+ * Milliseconds after which a scheduled request that is not stored is looked up again. This goes on
+ * until its session ends, because the request may be stored late.
  */
 const absentMs = 60_000;
 
-/** Takes over whatever is due. */
+/** Takes over all requests that are due. */
 export async function takeOverDue(parts: RequestParts): Promise<void> {
   const { settings, dueMs, state } = parts;
   let due: readonly DueItem[];
@@ -25,7 +25,7 @@ export async function takeOverDue(parts: RequestParts): Promise<void> {
       await takeUp(parts, session, key).catch((error: unknown) =>
         warn(parts, error, 'relay: a request could not be taken over'),
       );
-    // The store puts off what it has returned, so this ends.
+    // The store postpones the requests that it has returned, so this loop ends.
   } while (due.length === mostAtOnce && !state.closing);
 }
 
@@ -36,7 +36,7 @@ async function takeUp(parts: RequestParts, code: string, id: string): Promise<vo
   const found = await documents.find(code, id);
   const waits = found?.document.result !== undefined;
   if (stored === undefined) return store.unschedule(code, id);
-  // Its node has announced that it will write the request. It may still do so; or it died, and the
+  // A node has scheduled the request but not stored it. It may still do so, or it died and the
   // agent never got an answer.
   if (found === undefined) return store.schedule(code, id, absentMs);
   if (isUnanswered(parts, found.document)) return void (await giveUp(parts, code, id, found));
@@ -48,7 +48,7 @@ async function takeUp(parts: RequestParts, code: string, id: string): Promise<vo
     await documents.tell(code, id);
     return hub.wake(code, 'log:agent');
   }
-  // From here on the former node can write nothing.
+  // After this write the former node can no longer write the document.
   const document: RequestDocument = { ...found.document, taken: (found.document.taken ?? 0) + 1 };
   const version = await documents.write(code, id, document, found.version);
   if (version === undefined) return undefined;
@@ -66,7 +66,7 @@ async function runAgain(
   const { now, requestTimeoutMs, logger, node } = parts.settings;
   const { code } = session;
   const [entry, call] = await Promise.all([live.get(session), calls.find(code, id)]);
-  // If it was begun here meanwhile, it runs, and its result is fetched when it is due again.
+  // If this node has started the request in the meantime, it is already running.
   if (isOwn(parts, code, id) || state.closing) return;
   logger.warn({ request: id, node }, 'relay: a request is taken over from a node that is gone');
   if (!mayRunAgain(entry, own.document, call !== undefined)) {
@@ -74,7 +74,7 @@ async function runAgain(
     await conclude(parts, code, id, own, lostResult(id, tool, now() - createdAt));
     return;
   }
-  // It gets what is left of its time. An answer that has arrived already only has to be fetched.
+  // The call gets its remaining time. An answer that has already arrived only has to be fetched.
   const left =
     call === undefined
       ? requestTimeoutMs
@@ -85,8 +85,8 @@ async function runAgain(
 }
 
 /**
- * The application recognizes a call by its id, however often it gets it. A tool of the host may run
- * again only if its definition says that it is idempotent.
+ * Whether a request may run a second time. An application recognizes a repeated call by its id. A
+ * tool of the host may run again only if its definition says that it is idempotent.
  */
 function mayRunAgain(
   { session, isRelayed }: LiveSession,

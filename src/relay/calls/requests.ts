@@ -1,6 +1,6 @@
 /**
- * The requests of agents over REST. Each is written down before it runs, is run by one node, is
- * taken over when that node dies, and is kept when it is done.
+ * The requests of agents over REST. Each request is stored before it runs, runs on one node, is
+ * taken over if that node dies, and is kept when it is done.
  */
 import pTimeout from 'p-timeout';
 import type { Hub } from '../hub.ts';
@@ -23,15 +23,15 @@ export interface Requests {
    */
   submit(document: SessionDocument, call: AgentCall): Promise<Submitted>;
   status(code: string, requestId: string): Promise<RequestStatus | undefined>;
-  /** Answers a call that waits for approval; undefined when no such call waits. */
+  /** Answers a call that waits for approval; undefined if no such call is waiting. */
   readonly decide: Decide;
-  /** Runs what dead nodes have left. Also runs by itself, once per lease. */
+  /** Takes over requests that dead nodes have left. This also happens by itself once per lease. */
   takeOver(): Promise<void>;
-  /** Takes over nothing more, and waits up to `waitMs` milliseconds for what runs here. */
+  /** Stops taking over requests, and waits up to `waitMs` milliseconds for those that run here. */
   close(waitMs: number): Promise<void>;
 }
 
-/** Leases without a renewal after which another node looks after a request. */
+/** Leases without a renewal after which another node takes over a request. */
 const dueLeases = 2;
 
 /** Makes the requests of a node. */

@@ -48,9 +48,10 @@ export async function createSessionDocument({
 }
 
 /**
- * Changes the document, and tries again when others have changed it meanwhile. @param next returns
- * the new document, or undefined to change nothing @returns the document after that; undefined when
- * there is no such session @throws RelayError 503 `busy`
+ * Changes the document, and tries again if it has been changed in the meantime.
+ * @param next returns the new document, or undefined to change nothing
+ * @returns the document after the change; undefined for an unknown session
+ * @throws RelayError 503 `busy`
  */
 export async function changeSession(
   store: RelayStore,
@@ -69,7 +70,7 @@ export async function changeSession(
   throw busy();
 }
 
-/** 503: other writers were faster each time. */
+/** The relay error 503 for when other writers were faster each time. */
 export function busy(): Error {
   return relayError(503, 'busy', 'Other requests keep changing this session. Try again.', {
     headers: { 'Retry-After': '1' },

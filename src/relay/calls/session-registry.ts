@@ -1,9 +1,9 @@
-/** The host's part of every session: the registry, and the options of each session over it. */
+/** The host's part of every session: the registry, and the options of each session. */
 import { HostToolRegistry, type SessionOptions } from '../../index.ts';
 import type { RelaySessionOptions } from '../options.ts';
 import type { RelaySettings } from '../settings.ts';
 
-/** The host's registry, or one that is made from its options. */
+/** Gets the host's registry, or makes one from its options. */
 export function sessionRegistry(
   options: RelaySessionOptions,
   settings: RelaySettings,
