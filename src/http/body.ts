@@ -1,6 +1,6 @@
 /**
- * Reads the text of a request's body up to a limit of bytes and time. The caller words the refusal,
- * because a JSON-RPC server and the relay answer errors in different forms.
+ * Reads the text of a request's body up to a limit of bytes and time. The caller writes the error
+ * message, because a JSON-RPC server and the relay answer errors in different forms.
  */
 import { directBody, type ReadDirectly } from './direct-body.ts';
 
@@ -13,7 +13,7 @@ export type BodyFault = 'too_large' | 'too_late' | 'unreadable';
 /** The text of a body; empty for a request without one. */
 export type BodyText = { readonly text: string } | { readonly fault: BodyFault };
 
-/** Milliseconds in which a body has to arrive. */
+/** Milliseconds within which a body has to arrive. */
 export const bodyTimeoutMs = 30_000;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
@@ -32,7 +32,7 @@ export async function readBodyText(request: Request, maxBytes: number): Promise<
     : readChunks(body.getReader() as ReadableStreamDefaultReader<Uint8Array>, maxBytes);
 }
 
-/** The server that reads directly limits the time itself. */
+/** Reads a body directly from the server, which limits the time itself. */
 async function readWhole(read: ReadDirectly, maxBytes: number): Promise<BodyText> {
   try {
     const bytes = await read(maxBytes);

@@ -1,11 +1,12 @@
 /**
- * Direct access to the headers and the body of a request whose server has them at hand. Building
- * `Headers` and reading a stream is most of what a small request costs.
+ * Direct access to the headers and the body of a request whose server has already read them.
+ * Building `Headers` and reading a stream cause most of the cost of a small request.
  */
 
 /**
- * Reads a whole body, once. @returns undefined when it is larger than `mostBytes`. Rejects when the
- * client goes away before the end.
+ * Reads a whole body, once.
+ * @returns the body; undefined when it is larger than `mostBytes`. Rejects when the client goes
+ * away before the end.
  */
 export type ReadDirectly = (mostBytes: number) => Promise<Uint8Array | undefined>;
 
@@ -23,12 +24,14 @@ export function markDirect(
   if (headers !== undefined) (request as Marked)[header] = headers;
 }
 
-/** The direct reader of a request; undefined for a request whose `body` has to be read. */
+/** Finds the direct reader of a request; undefined for a request whose `body` has to be read. */
 export function directBody(request: Request): ReadDirectly | undefined {
   return (request as Marked)[read];
 }
 
-/** A header, with the value that `request.headers.get` gives. @param name in lower case */
+/**
+ * Reads a header. The value is the same as from `request.headers.get`. @param name in lower case
+ */
 export function headerOf(request: Request, name: string): string | null {
   const direct = (request as Marked)[header];
   return direct === undefined ? request.headers.get(name) : direct(name);

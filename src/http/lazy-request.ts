@@ -1,7 +1,7 @@
 /**
- * A request of `node:http` as a web-standard one that makes only the members that are read. A
- * relayed call is two small requests, whose `Headers`, body stream and abort signal are never
- * read. With a real `Request` the server needs 1.3 to 1.45 times the processor time for each
+ * Makes a web-standard request from one of `node:http`, and creates its members only when they are
+ * read. A relayed call is two small requests, whose `Headers`, body stream and abort signal are
+ * never read. With a real `Request` the server needs 1.3 to 1.45 times the processor time for each
  * round trip, as `npm run bench:relay -- --only requests` measures.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -28,14 +28,14 @@ const own: Readonly<Record<string, (of: Source) => unknown>> = {
 };
 
 /**
- * Inherits from `Request`. A member that is not in {@link own} is that of a whole request, which is
- * made when such a member is first read.
+ * Inherits from `Request`. A member that is not in {@link own} comes from a complete `Request`,
+ * which is made when such a member is first read.
  */
 const prototype: object = Object.create(Request.prototype, membersOf());
 
 function membersOf(): PropertyDescriptorMap {
   const members: PropertyDescriptorMap = {};
-  // The whole chain, because some servers replace the global class by one of theirs.
+  // Reads the whole prototype chain, because some servers replace the global class with their own.
   const all: PropertyDescriptorMap = {};
   for (
     let from: object | null = Request.prototype;
@@ -68,8 +68,8 @@ function lazily(
 }
 
 /**
- * The request of a client. Its `signal` aborts when the client goes away before the answer was
- * sent. `directBody` and `headerOf` read it without making anything.
+ * Makes the request of a client. Its `signal` aborts when the client goes away before the answer
+ * was sent. `directBody` and `headerOf` read it without creating any members.
  */
 export function lazyRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
   const request = Object.create(prototype) as Lazy;
@@ -78,7 +78,7 @@ export function lazyRequest(incoming: IncomingMessage, outgoing: ServerResponse)
   return request;
 }
 
-/** The same as a real `Request`, for comparison by the benchmarks. */
+/** Makes a real `Request` instead. The benchmarks compare the two. */
 export function wholeRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
   const request = ownWhole({ incoming, outgoing });
   markRequest(request, incoming);
@@ -89,7 +89,7 @@ function markRequest(request: Request, incoming: IncomingMessage): void {
   markDirect(request, (mostBytes) => readBody(incoming, mostBytes), headerFinder(incoming));
 }
 
-/** Finds headers as `headersOf` gives them, without building `Headers`. */
+/** Finds the same headers as `headersOf`, without building `Headers`. */
 function headerFinder({ rawHeaders }: IncomingMessage): (name: string) => string | null {
   let found: Map<string, string> | undefined;
   return (name) => {
@@ -123,12 +123,12 @@ function ownWhole(of: Source): Request {
 
 function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
-  // What was not read is dropped after the answer, by the listener.
+  // The listener discards the unread rest after the answer.
   return bodyStream(chunks, () => void chunks.return?.());
 }
 
 function readBody(incoming: IncomingMessage, mostBytes: number): Promise<Uint8Array | undefined> {
-  // Node's parser has checked that it is a number, and reads no more than that.
+  // Node's parser has checked that this is a number, and does not read beyond it.
   if (Number(incoming.headers['content-length'] ?? 0) > mostBytes)
     return Promise.resolve(undefined);
   if (incoming.readableDidRead || incoming.destroyed)

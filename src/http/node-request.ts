@@ -1,6 +1,6 @@
-/** Web-standard requests from those of `node:http` and what is built on it. */
+/** Makes web-standard requests from those of `node:http` and of frameworks that are built on it. */
 
-/** What is used of Node's `IncomingMessage`; Express and others extend it. */
+/** The part of Node's `IncomingMessage` that is used. Express and others extend it. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   /** The HTTP method. */
   readonly method?: string | undefined;
@@ -8,13 +8,13 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
   readonly url?: string | undefined;
   /** Names and values in turn. */
   readonly rawHeaders: readonly string[];
-  /** What a body parser has read already, if there is one. */
+  /** The body that a body parser has already read, if any. */
   readonly body?: unknown;
   /** True once the body was read. */
   readonly readableEnded?: boolean | undefined;
 }
 
-/** The headers of a request; the values of a repeated name are joined. */
+/** Makes the headers of a request. The values of a repeated name are joined. */
 export function headersOf({ rawHeaders }: Pick<NodeRequest, 'rawHeaders'>): Headers {
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -25,12 +25,12 @@ export function headersOf({ rawHeaders }: Pick<NodeRequest, 'rawHeaders'>): Head
   return headers;
 }
 
-/** An absolute URL. Its host means nothing: checks read the `Host` header. */
+/** Makes an absolute URL. Its host has no meaning, since checks read the `Host` header. */
 export function urlOf({ url = '/' }: Pick<NodeRequest, 'url'>): string {
   return `http://localhost${url.startsWith('/') ? url : '/'}`;
 }
 
-/** A request with its parts; `body` is asked for where the method has one. */
+/** Makes a request from its parts. `body` is only called for a method that has a body. */
 export function requestOf(
   incoming: Pick<NodeRequest, 'method' | 'url'>,
   headers: Headers,
@@ -43,7 +43,10 @@ export function requestOf(
   return new Request(urlOf(incoming), init);
 }
 
-/** Reads one chunk when the stream is read. @param onCancel the rest will not be read */
+/**
+ * Makes a body stream that takes a chunk only when it is read.
+ * @param onCancel called when the rest will not be read
+ */
 export function bodyStream(
   chunks: AsyncIterator<Uint8Array>,
   onCancel?: () => void,

@@ -1,8 +1,10 @@
-/** Web-standard answers on responses of `node:http` and what is built on it. */
+/**
+ * Writes web-standard answers to responses of `node:http` and of frameworks that are built on it.
+ */
 
-/** What is used of Node's `ServerResponse`. */
+/** The part of Node's `ServerResponse` that is used. */
 export interface NodeResponse {
-  /** True once the last of it was handed on. */
+  /** True once all data has been passed to the operating system. */
   readonly writableFinished: boolean;
   /** Starts the answer. */
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;
@@ -27,7 +29,7 @@ export function whenGone(outgoing: Outgoing): AbortController {
   const gone = new AbortController();
   const onClose = (): void => {
     outgoing.off('close', onClose);
-    // It also closes after a whole answer. An abort would then only cost an error.
+    // `close` also follows a complete answer. An abort would then only create a needless error.
     if (!outgoing.writableFinished) gone.abort();
   };
   if (outgoing.destroyed === true) onClose();
@@ -35,11 +37,11 @@ export function whenGone(outgoing: Outgoing): AbortController {
   return gone;
 }
 
-/** Told while an answer waits for a client that does not read. */
+/** Called while an answer waits for a client that does not read. */
 export interface Backlog {
-  /** Bytes wait for the client. */
+  /** Called when bytes wait for the client. */
   waits(): void;
-  /** They were sent, or the answer has ended. */
+  /** Called when they were sent, or when the answer has ended. */
   flows(): void;
 }
 
@@ -75,7 +77,7 @@ export async function pipe(
         wake = resolve;
       });
       backlog?.waits();
-      // A body that fails ends the wait, although nothing drains.
+      // A body that fails ends the wait, even though no `drain` follows.
       await Promise.race([drained, over]);
       backlog?.flows();
     }

@@ -4,26 +4,26 @@
  */
 import { headerOf } from './direct-body.ts';
 
-/** The hosts and origins that are let in. */
+/** The hosts and origins that are accepted. */
 export interface OriginPolicy {
   /**
    * Names for any port, or `name:port`, in lower case. Undefined: none are listed, and
    * `unlistedHosts` decides.
    */
   readonly allowedHosts: ReadonlySet<string> | undefined;
-  /** Origins that get in and get CORS headers. Undefined: none are listed. */
+  /** Origins that are accepted and get CORS headers. Undefined: none are listed. */
   readonly allowedOrigins: '*' | ReadonlySet<string> | undefined;
   /**
    * Which hosts are answered when none are listed. An MCP handler often runs on a developer's
-   * machine without authentication, so it takes loopback names only. A relay is deployed under a
-   * public name and asks for a token, so it takes any.
+   * machine without authentication, so it accepts loopback names only. A relay is deployed under a
+   * public name and requires a token, so it accepts any.
    */
   readonly unlistedHosts: 'any' | 'loopback';
   /**
-   * Which pages get in without being listed, and without CORS headers. `loopback`: when no origins
-   * are listed, pages of any loopback host and port, such as a local inspector. `own`: always,
-   * pages of the relay's own host, if that is a loopback name or a listed host; another name may
-   * be one that an attacker has pointed here.
+   * Which pages are accepted without being listed, and without CORS headers. `loopback`: when no
+   * origins are listed, pages of any loopback host and port, such as a local inspector. `own`:
+   * always, pages of the relay's own host, if that is a loopback name or a listed host; another
+   * name may be one that an attacker has pointed here.
    */
   readonly unlistedOrigins: 'own' | 'loopback';
   /**
@@ -75,7 +75,7 @@ export function corsHeaders(
   };
 }
 
-/** What an answer to a preflight request has beside {@link corsHeaders}. */
+/** The headers of an answer to a preflight request in addition to {@link corsHeaders}. */
 export function preflightHeaders(
   methods: string,
   headers: string,

@@ -1,6 +1,6 @@
 /**
- * The lease by which the newest connection of the application gets its calls. Older connections
- * learn that they were replaced.
+ * The lease that gives the newest connection of an application its calls. Older connections find
+ * out that they were replaced.
  */
 import { randomUUID } from 'node:crypto';
 import { keys } from '../ports/documents.ts';
@@ -8,21 +8,21 @@ import type { RelayStore } from '../ports/store.ts';
 
 /** The lease of a connection. */
 export interface ApplicationLease {
-  /** Changes only when the lease had run out and was taken again. */
+  /** Changes only when the lease has expired and was taken again. */
   readonly epoch: number;
   /**
-   * Renews the lease. False when another connection has it, the session is gone, or it was released
-   * here. Each call asks the store, one after another.
+   * Renews the lease. False when another connection has it, the session is gone, or this connection
+   * has released the lease. Calls ask the store one after another.
    */
   renew(): Promise<boolean>;
   /**
-   * Releases the lease for good, also if a renewal that is under way takes it again. No application
-   * is connected then.
+   * Releases the lease for good, even if a running renewal takes it again. No application is
+   * connected after that.
    */
   release(): Promise<void>;
 }
 
-/** Takes the lease from its holder; undefined when there is no such session. */
+/** Takes the lease from its holder; undefined for an unknown session. */
 export async function takeLease(
   store: RelayStore,
   code: string,
@@ -45,8 +45,8 @@ export async function takeLease(
     waiting = undefined;
     if (released) return false;
     if (await store.renew(code, keys.applicationLease, epoch, leaseMs)) return true;
-    // It ran out, for example while the store was away. It can be taken again if no other
-    // connection has it.
+    // The lease has expired, for example while the store was unavailable. It can be taken again if
+    // no other connection has it.
     const again = await store.acquire(code, keys.applicationLease, holder, leaseMs);
     if (again !== undefined) epoch = again;
     return again !== undefined;
@@ -56,7 +56,7 @@ export async function takeLease(
       return epoch;
     },
     renew() {
-      // Callers share a renewal whose turn has not come, so that renewals do not pile up while the
+      // Callers share a renewal that has not started, so that renewals do not pile up while the
       // store hangs.
       waiting ??= inTurn(renew);
       return waiting;

@@ -1,4 +1,4 @@
-/** How much may wait for a client that reads slowly, and the wait until it has read. */
+/** Limits how much may wait for a client that reads slowly, and waits until the client has read. */
 
 /**
  * Most bytes that wait for a client beyond those that its connection has taken. A single larger
@@ -6,12 +6,12 @@
  */
 export const bufferBytes = 1_048_576;
 
-/** Waiting bytes below which a sender with many events goes on. */
+/** Waiting bytes below which a sender with many events continues. */
 export const roomyBytes = bufferBytes / 2;
 
 /**
- * Milliseconds after which a sender waits no longer. It sends the next event, and a client that does
- * not read is dropped.
+ * Milliseconds after which a sender stops waiting. It then sends the next event, and a client that
+ * does not read is dropped.
  */
 const patienceMs = 5_000;
 

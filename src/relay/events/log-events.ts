@@ -1,4 +1,7 @@
-/** Events from the entries of a log. An entry names what happened; the documents hold the data. */
+/**
+ * Makes events from the entries of a log. An entry names what happened; the documents hold the
+ * data.
+ */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import {
   type CallDocument,
@@ -26,15 +29,15 @@ export interface EventLookup {
   readonly code: string;
   /**
    * The data of a `tool-request`; undefined when there is nothing to deliver.
-   * @param isNew whether the call was made while this reader listened, a moment ago, so that its
-   * caller is still there
+   * @param isNew whether the call was made a moment ago, while this reader listened, so that its
+   * caller still waits
    */
   deliver(id: string, attempt: number, isNew: () => boolean): Promise<JsonObject | undefined>;
-  /** The tools as last read, while events are made of one reading. */
+  /** The tools as last read. Kept while the entries of one read are made into events. */
   tools: ToolsDocument | undefined;
 }
 
-/** The event of a change of tools; undefined when the session is gone. */
+/** Makes the event for a change of tools; undefined when the session is gone. */
 export async function updateEvent(
   lookup: EventLookup,
   id: number,
@@ -54,7 +57,7 @@ export async function updateEvent(
   };
 }
 
-/** The event of an entry; undefined when there is nothing to tell any more. */
+/** Makes the event for an entry; undefined when the entry is obsolete. */
 export async function eventOf(
   lookup: EventLookup,
   { id, record }: LogRead,
@@ -86,7 +89,7 @@ export async function eventOf(
   );
 }
 
-/** The entries without calls that are no longer open, which are looked up together. */
+/** Removes entries of calls that are no longer open. The calls are looked up together. */
 export async function withoutDoneCalls(
   { store, code }: EventLookup,
   reads: readonly LogRead[],

@@ -1,4 +1,4 @@
-/** Reads a side's log from the place that a client has reached, as events. */
+/** Reads a side's log as events, from the place that a client has reached. */
 import { keys, type LogRecord, logKeep, type Side, type ToolsRecord } from '../ports/documents.ts';
 import type { LogEntry, RelayStore } from '../ports/store.ts';
 import {
@@ -11,31 +11,34 @@ import {
 import type { StreamEvent } from './ports.ts';
 import { foldUpdates } from './tool-updates.ts';
 
-/** A place in a log, moved by reading. Only one reads at a time. */
+/** A place in a log that moves as events are read. Reads must not overlap. */
 export interface LogReader {
   /**
-   * The events after the place, until there are no more. Each is made only when the one before was
-   * taken, and the place moves past an event only when the next one is asked for. So an event that
-   * was not taken, or could not be read, comes again.
+   * Yields the events after the place until the end of the log. Each event is made only after the
+   * previous one was taken, and the place moves past an event only when the next one is requested.
+   * So an event that was not taken, or could not be read, is delivered again.
    */
   next(): AsyncGenerator<StreamEvent, void>;
-  /** Wakes may have been lost, so entries that are read next may be older than they seem. */
+  /**
+   * Notes that wake-ups may have been lost, so that the next entries may be older than they seem.
+   */
   markStale(): void;
   /**
-   * Writes down how far the side has read, for a later client without a place of its own. This never
-   * goes back. @param upTo the id of the last event taken; by default the place
+   * Stores how far the side has read, for a later client without a place of its own. The stored
+   * place never moves back.
+   * @param upTo the id of the last event taken; by default the place
    */
   remember(upTo?: number): Promise<void>;
 }
 
-/** Who reads, and from where. */
+/** The client that reads, and its starting place. */
 export interface LogReading {
   readonly store: RelayStore;
   readonly code: string;
   readonly side: Side;
-  /** The last event that the client has; undefined: begin with what the side has not read yet. */
+  /** The last event that the client has; undefined: start with what the side has not read yet. */
   readonly after: number | undefined;
-  /** Milliseconds between two readings within which an entry is known to be new. */
+  /** Milliseconds between two reads within which an entry is known to be new. */
   readonly newWithinMs: number;
   readonly deliver: EventLookup['deliver'];
   /** Epoch milliseconds. */
@@ -45,29 +48,29 @@ export interface LogReading {
 /** Most changes of tools that a client gets one by one when it connects. */
 const mostUpdates = 100;
 /**
- * Milliseconds from the start of a read within which what it found is new. A read that takes longer
- * waited for a store that was away, and the caller may have given up meanwhile.
+ * Milliseconds from the start of a read within which its entries count as new. A read that takes
+ * longer has waited for an unavailable store, and the caller may have given up in the meantime.
  */
 const momentMs = 500;
-/** Other connections may write down their place at the same time. */
+/** More than one try, since other connections may store their place at the same time. */
 const mostTries = 3;
 
-/** How far a reader is. */
+/** The state of a reader. */
 interface Progress {
   readonly reading: LogReading;
   readonly lookup: EventLookup;
-  /** The place that was written down when the reader opened. */
+  /** The place that was stored when the reader opened. */
   readonly told: number;
   /** The client has no place of its own. */
   readonly isFresh: boolean;
   place: number;
   /** The client knows the changes of tools up to this entry. */
   known: number;
-  /** The last place that is known to be written down. */
+  /** The last place that is known to be stored. */
   remembered: number;
-  /** Nothing was read to the end yet. */
+  /** True until the reader has reached the end of the log once. */
   catchingUp: boolean;
-  /** When it was last read, on the clock of `performance.now()`. */
+  /** When the log was last read, on the clock of `performance.now()`. */
   readAt: number;
   stale: boolean;
 }
@@ -125,15 +128,15 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
     progress.readAt = time;
     progress.lookup.tools = undefined;
     // A client without a place of its own gets a change of tools once. If the place cannot be
-    // written down, it gets the change twice.
+    // stored, it gets the change twice.
     if (tells) await remember(progress).catch(() => {});
     if (entries.length < logKeep) return;
   }
 }
 
 /**
- * The entry after which to go on when a client's place is in no log of this session, or when the
- * entries after it were dropped. The client then gets all tools again. Else undefined.
+ * Finds the entry after which to continue if a client's place is not in this session's log, or if
+ * the entries after it were dropped. The client then gets all tools again. Otherwise undefined.
  */
 function resyncFrom(
   { place, isFresh, told }: Progress,
@@ -168,7 +171,8 @@ async function* readEntries(
     ({ id, value }): LogRead => ({ id, record: JSON.parse(value) as LogRecord }),
   );
   const updates = reads.filter(({ id, record }) => record.kind === 'tools' && id > progress.known);
-  // Too many changes that came while nobody listened become one event, in place of the first.
+  // Too many changes from a time without a listener become one event, which takes the place of the
+  // first.
   const folds = catchingUp && updates.length > mostUpdates;
   let tells = false;
   for (const read of await withoutDoneCalls(lookup, reads)) {
@@ -190,7 +194,10 @@ async function* readEntries(
   return tells;
 }
 
-/** True for a change that the client knows, and for the end of a call that it never got. */
+/**
+ * True for a change that the client already knows, and for the end of a call that it never
+ * received.
+ */
 function isSkipped({ known, isFresh, catchingUp }: Progress, { id, record }: LogRead): boolean {
   if (record.kind === 'tools') return id <= known;
   return record.kind === 'cancel' && isFresh && catchingUp;

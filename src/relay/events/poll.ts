@@ -1,6 +1,6 @@
 /**
- * A poll: the events for a client that cannot hold a stream open, or the first ones that come while
- * it waits.
+ * Polls: get the events for a client that cannot hold a stream open, or the first ones that arrive
+ * while it waits.
  */
 import pTimeout from 'p-timeout';
 import type { Wake } from '../ports/documents.ts';
@@ -15,7 +15,7 @@ import {
   openEventSource,
 } from './source.ts';
 
-/** One poll, and how far it is. */
+/** One poll and its state. */
 interface Poll {
   readonly request: StreamRequest;
   readonly signal: AbortSignal;
@@ -27,9 +27,9 @@ interface Poll {
 }
 
 /**
- * Waits for events for up to `waitMs` milliseconds. The connection of an application stays until one
- * lease after its poll, so that it lasts until the next one. When the connection is over, the last
- * event is a `goodbye`. Rejects like the opening of a stream, and when the store fails.
+ * Waits for events for up to `waitMs` milliseconds. An application stays connected for one lease
+ * after its poll, so that the connection lasts until the next poll. When the connection is over,
+ * the last event is a `goodbye`. Rejects like the opening of a stream, and when the store fails.
  */
 export async function pollEvents(
   parts: ConnectionParts,
@@ -117,6 +117,6 @@ async function renewLease(poll: Poll): Promise<void> {
     const reason = await poll.source?.renewLease();
     if (reason !== undefined) end(poll, reason);
   } catch {
-    // Tried again at the next beat.
+    // The next interval tries again.
   }
 }

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../index.ts';
 import type { Side } from '../ports/documents.ts';
 
-/** An event, as every transport carries it. */
+/** An event in the form that every transport carries. */
 export interface StreamEvent {
   /**
    * Its place in the side's log; absent for events that are not replayed (`connected`, `heartbeat`,
@@ -21,14 +21,14 @@ export interface EventSink {
    */
   send(event: StreamEvent): boolean;
   /**
-   * Undefined while there is room for more. Else resolves once there is, or after five seconds. A
-   * sender with many events waits for it between them, so that a client that reads is not dropped.
-   * Never rejects.
+   * Undefined while there is room for more. Otherwise resolves once there is room, or after five
+   * seconds. A sender with many events waits for it between them, so that a client that reads is
+   * not dropped. Never rejects.
    */
   ready?(): Promise<void> | undefined;
   /**
-   * No more events come. A `goodbye` with the reason may have been sent before. Called once, and not
-   * after `close`.
+   * Ends the sink after the last event. A `goodbye` with the reason may have been sent before.
+   * Called once, and not after `close`.
    */
   end(): void;
 }
@@ -40,8 +40,8 @@ export interface StreamRequest {
   /** Epoch milliseconds when the session ends. */
   readonly expiresAt: number;
   /**
-   * The last event that the client has, from `Last-Event-ID` or `after`: a whole number from 0.
-   * Absent: begin with the events that the side has not read yet.
+   * The last event that the client has, from `Last-Event-ID` or `after`: a whole number from 0. If
+   * absent, the stream starts with the events that the side has not read yet.
    */
   readonly after?: number;
   /**
@@ -51,7 +51,7 @@ export interface StreamRequest {
   readonly client?: string;
 }
 
-/** A stream that was opened. */
+/** An open stream. */
 export interface OpenStream {
   /** Closes the stream when the client has gone away. Idempotent. */
   close(): void;
@@ -59,11 +59,14 @@ export interface OpenStream {
 
 /** Opens streams of events. */
 export interface EventStreams {
-  /** Sends `connected`, the events that the client has missed, then new ones, with heartbeats. */
+  /**
+   * Opens a stream. It sends `connected`, the events that the client has missed, and then new ones,
+   * with heartbeats.
+   */
   open(request: StreamRequest, sink: EventSink): Promise<OpenStream>;
   /**
-   * The events after `request.after`, or the first ones that come within `waitMs` milliseconds.
-   * Empty after that, or when `signal` aborts.
+   * Gets the events after `request.after`, or else the first ones that arrive within `waitMs`
+   * milliseconds. Empty if none arrive or `signal` aborts.
    */
   poll(
     request: StreamRequest,
@@ -72,6 +75,9 @@ export interface EventStreams {
   ): Promise<readonly StreamEvent[]>;
   /** How many streams are open on this node. */
   readonly count: number;
-  /** Says goodbye to all, so that clients reconnect to another node or later. Idempotent. */
+  /**
+   * Ends all streams with a `goodbye`, so that clients reconnect later or to another node.
+   * Idempotent.
+   */
   close(): void;
 }

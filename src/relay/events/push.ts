@@ -1,6 +1,6 @@
 /**
  * A stream of events. It reads its source whenever the bus wakes it and at every heartbeat, until
- * the client, the session or the node goes.
+ * the client, the session or the node is gone.
  */
 
 import { longestTimerMs } from '../../options.ts';
@@ -15,7 +15,7 @@ import {
   openEventSource,
 } from './source.ts';
 
-/** One stream, and how far it is. */
+/** One stream and its state. */
 interface Push {
   readonly parts: ConnectionParts;
   readonly request: StreamRequest;
@@ -24,14 +24,14 @@ interface Push {
   retry: ReturnType<typeof setTimeout> | undefined;
   source: EventSource | undefined;
   unwatch: (() => void) | undefined;
-  /** Counts the stream out of the node. */
+  /** Removes the stream from the node's count. */
   exit: () => void;
   stopped: boolean;
-  /** Its log is being read; only one reads at a time. */
+  /** The log is being read. Reads must not overlap. */
   reading: boolean;
   /** There may be more to read. */
   again: boolean;
-  /** The last reading failed, and the log says so. */
+  /** The last read failed and was logged. */
   failing: boolean;
 }
 
@@ -78,7 +78,7 @@ function begin(push: Push, { toolsRevision }: EventSource): void {
   push.timers.push(
     setInterval(() => {
       send(push, { event: 'heartbeat', data: { timestamp: timestamp(now) } });
-      // A wake may have been lost, or the session may be gone.
+      // A wake-up may have been lost, or the session may be gone.
       push.source?.reader.markStale();
       renewLease(push);
       look(push);
@@ -103,7 +103,7 @@ function onWake(push: Push, wake: Wake | undefined): void {
   if (wake === 'closed') end(push, 'session_closed');
 }
 
-/** Also frees what was opened after the stream was over. */
+/** Ends the stream. Called again, it frees what was opened after the stream had ended. */
 function leave(push: Push): void {
   push.stopped = true;
   push.exit();
@@ -163,7 +163,7 @@ async function read(push: Push): Promise<void> {
 function renewLease(push: Push): void {
   push.source?.renewLease().then(
     (reason) => reason && end(push, reason),
-    // Tried again at the next beat.
+    // The next interval tries again.
     () => {},
   );
 }

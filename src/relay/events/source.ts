@@ -1,6 +1,6 @@
 /**
  * The source of a connection's events: its place in the side's log and, for the application, the
- * lease by which it gets the calls.
+ * lease that gives it the calls.
  */
 
 import type { Calls } from '../calls/calls.ts';
@@ -21,7 +21,8 @@ export interface ConnectionParts {
   readonly hub: Hub;
   readonly calls: Calls;
   /**
-   * Counts a connection in. `end` is called when the node ends. @returns counts it out; idempotent
+   * Adds a connection to the count. `end` is called when the node ends.
+   * @returns a function that removes it from the count; idempotent
    * @throws RelayError 503 when the node is ending, 429 when this side has too many connections
    */
   enter(
@@ -35,12 +36,12 @@ export interface EventSource {
   readonly reader: LogReader;
   readonly toolsRevision: number;
   /**
-   * Renews the application's lease. @returns why the connection is over, if it is. Rejects when the
-   * store cannot be reached.
+   * Renews the application's lease.
+   * @returns why the connection is over, if it is. Rejects when the store cannot be reached.
    */
   renewLease(): Promise<EndReason | undefined>;
   /**
-   * Writes down how far the side has read and releases the lease, if the store can be reached.
+   * Stores how far the side has read and releases the lease, if the store can be reached.
    * Idempotent.
    */
   leave(): void;
@@ -57,8 +58,8 @@ export function goodbye(reason: EndReason): StreamEvent {
 
 /**
  * Opens the source. An application's source takes the calls over from the previous connection.
- * Rejects with 404 when the session is gone. @param over called when a delivery finds that the
- * connection is over
+ * Rejects with 404 when the session is gone.
+ * @param over called when a delivery finds that the connection is over
  */
 export async function openEventSource(
   { settings: { store, now, leaseMs, heartbeatMs }, hub, calls }: ConnectionParts,
@@ -91,7 +92,7 @@ export async function openEventSource(
     newWithinMs: heartbeatMs + leaseMs,
     async deliver(id, attempt, isNew) {
       if (lease === undefined) return undefined;
-      // A call that goes to a connection that is already over would be lost to the newer one.
+      // A call that is delivered to an ended connection would never reach the newer one.
       const reason = await renew();
       if (reason !== undefined) over(reason);
       if (reason !== undefined || left) return undefined;

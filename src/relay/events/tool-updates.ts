@@ -14,7 +14,8 @@ export const registrationReason = 'plugin-registration';
 const maxNameBytes = 65_536;
 
 /**
- * The record of a change. Names of more than 64 KB together are not kept: it then says `all`.
+ * Makes the record of a change. If the names have more than 64 KB together, they are left out and
+ * the record says `all`.
  * @param at epoch milliseconds
  */
 export function toToolsRecord(
@@ -36,8 +37,9 @@ export function isEmptyChange({ added, removed, modified }: ToolsChange): boolea
 }
 
 /**
- * Folds consecutive changes, oldest first, into one. A tool that was added and removed again is left
- * out. Reason and time are those of the last change. @param records at least one
+ * Folds consecutive changes, oldest first, into one. A tool that was added and removed again is
+ * left out. Reason and time are those of the last change.
+ * @param records at least one
  */
 export function foldUpdates(records: readonly ToolsRecord[]): ToolsRecord {
   const last = records.at(-1);
@@ -64,16 +66,16 @@ export function foldUpdates(records: readonly ToolsRecord[]): ToolsRecord {
   );
 }
 
-/** A record that stands for any change, because the single changes are not known. */
+/** Makes a record that covers any change, for when the individual changes are not known. */
 export function everything(reason: string, at: number): ToolsRecord {
   return { kind: 'tools', added: [], removed: [], modified: [], reason, at, all: true };
 }
 
 /**
- * The data of the event `tool-availability-update`. It carries the current definitions. A tool that
- * was removed meanwhile appears with its last definition, because a later record reports its
- * removal; one that was removed long ago is left out. If the record says `all`, `added` holds all
- * tools, and `resync: true` says that there are no others.
+ * Makes the data of the event `tool-availability-update`. It carries the current definitions. A
+ * tool that has since been removed appears with its last definition, because a later record reports
+ * its removal; one that was removed long ago is left out. If the record says `all`, `added` holds
+ * all tools, and `resync: true` means that these are all tools of the session.
  */
 export function describeUpdate(
   code: string,
@@ -98,8 +100,8 @@ export function describeUpdate(
 }
 
 /**
- * A definition as both sides get it: with the annotations that the checks use, and without what only
- * the relay needs.
+ * A definition in the form that both sides get: with the annotations that the checks use, and
+ * without members that only the relay needs.
  */
 export function shownDefinition({
   name,

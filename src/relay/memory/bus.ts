@@ -38,12 +38,12 @@ function tell({ stopped, listener }: Subscription, message: string): void {
  * ```
  */
 export function memoryBus(): RelayBus {
-  // Lists are replaced, never changed, so that a message goes to those who listened when it was
-  // sent.
+  // Lists are replaced, never changed, so that a message goes to the listeners at the time when it
+  // was sent.
   const channels = new Map<string, readonly Subscription[]>();
   let queue: Sent[] = [];
   const deliver = (): void => {
-    // Messages that listeners send meanwhile are appended to the queue.
+    // Messages that listeners send during the loop are appended to the queue.
     for (const { message, to } of queue) for (const subscription of to) tell(subscription, message);
     queue = [];
   };

@@ -12,8 +12,8 @@ interface Kept extends StoredValue {
 export interface Documents {
   readonly kept: Map<string, Kept>;
   /**
-   * The highest version of any deleted document. New documents count on from it, so that no version
-   * is used twice although nothing is kept of deleted documents.
+   * The highest version of any deleted document. New documents continue from it, so that no version
+   * is used twice even though deleted documents are not kept.
    */
   floor: number;
 }
@@ -33,14 +33,15 @@ export interface Place {
   readonly budget: SizeBudget;
 }
 
-/** Characters that a document takes beside its key and its value. */
+/** Characters that a document takes in addition to its key and its value. */
 const entryChars = 100;
 const charsOf = (key: string, { value, shared }: Pick<Kept, 'value' | 'shared'>): number =>
   entryChars + key.length + (shared === undefined ? value.length : 0);
 
 /**
- * @returns the new version; undefined when `version` is not the current one @throws Error when the
- * store is full; nothing changes then
+ * Writes a document.
+ * @returns the new version; undefined when `version` is not the current one
+ * @throws Error when the store is full; nothing changes then
  */
 export function setDocument(
   documents: Documents,

@@ -1,4 +1,4 @@
-/** Items that become due, in memory, by a monotonic clock. */
+/** Items in memory that become due by a monotonic clock. */
 
 import type { DueItem } from '../ports/store.ts';
 import { type Timed, timeQueue } from './queue.ts';
@@ -38,7 +38,7 @@ export function memoryDue(): MemoryDue {
     due(limit, delayMs) {
       const time = performance.now();
       const items: DueItem[] = [];
-      // All items are taken out before any is put off, so that none is returned twice.
+      // All items are taken out before any is postponed, so that none is returned twice.
       for (
         let first = queue.first(time);
         first !== undefined && items.length < limit;

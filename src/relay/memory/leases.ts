@@ -7,11 +7,13 @@ import type { LeaseHolder } from '../ports/store.ts';
 interface Lease {
   readonly holder: string;
   readonly epoch: number;
-  /** Monotonic milliseconds; 0 once it was given back. The entry stays, because of its epoch. */
+  /**
+   * Monotonic milliseconds; 0 once the lease was released. The entry stays, because of its epoch.
+   */
   until: number;
 }
 
-/** By name. Plain data, because there are many sessions. */
+/** Leases by name. Plain data, because there are many sessions. */
 export type Leases = Map<string, Lease>;
 
 function held(leases: Leases, name: string, epoch?: number): Lease | undefined {

@@ -3,7 +3,7 @@
 import type { LogEntry } from '../ports/store.ts';
 import type { SizeBudget } from './size-budget.ts';
 
-/** Plain data, because there are many logs. */
+/** The entries of a log. Plain data, because there are many logs. */
 export interface Log {
   /** The id of the newest entry. */
   last: number;
@@ -16,12 +16,16 @@ export function emptyLog(): Log {
   return { last: 0, values: [], start: 0 };
 }
 
-/** Characters that an entry takes beside its value. */
+/** Characters that an entry takes in addition to its value. */
 const entryChars = 20;
 const charsOf = (values: readonly string[]): number =>
   values.reduce((sum, { length }) => sum + entryChars + length, 0);
 
-/** @param keep most entries that stay @throws Error when the store is full; nothing changes then */
+/**
+ * Adds an entry to a log.
+ * @param keep most entries that stay
+ * @throws Error when the store is full; nothing changes then
+ */
 export function appendEntry(
   log: Log,
   budget: SizeBudget,
@@ -51,7 +55,7 @@ export function endLog({ values, start }: Log, budget: SizeBudget): void {
   budget.add(-charsOf(values.slice(start)));
 }
 
-/** The oldest entries after an id, and the ids of the first and the last entry. */
+/** Reads the oldest entries after an id, and the ids of the first and the last entry. */
 export function readEntries(
   { last, values, start }: Log,
   after: number,

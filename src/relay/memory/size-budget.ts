@@ -1,15 +1,19 @@
-/** How much a store in memory keeps, and its limit, so that no client can fill the process. */
+/**
+ * Counts how much a memory store keeps, and limits it, so that no client can fill the memory of the
+ * process.
+ */
 
 /** Counts characters against the limit. */
 export interface SizeBudget {
   /** Adds to the count; a negative number subtracts. */
   add(chars: number): void;
   /**
-   * @throws Error when `more` characters do not fit. Zero or fewer always fit. @param from the
-   * count without them @default `used`
+   * Checks that `more` characters fit. Zero or fewer always fit.
+   * @param from the count without them @default `used`
+   * @throws Error when they do not fit
    */
   check(more: number, from?: number): void;
-  /** @throws Error when no session may begin, because the rest is reserved for open ones */
+  /** Checks that a session may begin. @throws Error when the rest is reserved for open sessions */
   admit(): void;
   readonly used: number;
 }

@@ -1,4 +1,4 @@
-/** The store in memory: fast, limited in size, and gone with the process. */
+/** The store in memory. It is fast, limited in size, and lost when the process ends. */
 
 import { fn, numberFrom, readOptions, type TableOf, withDefault } from '../../options.ts';
 import type { RelayStore } from '../ports/store.ts';
@@ -28,9 +28,9 @@ export interface MemoryStoreOptions {
   readonly now?: (() => number) | undefined;
   /**
    * Most characters of everything that is kept, including an overhead for each key and entry; a
-   * document that sessions share counts once. Above it writes reject, as they do in a Redis without
-   * memory left; above three quarters of it no session can be created. From 1. @default
-   * 1 073 741 824, which is 1 to 2 GB
+   * document that sessions share counts once. Above it writes reject, as they do in a Redis that
+   * has run out of memory; above three quarters of it no session can be created. From 1. @default 1
+   * 073 741 824, which is 1 to 2 GB
    */
   readonly maxChars?: number | undefined;
 }
@@ -41,7 +41,7 @@ interface Session {
   readonly documents: Documents;
   readonly logs: Map<string, Log>;
   readonly leases: Leases;
-  /** `at`: epoch milliseconds. */
+  /** Its `at` is in epoch milliseconds. */
   readonly expiry: Timed<string>;
 }
 
@@ -50,7 +50,7 @@ const memoryTable = {
   maxChars: withDefault(numberFrom(1), 1_024 ** 3),
 } satisfies TableOf<MemoryStoreOptions>;
 
-/** All that a store keeps. */
+/** Everything that a store keeps. */
 interface Memory {
   readonly now: () => number;
   readonly sessions: Map<string, Session>;
@@ -61,19 +61,19 @@ interface Memory {
   readonly place: Place;
 }
 
-/** Characters that a session takes beside its documents and logs. */
+/** Characters that a session takes in addition to its documents and logs. */
 const sessionChars = 500;
 
 /**
- * Most sessions, and most windows, that one operation frees, so that no caller waits long when many
- * end at once.
+ * Most sessions, and most windows, that one operation frees, so that callers do not wait long when
+ * many end at once.
  */
 const sweptAtOnce = 500;
 
 /**
- * Keeps sessions in this process. An expired session cannot be read from that moment on. Its memory
- * is freed then, or later, as sessions are created, uses are counted, and due items are scheduled or
- * asked for. The store sets no timers. Sessions with equal documents of 1 KB to 1 MB share one
+ * Keeps sessions in this process. A session cannot be read once it has expired. Its memory is freed
+ * at that time or later, when sessions are created, uses are counted, or due items are scheduled or
+ * requested. The store sets no timers. Sessions with equal documents of 1 KB to 1 MB share one
  * string.
  * @throws MisuseError `invalid_option`.
  *
@@ -104,7 +104,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
   };
 }
 
-/** The session of a name, unless it has expired. */
+/** Finds a session by its name, unless it has expired. */
 function find(memory: Memory, name: string): Session | undefined {
   const session = memory.sessions.get(name);
   if (session === undefined || session.expiry.at > memory.now()) return session;
@@ -120,7 +120,7 @@ function remove({ sessions, expiries, place, budget }: Memory, session: Session)
   budget.add(-sessionChars);
 }
 
-/** Frees what has ended. */
+/** Frees expired sessions and ended windows. */
 function sweep(memory: Memory): void {
   const time = memory.now();
   for (let swept = 0; swept < sweptAtOnce; swept++) {

@@ -1,6 +1,6 @@
 /**
- * Keeps one copy of a large string that several sessions have, such as the tools of one
- * application, for as long as one of them has it.
+ * Keeps one copy of a large string that several sessions use, such as the tools of one application,
+ * for as long as one of them uses it.
  */
 import { createHash } from 'node:crypto';
 import type { SizeBudget } from './size-budget.ts';
@@ -9,14 +9,14 @@ import type { SizeBudget } from './size-budget.ts';
 export interface SharedString {
   readonly value: string;
   readonly key: string;
-  /** How many documents have it. */
+  /** How many documents use it. */
   count: number;
 }
 
 /** Shared strings. */
 export interface SharedStrings {
   /**
-   * The shared copy of a string, for one more document; undefined for a string that is not
+   * Gets the shared copy of a string for one more document; undefined for a string that is not
    * shared.
    */
   take(value: string): SharedString | undefined;
@@ -29,8 +29,8 @@ export interface SharedStrings {
 }
 
 /**
- * In characters. Sharing shorter strings saves too little; longer ones, such as files that a call
- * returns, are rarely equal and cost time.
+ * Lengths of shared strings, in characters. Sharing shorter strings saves too little; longer ones,
+ * such as files that a call returns, are rarely equal and cost time.
  */
 const shortest = 1_024;
 const longest = 1_048_576;
@@ -40,7 +40,7 @@ const longest = 1_048_576;
  */
 const longestKey = 8_192;
 
-/** @param budget counts the copies */
+/** Makes the shared strings of a store. @param budget counts the copies */
 export function sharedStrings(budget: SizeBudget): SharedStrings {
   const strings = new Map<string, SharedString>();
   return {

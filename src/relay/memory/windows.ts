@@ -1,6 +1,6 @@
 /**
- * Counters in memory: uses of keys within windows. A window ends by a monotonic clock or by the
- * host's clock, whichever is first, so that a clock jump never makes it longer.
+ * Counts the uses of keys within time windows, in memory. A window ends by a monotonic clock or by
+ * the host's clock, whichever is first, so that a clock jump never makes it longer.
  */
 import { timeQueue } from './queue.ts';
 
@@ -20,13 +20,13 @@ export interface MemoryWindows {
     limit: number,
     windowMs: number,
   ): { readonly allowed: boolean; readonly retryAfterMs: number };
-  /** Forgets up to `most` windows that have ended. */
+  /** Removes up to `most` windows that have ended. */
   sweep(most: number): void;
   /** How many windows are kept. */
   size(): number;
 }
 
-/** @param now epoch milliseconds */
+/** Makes the counters of a store. @param now epoch milliseconds */
 export function memoryWindows(now: () => number = () => Date.now()): MemoryWindows {
   const windows = new Map<string, Window>();
   const ends = timeQueue<Window>();

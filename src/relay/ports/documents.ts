@@ -1,7 +1,9 @@
-/** What the store keeps of a session: documents by key, two logs, one lease. Values are JSON. */
+/**
+ * What the store keeps for a session: documents by key, two logs and one lease. Values are JSON.
+ */
 import type { JsonObject, JsonValue, ToolResult } from '../../index.ts';
 
-/** The two sides that a session joins. */
+/** The two sides that a session connects. */
 export type Side = 'application' | 'agent';
 
 /** Keys and names in the store. */
@@ -60,7 +62,7 @@ export interface ToolsDocument {
   readonly environment: JsonObject;
   readonly definitions: readonly RelayedDefinition[];
   /**
-   * The definitions that were removed last, for clients that learn of them only later. Limited in
+   * The definitions that were removed last, for clients that read older changes later. Limited in
    * size.
    */
   readonly gone?: readonly RelayedDefinition[];
@@ -76,18 +78,21 @@ export interface RequestDocument {
   readonly tool: string;
   /** Absent once the request is done. */
   readonly args?: JsonValue;
-  /** Of tool and arguments. The same id with another hash is a conflict. */
+  /** The hash of tool and arguments. The same id with another hash is a conflict. */
   readonly hash: string;
   readonly status: 'queued' | 'running' | 'done';
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** How the call ended; before it is done, that it waits for approval. */
+  /**
+   * The result of the call. Before the request is done: the result that says that it waits for
+   * approval.
+   */
   readonly result?: ToolResult;
   /** While the call waits for approval: until when it can be answered, in epoch milliseconds. */
   readonly waitsUntil?: number;
-  /** The approval was answered and the call runs. It must not be begun again. */
+  /** The approval was answered and the call runs. It must not be started again. */
   readonly resumed?: true;
-  /** How often nodes have taken it over. */
+  /** How often the request was taken over. */
   readonly taken?: number;
 }
 
@@ -102,9 +107,9 @@ export interface CallDocument {
   readonly idempotent: boolean;
   /** How often it was delivered. */
   readonly attempt: number;
-  /** The epoch of the connection that got it last; 0 before the first delivery. */
+  /** The epoch of the connection that received it last; 0 before the first delivery. */
   readonly epoch: number;
-  /** The application that got it last, if that one has named itself. */
+  /** The application that received it last, if it has given a name. */
   readonly client?: string;
   /** `lost`: it was delivered to an application that is gone, and must not run twice. */
   readonly state: 'open' | 'answered' | 'lost' | 'ended';
@@ -121,7 +126,7 @@ export const logKeep = 1_000;
 export type LogRecord =
   /** Application: a call to deliver, at least for the `attempt`th time. */
   | { readonly kind: 'call'; readonly id: string; readonly attempt: number }
-  /** Application: a call that is no longer waited for. */
+  /** Application: a call that has no waiting caller. */
   | { readonly kind: 'cancel'; readonly id: string; readonly reason: string }
   /** Agent: a request is done. */
   | { readonly kind: 'result'; readonly id: string }

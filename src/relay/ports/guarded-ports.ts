@@ -1,11 +1,14 @@
-/** The host's store and bus, with their failures as errors of the relay. */
+/** Wraps the host's store and bus, so that their failures become errors of the relay. */
 
 import { isRelayError, storeUnavailable } from '../relay-error.ts';
 import type { Report } from '../report.ts';
 import type { RelayBus } from './bus.ts';
 import type { RelayStore } from './store.ts';
 
-/** A store that rejects only with `store_unavailable`. It cannot be closed; the host does that. */
+/**
+ * Makes a store that rejects only with `store_unavailable`. It cannot be closed; its owner does
+ * that.
+ */
 export function guardStore(store: RelayStore, report: Report): RelayStore {
   const guard =
     <A extends unknown[], R>(operation: (...args: A) => Promise<R>) =>
@@ -39,8 +42,8 @@ export function guardStore(store: RelayStore, report: Report): RelayStore {
 }
 
 /**
- * A bus whose messages may get lost silently, and whose subscriptions fail like the store. It cannot
- * be closed; the host does that.
+ * Makes a bus whose messages may get lost silently, and whose subscriptions fail like the store. It
+ * cannot be closed; its owner does that.
  */
 export function guardBus(bus: RelayBus, report: Report): RelayBus {
   return {

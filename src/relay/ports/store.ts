@@ -1,11 +1,11 @@
 /**
  * The port through which a relay keeps what must outlive a node: documents, logs and leases of
- * sessions, and counters and due items, which belong to no session.
+ * sessions, and counters and due items, which do not belong to a session.
  */
 
 /** A document and its version. */
 export interface StoredValue {
-  /** As it was written. */
+  /** The value as it was written. */
   readonly value: string;
   /** From 1. Grows by one with each write. */
   readonly version: number;
@@ -13,9 +13,9 @@ export interface StoredValue {
 
 /** An entry of a log. */
 export interface LogEntry {
-  /** From 1, without gaps within a log, also after entries were dropped. */
+  /** From 1, without gaps within a log, even after entries were dropped. */
   readonly id: number;
-  /** As it was added. */
+  /** The value as it was added. */
   readonly value: string;
 }
 
@@ -24,15 +24,15 @@ export interface LeaseHolder {
   /** The name under which the lease was taken. */
   readonly holder: string;
   /**
-   * Grows each time the lease is taken, also after it ran out. It tells the writes of a former
-   * holder from those of the current one.
+   * Grows each time the lease is taken, even after it has expired. It distinguishes the writes of a
+   * former holder from those of the current one.
    */
   readonly epoch: number;
-  /** Milliseconds until the lease runs out, by the store's clock. */
+  /** Milliseconds until the lease expires, by the store's clock. */
   readonly remainingMs: number;
 }
 
-/** Something that a node should look after. */
+/** An item that a node should attend to. */
 export interface DueItem {
   /** The session that the item was scheduled for. It may no longer exist. */
   readonly session: string;
@@ -42,37 +42,40 @@ export interface DueItem {
 
 /**
  * Sessions and everything that belongs to them. Every operation is atomic, and a write that has
- * resolved is kept. Nothing is ever written to a session that was not created, that was dropped or
- * that has expired: such writes resolve to `undefined` or `false`, and reads find nothing. Session
- * names, keys and values are any strings without lone surrogates; values have up to 8 MB. Operations
- * reject only when the store cannot be reached or is broken.
+ * resolved is kept. A session that was not created, was dropped or has expired accepts no writes:
+ * they resolve to `undefined` or `false`, and reads find nothing. Session names, keys and values
+ * are any strings without lone surrogates; values have up to 8 MB. Operations reject only when the
+ * store cannot be reached or is broken.
  */
 export interface RelayStore {
   /**
-   * Creates a session with its first document. False, and nothing changes, when a session has that
-   * name. @param expiresAt epoch milliseconds by the store's clock; the session and everything in it
-   * is removed then
+   * Creates a session with its first document. If a session with that name exists, nothing changes
+   * and the result is false.
+   * @param expiresAt epoch milliseconds by the store's clock; the session and everything in it is
+   * removed then
    */
   create(session: string, key: string, value: string, expiresAt: number): Promise<boolean>;
   /** Removes a session and everything in it. True for the caller that removed it. */
   drop(session: string): Promise<boolean>;
-  /** The documents of these keys, in the order of the keys. */
+  /** Reads the documents of these keys, in the order of the keys. */
   get(session: string, keys: readonly string[]): Promise<readonly (StoredValue | undefined)[]>;
   /**
-   * Writes a document; with `version`, only over exactly that version (0: only if there is none).
+   * Writes a document. With `version`, it replaces only exactly that version; 0 means that the
+   * document must not exist.
    * @returns the new version; undefined when the write was refused. The versions of a document that
-   * was deleted and written again go on counting or start at 1; in both cases a version from before
+   * was deleted and written again may continue or start at 1; in both cases a version from before
    * the deletion never matches one from after it.
    */
   set(session: string, key: string, value: string, version?: number): Promise<number | undefined>;
   /**
-   * Removes a document; with `version`, only exactly that version. True for the caller that removed
-   * it.
+   * Removes a document. With `version`, it removes only exactly that version. True for the caller
+   * that removed it.
    */
   delete(session: string, key: string, version?: number): Promise<boolean>;
   /**
-   * Adds an entry to a log and drops all but its last `keep` entries. @returns the entry's id and
-   * the values of the dropped entries, oldest first; undefined when there is no such session
+   * Adds an entry to a log and drops all but its last `keep` entries.
+   * @returns the entry's id and the values of the dropped entries, oldest first; undefined for an
+   * unknown session
    */
   append(
     session: string,
@@ -81,8 +84,8 @@ export interface RelayStore {
     keep: number,
   ): Promise<{ readonly id: number; readonly dropped: readonly string[] } | undefined>;
   /**
-   * The oldest entries after an id, at most `limit`, and the ids of the oldest and the newest entry
-   * of the log (0 for an empty log; `last` stays when entries are dropped).
+   * Reads the oldest entries after an id, at most `limit`, and the ids of the oldest and the newest
+   * entry of the log (0 for an empty log; `last` stays when entries are dropped).
    */
   read(
     session: string,
@@ -98,9 +101,9 @@ export interface RelayStore {
     readonly last: number;
   }>;
   /**
-   * Takes a free lease or, with `steal`, also a held one. A holder that takes its lease again gets a
-   * new epoch. @returns the epoch; undefined when another holder has the lease, or when there is no
-   * such session
+   * Takes a free lease or, with `steal`, also a held one. A holder that takes its lease again gets
+   * a new epoch.
+   * @returns the epoch; undefined when another holder has the lease, and for an unknown session
    */
   acquire(
     session: string,
@@ -111,17 +114,17 @@ export interface RelayStore {
   ): Promise<number | undefined>;
   /**
    * Extends a lease to `ttlMs` from now. False when the epoch is not the current one, or when the
-   * lease has run out.
+   * lease has expired.
    */
   renew(session: string, lease: string, epoch: number, ttlMs: number): Promise<boolean>;
   /** Releases a lease. False in the same cases as {@link renew}. */
   release(session: string, lease: string, epoch: number): Promise<boolean>;
-  /** The current holder of a lease. */
+  /** Finds the current holder of a lease. */
   holder(session: string, lease: string): Promise<LeaseHolder | undefined>;
   /**
    * Counts one use of `key` in a window that starts with its first use and lasts `windowMs`. A
-   * refused use does not count. `retryAfterMs`: if refused, milliseconds until the window ends; else
-   * 0.
+   * refused use does not count. `retryAfterMs` is the number of milliseconds until the window ends
+   * if the use is refused, otherwise 0.
    */
   count(
     key: string,
@@ -136,8 +139,8 @@ export interface RelayStore {
   /** Removes a scheduled item. */
   unschedule(session: string, key: string): Promise<void>;
   /**
-   * The due items, oldest first, at most `limit`. Puts each off by `delayMs`, so that only one of
-   * several callers gets it.
+   * Takes the due items, oldest first, at most `limit`. Postpones each by `delayMs`, so that only
+   * one of several callers gets it.
    */
   due(limit: number, delayMs: number): Promise<readonly DueItem[]>;
   /** Resolves when the store answers. */
