@@ -29,9 +29,9 @@ export interface Relay<S = unknown> {
   fetch(request: Request, info?: RequestInfo): Promise<Response>;
   /**
    * Ends the node. `/readyz` answers 503 and new requests are refused, but answers of applications
-   * are still taken. Streams are told to reconnect elsewhere. Running calls have `requestTimeoutMs`
-   * to end, but ten seconds at most; other nodes take over those that are still open then. A store,
-   * bus or registry that the host has passed stays open. Idempotent.
+   * are still accepted. Clients with open streams are asked to reconnect elsewhere. Running calls
+   * have `requestTimeoutMs` to end, but ten seconds at most; other nodes take over those that are
+   * still open then. A store, bus or registry that the host has passed stays open. Idempotent.
    */
   close(): Promise<void>;
   /** The counters of this node, and what is open on it. Plain JSON. */
@@ -49,7 +49,7 @@ const leavingMs = 1_000;
  * Creates a node of a relay. Applications register their tools in sessions at run time, agents see
  * and call these tools, the application executes them, and every call passes the host's checks.
  * Nodes that share a store and a bus form one relay. Longer than 60 lines, since it only connects
- * the parts of a node and its steps of closing share them.
+ * the parts of a node, and answering and closing share them.
  * @throws MisuseError `invalid_option`, and the errors of the host's tools and rules
  *
  * @example

@@ -1,6 +1,6 @@
 /**
- * Tools that applications register at run time, per session over HTTP. Agents see and call them, the
- * application executes them, and the host's checks apply.
+ * Tools that applications register at run time, per session over HTTP. Agents see and call them,
+ * the application executes them, and the host's checks apply.
  */
 
 export type { RelayMetrics } from './counters.ts';

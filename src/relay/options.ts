@@ -23,8 +23,8 @@ import type { RelayLimits, RelayLogger } from './settings.ts';
  */
 export interface RelaySessionOptions<S = unknown> {
   /**
-   * The host's tools. Every session has them beside its application's tools, which cannot take their
-   * names. Not with `registry`. @default none
+   * The host's tools. Every session has them beside its application's tools, which cannot take
+   * their names. Not with `registry`. @default none
    */
   readonly tools?: readonly AnyTool<S>[] | undefined;
   /**
@@ -53,12 +53,13 @@ export interface RelaySessionOptions<S = unknown> {
   /** Facts for `requires`, flat and with dotted keys. @default {} */
   readonly facts?: JsonObject | undefined;
   /**
-   * Limits of one session on one node, in addition to those of the relay. @default those of `Limits`
+   * Limits of one session on one node, in addition to those of the relay. @default those of
+   * `Limits`
    */
   readonly limits?: Limits | undefined;
   /**
-   * `masked` hides the messages of errors that the host's handlers throw. Messages of an application
-   * are never hidden. @default "masked"
+   * `masked` hides the messages of errors that the host's handlers throw. Messages of an
+   * application are never hidden. @default "masked"
    */
   readonly exposeErrors?: 'message' | 'masked' | undefined;
   /**
@@ -162,8 +163,8 @@ export interface RelayOptions<S = unknown> {
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Gets one line per request, and failures. It never gets tokens, arguments or results. Errors that
-   * it throws are ignored. @default none
+   * Gets one line per request, and failures. It never gets tokens, arguments or results. Errors
+   * that it throws are ignored. @default none
    */
   readonly logger?: RelayLogger | undefined;
 }

@@ -24,8 +24,9 @@ export interface RelayErrorMore {
 }
 
 /**
- * Makes a relay error. @param message for people: what was expected, what was got, and what to do.
- * Never a secret, and never another session's data
+ * Makes a relay error.
+ * @param message for people: what was expected, what was got, and what to do. Never a secret, and
+ * never another session's data
  */
 export function relayError(
   status: number,

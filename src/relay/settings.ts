@@ -3,8 +3,8 @@ import type { RelayBus } from './ports/bus.ts';
 import type { RelayStore } from './ports/store.ts';
 
 /**
- * Limits per session, or per address where a limit says so, shared by all nodes. A minute starts with
- * the first use.
+ * Limits per session, or per address where a limit says so, shared by all nodes. A minute starts
+ * with the first use.
  */
 export interface RelayLimits {
   /** Tools that a session may have. @default 1_000 */

@@ -8,7 +8,7 @@ import type { LiveEntry } from './live-session.ts';
 
 /** The live sessions of a node. */
 export interface LiveState {
-  /** By code, from when a session begins to open until it begins to close. */
+  /** Sessions by code, from when they begin to open until they begin to close. */
   readonly entries: Map<string, Promise<LiveEntry>>;
   /** Sessions that have opened and have not begun to close. */
   readonly alive: Set<LiveEntry>;

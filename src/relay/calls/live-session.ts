@@ -7,7 +7,7 @@ import type { RelayedTools } from '../tools/relayed-tools.ts';
 /** A relay session as this node holds it. */
 export interface LiveSession {
   readonly code: string;
-  /** The governed session that every call of an agent goes through. */
+  /** The governed session that every call from an agent goes through. */
   readonly session: ToolSession;
   /** Whether a tool belongs to the application. */
   isRelayed(name: string): boolean;

@@ -3,7 +3,8 @@ import type { ToolResult } from '../../index.ts';
 import { giveUp, isUnanswered } from './request-conclude.ts';
 import { type RequestParts, requestKey } from './request-parts.ts';
 
-/** The status of a request. */ export interface RequestStatus {
+/** The status of a request. */
+export interface RequestStatus {
   readonly requestId: string;
   readonly status: 'queued' | 'running' | 'done';
   readonly result?: ToolResult;

@@ -16,7 +16,7 @@ export interface ApplicationLease {
    */
   renew(): Promise<boolean>;
   /**
-   * Releases the lease for good, even if a running renewal takes it again. No application is
+   * Releases the lease permanently, even if a running renewal takes it again. No application is
    * connected after that.
    */
   release(): Promise<void>;

@@ -68,7 +68,7 @@ interface Progress {
   known: number;
   /** The last place that is known to be stored. */
   remembered: number;
-  /** True until the reader has reached the end of the log once. */
+  /** True until the first read is complete. */
   catchingUp: boolean;
   /** When the log was last read, on the clock of `performance.now()`. */
   readAt: number;
@@ -160,7 +160,7 @@ function everythingNow({ reading }: Progress): ToolsRecord {
   };
 }
 
-/** @returns whether a change of tools was among the events */
+/** Yields the events of entries. @returns whether a change of tools was among them */
 async function* readEntries(
   progress: Progress,
   entries: readonly LogEntry[],

@@ -16,8 +16,8 @@ export interface StreamEvent {
 /** Takes events. */
 export interface EventSink {
   /**
-   * Takes an event. False when it can take no more because its client reads too slowly. The stream
-   * is then over, and `end` is not called.
+   * Takes an event. False when the sink is full because its client reads too slowly. The stream is
+   * then over, and `end` is not called.
    */
   send(event: StreamEvent): boolean;
   /**

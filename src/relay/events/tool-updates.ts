@@ -1,6 +1,6 @@
 /**
- * Changes of tools. The logs keep only names; many waiting changes are folded into one; events carry
- * the current definitions.
+ * Changes of tools. The logs keep only names; many waiting changes are folded into one; events
+ * carry the current definitions.
  */
 import type { JsonObject } from '../../index.ts';
 import type { RelayedDefinition, ToolsDocument, ToolsRecord } from '../ports/documents.ts';

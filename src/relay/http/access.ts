@@ -1,6 +1,6 @@
 /**
- * Access to a session by token or ticket. A client cannot tell a wrong token from an unknown session
- * code.
+ * Access to a session by token or ticket. A client cannot tell a wrong token from an unknown
+ * session code.
  */
 
 import { headerOf } from '../../http/direct-body.ts';

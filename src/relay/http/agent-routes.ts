@@ -109,8 +109,8 @@ function isRequestId(id: unknown): id is string {
 }
 
 /**
- * Reads `{ decision, by?, message?, input?, grant? }`, like the answer of `session.approvals.resume`.
- * The whole answer may also be in `decision`.
+ * Reads `{ decision, by?, message?, input?, grant? }`, like the answer of
+ * `session.approvals.resume`. The whole answer may also be in `decision`.
  */
 function readDecision(given: JsonObject): ApprovalAnswer {
   const body =

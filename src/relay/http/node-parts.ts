@@ -1,4 +1,4 @@
-/** What the routes of a relay work with: the parts of the node, and requests. */
+/** The parts of a node and the requests that its routes work with. */
 
 import type { Calls } from '../calls/calls.ts';
 import type { LiveSessions } from '../calls/live-sessions.ts';

@@ -1,7 +1,7 @@
 /** Every error that the relay answers with, its status, and the routes that can return it. */
 import type { Access, Route } from './route-table.ts';
 
-/** The status of each error. Tests compare it with the source. */
+/** The status of each error. A test checks it against the errors in the source. */
 export const errorStatus: Readonly<Record<string, number>> = {
   invalid_client: 400,
   invalid_decision: 400,

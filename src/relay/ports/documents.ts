@@ -44,8 +44,8 @@ export interface RelayedDefinition {
   readonly title?: string;
   readonly annotations?: JsonObject;
   /**
-   * The cost of the patterns of its schemas, in instructions; absent if there are none. The sum of a
-   * session is limited.
+   * The cost of the patterns of its schemas, in instructions; absent if there are none. The sum of
+   * a session is limited.
    */
   readonly patternSize?: number;
 }

@@ -9,8 +9,8 @@ import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 export type Answer = (request: Request, info: { readonly address?: string }) => Promise<Answered>;
 
 /**
- * Milliseconds that a client may take to finish sending a body that is not read. It gets the answer
- * meanwhile.
+ * Milliseconds that a client may take to finish sending a body that is not read. The answer is sent
+ * before that.
  */
 const unwantedMs = 5_000;
 

@@ -61,10 +61,10 @@ const serverTable = {
 
 /**
  * Serves a relay. Clients have 10 seconds to send the headers of a request and 60 for all of it;
- * answers and streams may take longer. On a loopback address only loopback names are accepted in the
- * `Host` header, unless `allowedHosts` or `trustProxy` is set. WebSockets need the package `ws`;
- * without it they get 501. Rejects with a MisuseError `invalid_option` for invalid options, and with
- * the error of `node:net`, such as `EADDRINUSE`, when it cannot listen.
+ * answers and streams may take longer. On a loopback address only loopback names are accepted in
+ * the `Host` header, unless `allowedHosts` or `trustProxy` is set. WebSockets need the package
+ * `ws`; without it they get 501. Rejects with a MisuseError `invalid_option` for invalid options,
+ * and with the error of `node:net`, such as `EADDRINUSE`, when it cannot listen.
  *
  * @example
  * ```ts

@@ -1,4 +1,6 @@
-/** One WebSocket of a session. Events go out as text frames, and an application's answers come in. */
+/**
+ * One WebSocket of a session. Events go out as text frames, and an application's answers come in.
+ */
 import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
@@ -26,9 +28,9 @@ export const closeCodes = {
   ended: 1000,
   /** This node shuts down. Connect again, to another node or later. */
   leaving: 1001,
-  /** A binary frame came. */
+  /** The client sent a binary frame. */
   binary: 1003,
-  /** Too many frames came that the relay cannot read. */
+  /** The client sent too many frames that the relay cannot read. */
   misuse: 1008,
   /** The relay failed. */
   failed: 1011,
@@ -59,7 +61,7 @@ interface Serving extends SocketAdmission {
   readonly socket: WebSocket;
   readonly logger: RelayLogger;
   readonly backpressure: Backpressure;
-  /** Answers that came while {@link mostAtOnce} others were being stored. */
+  /** Answers that arrived while {@link mostAtOnce} others were being stored. */
   readonly unstored: unknown[];
   /** The stream, once it is open. */
   opened: OpenStream | undefined;

@@ -19,7 +19,10 @@ const maxReasonBytes = 200;
 
 /** What an application registers. */
 export interface Registration {
-  /** The kind of application: `codap`, `slack`, `database`, `custom` or another word, 1 to 64 characters. */
+  /**
+   * The kind of application: `codap`, `slack`, `database`, `custom` or another word, 1 to 64
+   * characters.
+   */
   readonly pluginType: string;
   /** At most 64 characters; `0` if it is left out. */
   readonly pluginVersion: string;
@@ -84,7 +87,8 @@ export function readRegistration(body: unknown): Registration {
 }
 
 /**
- * Reads `{ added?, removed?, modified?, reason? }`. `removed` holds names, or objects with a `name`.
+ * Reads `{ added?, removed?, modified?, reason? }`. `removed` holds names, or objects with a
+ * `name`.
  * @throws RelayError 400 `validation_error`, also when the update is empty
  */
 export function readUpdate(body: unknown): ToolsUpdate {

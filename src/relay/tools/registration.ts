@@ -67,10 +67,10 @@ export interface Registered<Response> {
 }
 
 /**
- * Registers tools: the list replaces the former ones. A definition that differs from a pinned one is
- * refused, and the pinned one stays. A tool with any other fault is left out.
- * @throws RelayError 413 `too_many_tools`; 422 `registration_failed` with `failedTools` when no tool
- * can be registered, and then nothing changes
+ * Registers tools: the list replaces the former ones. A definition that differs from a pinned one
+ * is refused, and the pinned one stays. A tool with any other fault is left out.
+ * @throws RelayError 413 `too_many_tools`; 422 `registration_failed` with `failedTools` when no
+ * tool can be registered, and then nothing changes
  */
 export async function registerTools(
   before: ToolsDocument | undefined,
@@ -116,9 +116,10 @@ export async function registerTools(
 }
 
 /**
- * Updates tools: removes, then modifies, then adds. Adding an existing name replaces its definition,
- * as modifying does. If a definition fails, the former one stays. A list with more tools than a
- * session may have is refused as a whole; if only the sum is too large, those beyond it fail.
+ * Updates tools: removes, then modifies, then adds. Adding an existing name replaces its
+ * definition, as modifying does. If a definition fails, the former one stays. A list with more
+ * tools than a session may have is refused as a whole; if only the sum is too large, those beyond
+ * it fail.
  * @throws RelayError 409 `no_tools_registered`; 413 `too_many_tools`
  */
 export async function updateTools(
