@@ -97,7 +97,8 @@ export interface Surface {
   readonly name: string;
   /**
    * Whether the caller is outside the host's process. Tools outside the profile are then
-   * `unknown_tool` to it. @default false
+   * `unknown_tool` to it.
+   * @default false
    */
   readonly outside?: boolean | undefined;
   /** Asks a person about this call. Used if the session has no approver. @default none */
@@ -126,7 +127,8 @@ export interface Surface {
   readonly shownName?: ((name: string) => string) | undefined;
   /**
    * Called once, when all checks have passed and before the handler starts. Not called for child
-   * calls. It must not throw. @default none
+   * calls. It must not throw.
+   * @default none
    */
   readonly started?: (() => void) | undefined;
 }

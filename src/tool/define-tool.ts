@@ -95,7 +95,7 @@ function readSchemas(
 }
 
 /**
- * The tool's own check and the schema of its settings. Settings come from the host even for a
+ * Reads the tool's own check and the schema of its settings. Settings come from the host even for a
  * definition from outside, so their schema is trusted. An unknown member of `policy` is refused,
  * since a misspelt `check` would never run.
  */

@@ -5,7 +5,7 @@ import { askAbout, takeAnswer, takeDenials } from './asked.ts';
 import { isReplayed } from './messages.ts';
 import type { AiSdkCall } from './tool.ts';
 
-/** State that the calls of one tool set share. */
+/** State that is shared by the calls to one tool set. */
 export interface Run {
   readonly session: ToolSession;
   readonly approvals: 'ours' | 'sdk';
@@ -47,7 +47,9 @@ export async function execute(
     : session.call(name, input, options);
 }
 
-/** Whether the session requires an approval. If so, the call begins and waits for the answer. */
+/**
+ * Whether the session requires an approval. If it does, the call begins and waits for the answer.
+ */
 export async function needsApproval(
   { session, surface }: Run,
   { name }: HostTool,

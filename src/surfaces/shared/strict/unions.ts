@@ -4,7 +4,9 @@ import { isJsonObject } from '../../../json.ts';
 import { alternatives } from '../../../surface-port.ts';
 import { lose, refuse, type StrictConversion } from './conversion.ts';
 
-/** @param keywords The keywords of the schema, without words and what moves elsewhere. */
+/**
+ * @param keywords The keywords of the schema, without annotations and those that move elsewhere.
+ */
 export function convertUnion(
   conversion: StrictConversion,
   schema: JsonObject,
