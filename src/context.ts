@@ -82,8 +82,8 @@ export interface ToolContext<Services = unknown, Knobs = unknown> extends CallIn
   /** The agent's client, if it offers more than tool calls. */
   readonly client?: SurfaceClient;
   /**
-   * Calls another tool, which the definition must list in `uses`. The call passes the same checks as
-   * any other.
+   * Calls another tool, which the definition must list in `uses`. The call passes the same checks
+   * as any other.
    */
   readonly tools: { call: CallTool };
 }
@@ -174,8 +174,8 @@ export interface CallTool {
    */
   (name: string): Promise<ToolResult>;
   /**
-   * Calls a tool by its definition or its name. The definition types the input and the output. Never
-   * throws and never rejects: a failure is a result.
+   * Calls a tool by its definition or its name. The definition types the input and the output.
+   * Never throws and never rejects: a failure is a result.
    *
    * @example
    * ```ts

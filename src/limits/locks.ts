@@ -1,4 +1,4 @@
-/** Locks by key. A lock exists for as long as a holder has it or waits for it. */
+/** Locks by key. A lock exists at least for as long as a holder has it or waits for it. */
 import { Semaphore } from './semaphore.ts';
 import { createWaitGraph, type WaitGraph } from './wait-graph.ts';
 

@@ -2,7 +2,7 @@
 import { anything, kind, type TableOf, text, withDefault } from '../options.ts';
 import type { Rule } from '../policy/rule.ts';
 
-/** Options of {@link HostToolRegistry.scope}. */
+/** Options of `HostToolRegistry.scope`. */
 export interface ScopeOptions {
   /** Prepended to the name of each of the scope's tools. @default "" */
   readonly prefix?: string | undefined;

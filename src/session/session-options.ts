@@ -53,7 +53,7 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   /** Flat facts with dotted keys, for `requires`. @default {} */
   readonly facts?: JsonObject | undefined;
   /**
-   * Changes which tools of the profile are included.
+   * Changes to the profile's choice of tools.
    * @default none
    * @throws MisuseError `unknown_tool`.
    */

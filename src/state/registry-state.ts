@@ -79,7 +79,9 @@ export class RegistryState {
   limitsRate = false;
   /** Calls that are being started at the moment, each inside the gates of the one before. */
   nesting = 0;
-  /** Grows with every change to tools, rules or profiles, as it may change a verdict or a listing. */
+  /**
+   * Grows with every change to tools, rules or profiles, as it may change a verdict or a listing.
+   */
   epoch = 0;
   closed = false;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
@@ -263,7 +265,8 @@ export class RegistryState {
   }
 
   /**
-   * Logs what the host's own code threw, with its stack: `logger.error({ err, ...where }, message)`.
+   * Logs what the host's own code threw, with its stack:
+   * `logger.error({ err, ...where }, message)`.
    * @param scrub Hides the secrets of the call in which it was thrown.
    */
   hostFault(

@@ -1,4 +1,4 @@
-/** Runs one call of the SDK through the session. */
+/** Runs one call that the SDK makes through the session. */
 import type { HostTool, Surface, ToolResult, ToolSession } from '../../index.ts';
 import { idsInFlight, readArguments, stateOf } from '../../surface-port.ts';
 import { askAbout, takeAnswer, takeDenials } from './asked.ts';

@@ -24,9 +24,9 @@ export interface MountTable {
   /** Removes a module. @throws MisuseError for an unknown point and for a missing name. */
   unmount(point: string, name?: string): void;
   /**
-   * Returns a module, or null. For a point that holds many modules, it returns without a name the
-   * live `Map` from name to module. Mounting writes to this same `Map`, so a reference that was
-   * kept stays up to date, and a tool called `__proto__` is an entry like any other.
+   * Returns a module, or null. Without a name, it returns the live `Map` from name to module if the
+   * point holds many modules. Mounting writes to this same `Map`, so a reference that was kept
+   * stays up to date, and a tool called `__proto__` is an entry like any other.
    * @throws MisuseError for an unknown point.
    */
   get(point: string, name?: string): unknown;

@@ -18,7 +18,7 @@ const formats: Readonly<Record<string, readonly string[]>> = {
   integer: ['int32', 'int64'],
 };
 
-/** The types that can stand for "anything", best first. */
+/** The types that can represent "anything", best first. */
 const shownForAnything = [
   ['string', 'a text'],
   ['number', 'a number'],

@@ -37,7 +37,7 @@ export interface GeminiFunctionCall {
   readonly args?: { readonly [name: string]: unknown } | undefined;
 }
 
-/** The part of a content that is read, if it is a text or a call. */
+/** The members of a part that are read. */
 export interface GeminiPart {
   /** Ignored. */
   readonly text?: string | undefined;

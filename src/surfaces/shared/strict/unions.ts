@@ -42,8 +42,8 @@ export function convertUnion(
 }
 
 /**
- * A property for which null means "left out" in one alternative and is a value in another. When
- * such a null comes back, the two could not be told apart.
+ * Finds a property for which null means "left out" in one alternative and is a value in another. If
+ * the model wrote such a null, its meaning would be unclear.
  */
 function nullInOneOnly(conversion: StrictConversion, union: JsonObject): string | undefined {
   const { spend, takesNull } = conversion;
