@@ -82,8 +82,8 @@ export interface ToolContext<Services = unknown, Knobs = unknown> extends CallIn
   /** The agent's client, if it offers more than tool calls. */
   readonly client?: SurfaceClient;
   /**
-   * Calls another tool, which the definition must list in `uses`. The call passes the same checks as
-   * any other.
+   * Calls another tool, which the definition must list in `uses`. The call passes the same checks
+   * as any other.
    */
   readonly tools: { call: CallTool };
 }
@@ -97,7 +97,8 @@ export interface Surface {
   readonly name: string;
   /**
    * Whether the caller is outside the host's process. Tools outside the profile are then
-   * `unknown_tool` to it. @default false
+   * `unknown_tool` to it.
+   * @default false
    */
   readonly outside?: boolean | undefined;
   /** Asks a person about this call. Used if the session has no approver. @default none */
@@ -126,7 +127,8 @@ export interface Surface {
   readonly shownName?: ((name: string) => string) | undefined;
   /**
    * Called once, when all checks have passed and before the handler starts. Not called for child
-   * calls. It must not throw. @default none
+   * calls. It must not throw.
+   * @default none
    */
   readonly started?: (() => void) | undefined;
 }
@@ -172,8 +174,8 @@ export interface CallTool {
    */
   (name: string): Promise<ToolResult>;
   /**
-   * Calls a tool by its definition or its name. The definition types the input and the output. Never
-   * throws and never rejects: a failure is a result.
+   * Calls a tool by its definition or its name. The definition types the input and the output.
+   * Never throws and never rejects: a failure is a result.
    *
    * @example
    * ```ts

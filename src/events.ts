@@ -229,7 +229,10 @@ export class EventHub implements Emitter<ToolEvents> {
     return this.#listeners === 0 ? 0 : this.#toAll + (this.#toOne.get(type) ?? 0);
   }
 
-  /** Delivers in order, also if a listener causes further events. The event contains its type. */
+  /**
+   * Delivers events in order, even if a listener causes further events. The event contains its
+   * type.
+   */
   emit(type: EventType, event: object): void {
     if (this.#listeners === 0) return;
     if (this.#delivering) {

@@ -19,7 +19,7 @@ export interface Held {
 export interface Standing {
   readonly held: Held;
   readonly subject: GrantSubject;
-  /** How many rejections the session had been given by then. */
+  /** The number of rejections that the session had received by then. */
   readonly rejections: number;
 }
 

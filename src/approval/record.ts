@@ -47,7 +47,9 @@ export function sealRecord(
   return { record: { ...body, token }, token };
 }
 
-/** The digest of everything that is stored. The input, which may be long, is replaced by its own. */
+/**
+ * The digest of everything that is stored. The input, which may be long, is replaced by its own.
+ */
 function recordDigest(body: JsonObject, inputDigest: string): string {
   return jsonDigest({ ...body, input: inputDigest });
 }

@@ -120,7 +120,9 @@ export interface AnsweredInput {
   readonly unsafe: boolean;
 }
 
-/** A checked answer in one form. A deep copy, so that later changes to the original do not count. */
+/**
+ * A checked answer in one form. A deep copy, so that later changes to the original do not count.
+ */
 export interface ReadAnswer {
   readonly allowed: boolean;
   readonly always: boolean;

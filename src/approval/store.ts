@@ -28,8 +28,8 @@ export type SuspendedApproval = {
 };
 
 /**
- * The mark that a suspended call was answered. It keeps the token single-use if the call's record is
- * put back. Plain JSON.
+ * The mark that a suspended call was answered. It keeps the token single-use if the call's record
+ * is put back. Plain JSON.
  */
 export type AnsweredApproval = {
   /** The mark's own id, a UUID. */
@@ -59,7 +59,9 @@ export type ApprovalRecord = SuspendedApproval | AnsweredApproval;
  * than the registry's `policyTimeoutMs` counts as failed.
  */
 export interface ApprovalStore {
-  /** Stores a record under its `id`, replacing one of that id. If it rejects, the call is refused. */
+  /**
+   * Stores a record under its `id`, replacing one of that id. If it rejects, the call is refused.
+   */
   put(record: ApprovalRecord): MaybePromise<void>;
   /** Removes and returns a record, in one atomic step; undefined if there is none. */
   take(id: string): MaybePromise<JsonObject | undefined>;

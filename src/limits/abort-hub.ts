@@ -1,11 +1,12 @@
 /** Lets any number of calls watch one AbortSignal through a single listener on it. */
 import { SmallSet } from './small-set.ts';
 
-/** What is told of an abort. The caller's own record of a call implements it. */
+/** Gets notice of an abort. The record of a call implements it. */
 export interface AbortEntry {
   /**
-   * Runs at most once for each time it was added, synchronously inside the abort. What it throws is
-   * dropped. @param reason The signal's `reason`.
+   * Runs at most once each time the entry was added, synchronously during the abort. Errors that it
+   * throws are dropped.
+   * @param reason The signal's `reason`.
    */
   aborted(reason: unknown): void;
 }
@@ -16,20 +17,21 @@ interface Watch {
 }
 
 /**
- * One listener a signal, whatever the number of entries; it leaves the signal with the last of
- * them, so a host's long-lived signal gathers none. Entries are told in the order in which they
- * came. One that throws does not stop the others; one that is removed meanwhile is not told.
+ * Adds one listener per signal, whatever the number of entries. The listener is removed with the
+ * last entry, so that a host's long-lived signal does not collect listeners. Entries are notified
+ * in the order in which they were added. An entry that throws does not stop the others. An entry
+ * that is removed during the abort is not notified.
  */
 export class AbortHub {
   /**
-   * A watch without entries stays, listening to nothing, for as long as its signal lives: a signal
-   * that had a call will have another.
+   * A watch without entries has no listener but is kept for as long as its signal exists, because a
+   * signal that was used for one call is usually used again.
    */
   readonly #watches = new WeakMap<AbortSignal, Watch>();
 
   /**
-   * Tells `entry` when `signal` aborts. A signal that has aborted already is not watched and never
-   * tells: look at `signal.aborted` first. The same entry added twice to one signal is told once.
+   * Notifies `entry` when `signal` aborts. A signal that has already aborted is not watched, so
+   * check `signal.aborted` first. An entry that is added twice to one signal is notified once.
    */
   add(signal: AbortSignal, entry: AbortEntry): void {
     if (signal.aborted) return;
@@ -38,7 +40,7 @@ export class AbortHub {
     watch.entries.add(entry);
   }
 
-  /** Stops watching; without effect on what is not watched. */
+  /** Stops watching. Has no effect if the entry does not watch the signal. */
   remove(signal: AbortSignal, entry: AbortEntry): void {
     const watch = this.#watches.get(signal);
     if (!watch?.entries.delete(entry) || watch.entries.size > 0) return;
@@ -54,13 +56,13 @@ export class AbortHub {
   #abort(signal: AbortSignal, { entries, listener }: Watch): void {
     unlisten(signal, listener);
     for (const entry of [...entries.values()]) {
-      // Taken out before it is told, so that nobody is told twice; gone already if an earlier one
-      // removed it.
+      // Removed before it is notified, so that it cannot be notified twice. An earlier entry may
+      // already have removed it.
       if (!entries.delete(entry)) continue;
       try {
         entry.aborted(signal.reason);
       } catch {
-        // One entry's fault must not keep the others running.
+        // An error in one entry must not keep the other calls running.
       }
     }
   }
@@ -70,6 +72,6 @@ function unlisten(signal: AbortSignal, listener: () => void): void {
   try {
     signal.removeEventListener('abort', listener);
   } catch {
-    // A signal of somebody else's making: what it throws must keep no call from its end.
+    // The signal may be the host's own implementation. If it throws, the call must still end.
   }
 }

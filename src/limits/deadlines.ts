@@ -1,49 +1,49 @@
 /**
- * Deadlines of calls in flight: one linked list per duration and one timer for all of them. Adding
- * and removing one allocates nothing.
+ * Deadlines of calls in flight. There is one linked list per duration, and one timer for all lists.
+ * Adding and removing a deadline allocates nothing.
  */
 
 import { longestTimerMs } from '../options.ts';
 
 /**
- * A new entry arms no longer timer than this: it usually finds that the call has ended, and then
- * there is nothing to clear. What it finds waiting gets an exact timer.
+ * The longest timer, in milliseconds, that a new entry arms. When it fires, the call has usually
+ * ended, so that no timer had to be cleared. If entries still wait, an exact timer is armed.
  */
 const TICK_MS = 20;
 /**
- * A timer that fires this much before its target was not early: a test's clock moves timers but not
- * `performance`.
+ * The most, in milliseconds, that a real timer fires early. If it is more, a test's clock has moved
+ * the timers but not `performance`.
  */
 const EARLY_MS = 5;
 /**
- * A timer this long overdue, or armed this far in the future, belongs to a clock that is gone: a
- * test's fake timers came or went.
+ * A timer that is overdue by this many milliseconds, or armed this far in the future, belongs to a
+ * clock that no longer exists: a test has installed or removed fake timers.
  */
 const LOST_MS = 1_000;
 /**
- * So many lists are kept while empty, since the usual durations come again; beyond it an empty list
- * is dropped at once.
+ * How many empty lists are kept, since the usual durations repeat. Above this, an empty list is
+ * dropped at once.
  */
 const KEPT_LISTS = 32;
 
 /**
- * What expires. The caller's own record of a call implements it, so that a deadline is not one more
- * object; the `dl` fields belong to {@link Deadlines}.
+ * An entry with a deadline. The record of a call implements it, so that a deadline needs no further
+ * object. Only {@link Deadlines} uses the `dl` fields.
  */
 export interface Deadline {
   /**
-   * Runs once, from the timer, when the deadline has passed. The entry has been removed by then and
-   * may be added again. What it throws is dropped. Its async context is that of whichever call
-   * armed the timer.
+   * Runs once, from the timer, when the deadline has passed. By then the entry has been removed,
+   * and it may be added again. Errors that it throws are dropped. Its async context is that of
+   * whichever call armed the timer.
    */
   expire(): void;
   /** Starts as `undefined`. */
   dlPrev: Deadline | undefined;
   /** Starts as `undefined`. */
   dlNext: Deadline | undefined;
-  /** When it is due, in monotonic milliseconds. Starts as 0. */
+  /** The due time in monotonic milliseconds. Starts as 0. */
   dlAt: number;
-  /** The list that holds the entry; `undefined` while it waits for nothing. */
+  /** The list that contains the entry; `undefined` while it has no deadline. */
   dlList: DeadlineList | undefined;
 }
 
@@ -57,16 +57,16 @@ export interface DeadlineList {
 /**
  * Holds deadlines and expires them, nearest first.
  *
- * No timer outlives the last entry by more than 20 ms, so an idle process can end; a call that
- * hangs keeps it alive until the call's deadline. A deadline never expires early by the clock (but
- * for the millisecond that a platform's timer may be early), and late by at most a millisecond and
- * what blocks the event loop.
+ * No timer outlives the last entry by more than 20 ms, so an idle process can end. A call that
+ * hangs keeps the process alive until its deadline. A deadline never expires early, except for the
+ * millisecond by which a platform's timer may be early. It expires late by at most a millisecond,
+ * plus the time for which the event loop is blocked.
  */
 export class Deadlines {
   readonly #lists = new Map<number, DeadlineList>();
   /**
-   * Marks entries that the current sweep has taken out of their lists and not yet expired. It holds
-   * none of them, and no deadline has its duration.
+   * Marks entries that the current sweep has removed from their lists and not yet expired. This
+   * list stays empty, and no deadline has its duration.
    */
   readonly #due: DeadlineList = { durationMs: 0, head: undefined, tail: undefined };
   #recent: DeadlineList | undefined;
@@ -74,25 +74,28 @@ export class Deadlines {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #armedAt = 0;
   #armedFor = Number.POSITIVE_INFINITY;
-  /** The armed timer is worth clearing when nothing is left: it would hold the process. */
+  /**
+   * Whether the armed timer must be cleared when no entry is left, because it would keep the
+   * process alive.
+   */
   #long = false;
   #sweeping = false;
   /**
-   * How far the timers' clock is ahead of `performance`; 0 but under fake timers that do not fake
-   * `performance`.
+   * Milliseconds by which the timers' clock is ahead of `performance`. Always 0, except under fake
+   * timers that do not fake `performance`.
    */
   #ahead = 0;
   readonly #onTimer = (): void => this.#sweep();
 
-  /** Entries that wait. */
+  /** The number of waiting entries. */
   get size(): number {
     return this.#size;
   }
 
   /**
-   * Starts a deadline. An entry that waits already is moved: its old deadline is forgotten.
+   * Starts a deadline. It replaces the entry's earlier deadline, if there is one.
    * @param durationMs From `now`; rounded up to whole milliseconds, within 1 to 2^31-1.
-   * @param now `performance.now()`, which the caller has read anyway.
+   * @param now `performance.now()`, which the caller has already read.
    */
   add(entry: Deadline, durationMs: number, now: number): void {
     if (entry.dlList !== undefined) this.#unlink(entry, entry.dlList);
@@ -101,8 +104,7 @@ export class Deadlines {
     const at = clock + duration;
     let list = this.#recent;
     if (list === undefined || list.durationMs !== duration) list = this.#listOf(duration);
-    // A caller may come with an older reading of the clock than the last one did: the list stays
-    // sorted all the same.
+    // A caller may pass an older clock reading than the last one. The list must stay sorted.
     let before = list.tail;
     while (before !== undefined && before.dlAt > at) before = before.dlPrev;
     const after = before === undefined ? list.head : before.dlNext;
@@ -119,7 +121,7 @@ export class Deadlines {
       this.#armFor(at, clock);
   }
 
-  /** Forgets a deadline; without effect on an entry that does not wait. */
+  /** Removes a deadline. Has no effect on an entry without one. */
   remove(entry: Deadline): void {
     const list = entry.dlList;
     if (list === undefined) return;
@@ -156,13 +158,13 @@ export class Deadlines {
   }
 
   #armFor(at: number, clock: number): void {
-    // A sweep arms for the nearest of what is left, once, when it ends.
+    // A sweep arms the timer for the nearest remaining deadline once, when it ends.
     if (this.#sweeping) return;
     this.#arm(Math.min(at, clock + TICK_MS), clock);
   }
 
   #arm(target: number, clock: number): void {
-    // The globals are looked up at each use, so that fake timers work whenever they are installed.
+    // The globals are read at each use, so that fake timers work whenever they are installed.
     if (this.#timer !== undefined) globalThis.clearTimeout(this.#timer);
     const delay = Math.min(Math.max(Math.ceil(target - clock), 1), longestTimerMs);
     this.#armedAt = clock;
@@ -183,14 +185,14 @@ export class Deadlines {
     this.#sweeping = true;
     const clock = this.#readClock();
     for (const entry of this.#takeDue(clock)) {
-      // An earlier one of this sweep may have removed it or added it anew.
+      // An earlier entry of this sweep may have removed this one or added it again.
       if (entry.dlList !== this.#due) continue;
       this.#unlink(entry, this.#due);
       try {
         entry.expire();
       } catch {
-        // One entry's fault must not keep the others waiting, and there is nobody above a timer to
-        // tell.
+        // An error in one entry must not delay the others, and a timer has no caller that could
+        // handle it.
       }
     }
     this.#sweeping = false;
@@ -199,8 +201,9 @@ export class Deadlines {
   }
 
   /**
-   * A timer that has fired has reached its target, whatever `performance` says: it may be a little
-   * early, or `performance` may stand still under a test's fake timers.
+   * Reads the clock after a timer has fired. The timer's target counts as reached even if
+   * `performance` is behind it: the timer may be a little early, or `performance` may not advance
+   * under a test's fake timers.
    */
   #readClock(): number {
     const real = globalThis.performance.now();
@@ -211,8 +214,8 @@ export class Deadlines {
   }
 
   /**
-   * Moves what is due out of the lists before anything expires, so that what `expire` adds waits
-   * for the next sweep.
+   * Removes due entries from the lists before any of them expires, so that an entry that `expire`
+   * adds waits for the next sweep.
    */
   #takeDue(clock: number): Deadline[] {
     const due: Deadline[] = [];

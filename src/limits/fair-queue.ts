@@ -1,6 +1,6 @@
 /**
- * A queue in which owners take turns: first come first served within one owner, one each in turn
- * between them. Every operation is O(1).
+ * A queue in which owners take turns. The entries of one owner are served in order, and each owner
+ * gets one entry per turn. Every operation is O(1).
  */
 
 interface Linked<T> {
@@ -11,12 +11,12 @@ interface Line<T> {
   head: T | undefined;
   tail: T | undefined;
 }
-/** The entries of one owner; these lines themselves stand in a line. */
+/** The entries of one owner. The owners themselves are in a line, too. */
 interface OwnerLine<T> extends Line<Place<T>>, Linked<OwnerLine<T>> {
   readonly owner: object;
 }
 
-/** Where an entry stands; what {@link FairQueue.remove} takes. */
+/** The position of an entry, for {@link FairQueue.remove}. */
 export interface Place<T> extends Linked<Place<T>> {
   readonly entry: T;
   readonly line: OwnerLine<T>;
@@ -24,15 +24,15 @@ export interface Place<T> extends Linked<Place<T>> {
 }
 
 /**
- * However many entries one owner has queued, another owner's next one is at most one turn of each
- * owner away. An owner without entries is forgotten.
+ * A fair queue. However many entries one owner has queued, the next entry of another owner waits
+ * for at most one turn of each owner. An owner without entries is not kept.
  */
 export class FairQueue<T> {
   readonly #lines = new Map<object, OwnerLine<T>>();
   readonly #turns: Line<OwnerLine<T>> = { head: undefined, tail: undefined };
   #size = 0;
 
-  /** Entries of all owners. */
+  /** The number of entries of all owners. */
   get size(): number {
     return this.#size;
   }
@@ -51,7 +51,7 @@ export class FairQueue<T> {
     return place;
   }
 
-  /** Takes an entry out wherever it stands; without effect when it has left. */
+  /** Removes an entry from any position. Has no effect if it has already left the queue. */
   remove(place: Place<T>): void {
     if (!place.queued) return;
     const { line } = place;
@@ -63,7 +63,7 @@ export class FairQueue<T> {
     this.#lines.delete(line.owner);
   }
 
-  /** Takes the next entry, and sends its owner to the end of the line. */
+  /** Removes and returns the next entry, and moves its owner to the end of the line. */
   shift(): T | undefined {
     const line = this.#turns.head;
     const place = line?.head;

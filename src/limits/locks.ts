@@ -1,30 +1,32 @@
-/** Locks by key, for as long as somebody holds or awaits them. */
+/** Locks by key. A lock exists at least for as long as a holder has it or waits for it. */
 import { Semaphore } from './semaphore.ts';
 import { createWaitGraph, type WaitGraph } from './wait-graph.ts';
 
 /** Locks by key; see {@link createLocks}. */
 export interface Locks {
   /**
-   * The lock of a key. Acquire it in the same turn, and keep it to release it: a lock that nobody
-   * holds or awaits may be forgotten, after which the key has another one.
+   * The lock of a key. Acquire it in the same turn of the event loop, and keep the object to
+   * release it. A lock without holders and waiters may be dropped; the key then gets another one.
    */
   get(key: string): Semaphore;
-  /** Keys that are remembered. */
+  /** The number of keys that have a lock. */
   readonly size: number;
 }
 
-/** So many idle locks are kept, since the usual keys come again; longer keys never are. */
+/**
+ * How many idle locks are kept, since the usual keys repeat. Locks with long keys are never kept.
+ */
 const KEPT_LOCKS = 32;
 const KEPT_KEY_CHARS = 256;
 
 /**
- * A table of locks (semaphores of capacity 1) that remembers only keys that somebody holds or
- * awaits, and a few beside them.
+ * Creates a table of locks, which are semaphores of capacity 1. It keeps the locks that are held or
+ * awaited, and a few idle ones.
  */
 export function createLocks(waits: WaitGraph = createWaitGraph()): Locks {
   const table = new Map<string, Semaphore>();
   let sweepAt = 2 * KEPT_LOCKS;
-  /** For locks that were asked for and never acquired: they have no moment of becoming idle. */
+  /** Removes locks that were requested but never acquired, because those never become idle. */
   const sweep = (): void => {
     for (const [key, lock] of table) if (lock.held === 0 && lock.waiting === 0) table.delete(key);
     sweepAt = 2 * Math.max(KEPT_LOCKS, table.size);

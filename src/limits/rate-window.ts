@@ -1,35 +1,35 @@
-/** A limit on how many happen within any window of time. */
+/** Limits the number of events within a sliding window of time. */
 
 /**
- * Up to this many are remembered one by one; above it, moments that lie close together are counted
- * as one.
+ * Limits up to this are exact. Above it, events that are close together are counted as one moment.
  */
 const EXACT_LIMIT = 1_024;
 
 /**
- * Allows at most `limit` within any `windowMs`: a sliding window, so that there is no burst of
- * twice the limit where two fixed minutes meet. What was refused does not count. Up to 1 024 it is
- * exact. For a larger limit, moments within a 1 024th of the window are taken for their latest one:
- * it never allows more than `limit` in any window, and may go on refusing for that 1 024th too
- * long. Memory grows with use to 16 KB or so; time is O(1), amortised.
+ * Allows at most `limit` events within any `windowMs`. The window slides, so there is no burst of
+ * twice the limit where two fixed minutes meet. Refused events do not count. Limits up to 1 024 are
+ * exact. For a larger limit, all events within a 1 024th of the window count as if they happened at
+ * the latest of them: never more than `limit` are allowed in any window, but refusals may last that
+ * 1 024th too long. Memory grows with use to about 16 KB. Time is amortised O(1).
  */
 export class RateWindow {
   readonly #windowMs: number;
   #limit!: number;
   #mergeMs!: number;
-  /** A ring of moments and how many happened at each; its length is a power of two. */
+  /** A ring of moments, with the number of events at each. Its length is a power of two. */
   #times: Float64Array = new Float64Array(0);
   #counts: Float64Array = new Float64Array(0);
   #head = 0;
   #length = 0;
   #total = 0;
-  /** When the newest moment began and when it was last added to. */
+  /** When the newest moment began, and when an event was last added to it. */
   #newestStart = Number.NEGATIVE_INFINITY;
   #newest = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param limit How many; 0 refuses all, `Infinity` allows all.
-   * @param windowMs Length of the window in milliseconds. @default 60_000
+   * @param limit The number of events; 0 refuses all, `Infinity` allows all.
+   * @param windowMs The length of the window in milliseconds.
+   * @default 60_000
    */
   constructor(limit: number, windowMs = 60_000) {
     this.#windowMs = windowMs;
@@ -40,18 +40,18 @@ export class RateWindow {
     return this.#limit;
   }
 
-  /** Changes the limit. What happened within the window still counts. */
+  /** Changes the limit. Events within the window still count. */
   set limit(limit: number) {
     this.#limit = limit;
     this.#mergeMs = limit > EXACT_LIMIT ? this.#windowMs / EXACT_LIMIT : 0;
   }
 
   /**
-   * Counts one and answers true, or answers false where the limit is reached. @param now Monotonic
-   * milliseconds, `performance.now()`.
+   * Counts an event and returns true. Returns false if the limit is reached.
+   * @param now Monotonic milliseconds, from `performance.now()`.
    */
   take(now: number): boolean {
-    // A reading older than the last one cannot be sorted in; it counts as the last one.
+    // A time before the last one cannot be inserted in order, so it counts as the last one.
     const at = now > this.#newest ? now : this.#newest;
     this.#forget(at);
     if (this.#total >= this.#limit) return false;
@@ -59,7 +59,7 @@ export class RateWindow {
     return true;
   }
 
-  /** Counts one that no limit applies to now, so that a limit which comes later knows of it. */
+  /** Counts an event to which no limit applies now, so that it counts if a limit is set later. */
   count(now: number): void {
     const at = now > this.#newest ? now : this.#newest;
     this.#forget(at);
@@ -74,8 +74,9 @@ export class RateWindow {
   }
 
   /**
-   * Milliseconds from `now`, whole, until {@link take} would answer true if nothing else happens; 0
-   * when it would now. With a limit of 0 it is the window's length, though waiting is in vain.
+   * Whole milliseconds from `now` until {@link take} would return true if no other event happens; 0
+   * if it would do so now. With a limit of 0, this is the length of the window, although waiting
+   * does not help.
    */
   retryAfterMs(now: number): number {
     const at = now > this.#newest ? now : this.#newest;
@@ -84,13 +85,12 @@ export class RateWindow {
     if (this.#limit < 1) return this.#windowMs;
     const free = this.#lastToGo() + this.#windowMs;
     const wait = Math.ceil(free - now);
-    // Fractions of a millisecond may round the wrong way: never name a moment that is still too
-    // early.
+    // Rounding must never give a time that is a fraction of a millisecond too early.
     return free > now + wait ? wait + 1 : wait;
   }
 
   /**
-   * The moment that must leave the window before there is room: the oldest, or a later one where
+   * The moment that must leave the window before another event fits: the oldest, or a later one if
    * the limit was lowered.
    */
   #lastToGo(): number {
@@ -111,7 +111,7 @@ export class RateWindow {
     }
   }
 
-  /** The place so many steps further round the ring. */
+  /** The index that is `steps` further round the ring. */
   #after(place: number, steps: number): number {
     return (place + steps) & (this.#times.length - 1);
   }

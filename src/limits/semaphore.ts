@@ -210,7 +210,7 @@ export class Semaphore implements Waitable {
   #tell(waiter: Waiter): void {
     if (waiter.state !== 'granted') return;
     waiter.state = 'done';
-    // The holder released its unit before it was told.
+    // The holder released its unit before it was notified.
     if (!this.#held.has(waiter.holder)) return;
     try {
       waiter.granted();

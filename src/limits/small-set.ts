@@ -1,15 +1,15 @@
 /**
- * A set that is cheap while it is small: a platform Set that gains and loses an entry at a time
- * reallocates its table again and again, which costs ten times as much.
+ * A set that is cheap while it is small. A platform `Set` reallocates its table again and again
+ * when entries are added and removed one at a time, which costs ten times as much.
  */
 
-/** Beyond so many entries a scan costs more than a Set. */
+/** Above this number of entries, a scan costs more than a `Set`. */
 const SCAN_LIMIT = 32;
 
-/** Entries in the order in which they came. */
+/** A set that keeps its entries in the order in which they were added. */
 export class SmallSet<T> {
   #entries: T[] | undefined = [];
-  /** In place of the array, and only then, while there are many. */
+  /** Replaces the array while there are many entries. */
   #many: Set<T> | undefined;
 
   get size(): number {
@@ -22,7 +22,7 @@ export class SmallSet<T> {
       : this.#entries.includes(entry);
   }
 
-  /** Adds an entry unless it is there. */
+  /** Adds an entry. Has no effect if the set already contains it. */
   add(entry: T): void {
     const entries = this.#entries;
     if (entries === undefined) {
@@ -35,19 +35,19 @@ export class SmallSet<T> {
     }
   }
 
-  /** True when the entry was there. */
+  /** Removes an entry. True if the set contained it. */
   delete(entry: T): boolean {
     const entries = this.#entries;
     if (entries === undefined) return this.#deleteFromMany(entry);
     const at = entries.lastIndexOf(entry);
     if (at === -1) return false;
-    // Moved up by hand: `splice` would make an array of what it takes out.
+    // A loop instead of `splice`, which would create an array of the removed entries.
     for (let i = at; i < entries.length - 1; i += 1) entries[i] = entries[i + 1] as T;
     entries.pop();
     return true;
   }
 
-  /** To be walked at once: it is the set's own store. */
+  /** The entries. Iterate over them at once, because this is the set's own storage. */
   values(): Iterable<T> {
     return this.#entries ?? (this.#many as Set<T>);
   }
@@ -55,8 +55,8 @@ export class SmallSet<T> {
   #deleteFromMany(entry: T): boolean {
     const many = this.#many as Set<T>;
     if (!many.delete(entry)) return false;
-    // Well below the limit, so that a size that swings around it does not change the store each
-    // time.
+    // Well below the limit, so that the storage does not change each time when the size varies
+    // around it.
     if (many.size <= SCAN_LIMIT / 4) {
       this.#entries = [...many];
       this.#many = undefined;

@@ -6,7 +6,9 @@ export interface Holder {
   readonly parent: Holder | undefined;
   /** The unit of fairness: the session. */
   readonly owner: object;
-  /** Maintained by the wait graph; starts as `undefined`. A holder waits for one thing at a time. */
+  /**
+   * Maintained by the wait graph; starts as `undefined`. A holder waits for one thing at a time.
+   */
   waitingFor: Waitable | undefined;
 }
 

@@ -1,10 +1,10 @@
-/** Waiting for a promise no longer than so many milliseconds. */
+/** Waits for a promise for a limited time. */
 import pTimeout from 'p-timeout';
 
 /**
- * What the promise resolves to, or what `fallback` answers once the time is over; without one it
- * rejects with a `TimeoutError`. Rejects as the promise does. The options inherit nothing: a
- * `signal` or timers on `Object.prototype` are not ours.
+ * Resolves and rejects like the promise. When the time is over, it resolves to the result of
+ * `fallback`, or rejects with a `TimeoutError` if there is none. The options object has no
+ * prototype, so that a `signal` or timers on `Object.prototype` have no effect.
  */
 export function withDeadline<T, F = never>(
   promise: PromiseLike<T>,

@@ -1,4 +1,4 @@
-/** Errors that a coordinator throws: the registry's logger gets them. */
+/** Reports errors that a coordinator throws to the registry's logger. */
 import type { SessionState } from '../state/session-state.ts';
 
 /** Reports what the coordinator threw. `tool` is the name of the tool that it was about. */

@@ -85,7 +85,8 @@ export type HookHandler = (
 export interface HooksPort {
   /**
    * Registers a handler. A lower `priority` runs earlier; equal ones run in the order of
-   * registration. May return a function that removes the handler. @default priority 0
+   * registration. May return a function that removes the handler.
+   * @default priority 0
    */
   register(event: string, handler: HookHandler, priority?: number, name?: string): unknown;
   /** Runs an event through its handlers. */

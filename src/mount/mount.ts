@@ -14,7 +14,8 @@ import { createMountedTools } from './mounted-tools.ts';
 export interface MountOptions {
   /**
    * What happens if the coordinator already has another tool of the same name. `skip` keeps that
-   * tool and lists ours in `failed`; `replace` replaces it. @default "skip"
+   * tool and lists ours in `failed`; `replace` replaces it.
+   * @default "skip"
    */
   readonly onConflict?: 'skip' | 'replace' | undefined;
 }

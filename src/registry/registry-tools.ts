@@ -1,4 +1,7 @@
-/** The tool table of a registry: adding, replacing and removing tools, all or nothing. */
+/**
+ * The tool table of a registry. Adding, replacing and removing tools either succeeds for all tools
+ * or changes nothing.
+ */
 import { describe, MisuseError } from '../errors.ts';
 import { checkDefinition } from '../state/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
@@ -44,7 +47,7 @@ export class RegistryTools {
     return entries.map((entry) => this.#register(entry));
   }
 
-  /** Adds a tool, or replaces the one of its name. True if it replaced. */
+  /** Adds a tool, or replaces the tool of the same name. True if it replaced one. */
   addOrReplace(definition: AnyTool, owner: string): boolean {
     const state = this.#state;
     checkDefinition(definition, state);

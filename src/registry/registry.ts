@@ -4,15 +4,7 @@ import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import { MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
-import {
-  anything,
-  checkOption,
-  kind,
-  readOptions,
-  type TableOf,
-  text,
-  withDefault,
-} from '../options.ts';
+import { checkOption, readOptions } from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
 import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
@@ -30,31 +22,13 @@ import type { HostTool } from '../tool/host-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import { RegistryTools } from './registry-tools.ts';
 import { createScope, type ToolScope } from './scope.ts';
-
-const host = 'host';
-const scopeTable = {
-  prefix: withDefault(text(), ''),
-  rules: anything<readonly Rule[]>(),
-} satisfies TableOf<ScopeOptions>;
-const scopeSource = kind<string>(
-  'a non-blank string other than "host" and "session"',
-  (value) =>
-    typeof value === 'string' && value.trim() !== '' && value !== host && value !== 'session',
-);
+import { host, type ScopeOptions, scopeSource, scopeTable } from './scope-options.ts';
 
 /**
  * The state behind a registry; undefined for anything else. Set by the class, the only code that
  * can read the private field.
  */
 export let readState: (registry: object) => RegistryState | undefined;
-
-/** Options of {@link HostToolRegistry.scope}. */
-export interface ScopeOptions {
-  /** Prepended to the name of each of the scope's tools. @default "" */
-  readonly prefix?: string | undefined;
-  /** Rules for the scope's own tools. @default none */
-  readonly rules?: readonly Rule[] | undefined;
-}
 
 /**
  * Holds definitions, rules and profiles, and creates sessions over them. Methods that change it are
@@ -117,7 +91,7 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /**
-   * Adds a tool, or replaces the one of its name, which keeps its place in the order. Calls in
+   * Adds a tool, or replaces the tool of the same name, keeping its place in the order. Calls in
    * flight finish on the definition on which they started. True if it replaced a tool.
    */
   registerOrReplace(definition: AnyTool<S>): boolean {
@@ -180,7 +154,8 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /**
-   * Defines a profile, or replaces the one of this id. Sessions with the profile follow the change.
+   * Defines a profile, or replaces the profile with this id. Sessions with the profile follow the
+   * change.
    * @throws MisuseError that names the profile, the tool and the knob.
    *
    * @example

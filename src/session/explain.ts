@@ -74,7 +74,7 @@ export async function explain(
   if (unavailable !== undefined) return stop('availability', unavailable);
   collectSecrets(call);
   const invalid = call.binding.drop === 'denied' ? undefined : await validate(call);
-  // If no input was given, it is no fault that the schema misses something.
+  // If no input was given, a missing property is not an error.
   if (invalid !== undefined) {
     if (input !== undefined) return stop('validation', invalid);
     steps.push({ stage: 'validation', note: 'no input was given' });

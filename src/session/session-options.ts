@@ -1,4 +1,4 @@
-/** What a session is created with. */
+/** The options of a session. */
 import type { Approver } from '../context.ts';
 import { describe, MisuseError } from '../errors.ts';
 import type { Hook } from '../hooks.ts';
@@ -33,54 +33,72 @@ import { mergeFacts } from '../toolset/facts.ts';
 
 type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonly services: S };
 
-/** `services` is required as soon as the registry's tools need any. */
+/** Options of a session. `services` is required if the registry's tools need any. */
 export type SessionOptions<S = unknown> = ServicesPart<S> & {
-  /** An opaque name of 1 to 1024 characters. Two sessions of the same id share nothing. */
+  /** An opaque name of 1 to 1024 characters. Two sessions with the same id share nothing. */
   readonly sessionId: string;
   /** The working directory; handlers get it as `context.cwd`. @default "" */
   readonly cwd?: string | undefined;
   /** Environment variables; handlers get them as `context.environment`. @default {} */
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** Data of your own; handlers get it as `context.metadata`. @default {} */
+  /** Your own data; handlers get it as `context.metadata`. @default {} */
   readonly metadata?: JsonObject | undefined;
-  /** Who the session acts for. Needed for `approvalMode: "suspend"`; tokens bind it. */
+  /**
+   * The user or account that the session acts for. Required for `approvalMode: "suspend"`; tokens
+   * are bound to it.
+   */
   readonly principal?: string | undefined;
-  /** A profile's id. Without one, every registered tool that models may see is effective. */
+  /** The id of a profile. Without one, every registered tool that models may see is effective. */
   readonly profile?: string | undefined;
   /** Flat facts with dotted keys, for `requires`. @default {} */
   readonly facts?: JsonObject | undefined;
-  /** Changes the profile's choice. @default none @throws MisuseError `unknown_tool`. */
+  /**
+   * Changes to the profile's choice of tools.
+   * @default none
+   * @throws MisuseError `unknown_tool`.
+   */
   readonly overrides?: Overrides | undefined;
-  /** Judged after the registry's and the profile's. */
+  /** Rules of this session, judged after those of the registry and the profile. @default none */
   readonly rules?: readonly Rule[] | undefined;
-  /** Asked after the registry's. @default none */
+  /** Policies of this session, asked after those of the registry. @default none */
   readonly policies?: readonly Policy<S>[] | undefined;
-  /** Run around every call, in this order; `session.use` adds more. @default none */
+  /** Hooks that run around every call, in this order. `session.use` adds more. @default none */
   readonly hooks?: readonly Hook[] | undefined;
-  /** Asks a person. Without one, an ask is a rejection. */
+  /** Asks a person. Without an approver, a call that needs an approval is rejected. */
   readonly approver?: Approver | undefined;
   /**
-   * `suspend` ends the call as `approval_pending`, to be resumed by token, also in another process.
+   * `suspend` ends a call that needs an approval as `approval_pending`. It can be resumed by its
+   * token, also in another process.
    * @default "ask"
    */
   readonly approvalMode?: 'ask' | 'suspend' | undefined;
-  /** Milliseconds a person has. Starts when the approver is asked. @default 300_000 */
+  /**
+   * Milliseconds that a person has to answer, from the moment when the approver is asked.
+   * @default 300_000
+   */
   readonly approvalTimeoutMs?: number | undefined;
-  /** `safe` reads JSON from strings where the schema wants an object or array. @default "off" */
+  /**
+   * `safe` parses JSON in strings where the schema expects an object or an array.
+   * @default "off"
+   */
   readonly repair?: 'off' | 'safe' | undefined;
-  /** `masked` hides what handlers throw from the model; events keep it. @default "message" */
+  /**
+   * `masked` hides the messages of errors that handlers throw from the model. Events still contain
+   * them.
+   * @default "message"
+   */
   readonly exposeErrors?: 'message' | 'masked' | undefined;
   /**
-   * Where profile and session both give a limit, the tighter holds. @default those of
-   * {@link Limits}
+   * Limits of this session. If the profile sets the same limit, the tighter one applies.
+   * @default those of {@link Limits}
    */
   readonly limits?: Limits | undefined;
   /**
-   * Milliseconds without a call, and none in flight, after which the session closes. Off unless
-   * set.
+   * The session closes after this many milliseconds without a new call or a call in flight.
+   * @default the session is not closed when idle
    */
   readonly idleTimeoutMs?: number | undefined;
-  /** Closes the session. */
+  /** Closes the session when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -177,7 +195,7 @@ function checkSuspension(
     );
 }
 
-/** Facts that a host gives, copied and merged over those that are there. */
+/** Copies the facts that a host sets, and merges them over the existing ones. */
 export function changeFacts(before: JsonObject, facts: JsonObject): JsonObject {
   return mergeFacts(before, readObject('facts', facts));
 }
@@ -227,11 +245,11 @@ function readObject(field: string, value: unknown): JsonObject {
   return deepFreeze(copy.value);
 }
 
-/** A hook of our own that calls the host's. @throws MisuseError for what is no hook. */
+/** Wraps a hook of the host. @throws MisuseError if `hook` is not a hook. */
 export function readHook(hook: unknown, at = 'use'): Hook {
   if (typeof hook === 'object' && hook !== null) checkSpelling(at, hook, ['before', 'after']);
-  // A hook may be an instance of a class of the host's; what stands on Object.prototype is
-  // nobody's.
+  // A hook may be an instance of a host's class, so inherited members count, except those of
+  // `Object.prototype`.
   const { before, after } = ownOrInherited(hook);
   if (
     (typeof before !== 'function' && typeof after !== 'function') ||

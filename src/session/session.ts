@@ -1,6 +1,6 @@
 /**
- * Sessions: one agent conversation over a registry's shared table. A session is cheap to create,
- * because a tool is bound when it is first asked for.
+ * Sessions. Each is one agent conversation over a registry's shared tools. A session is cheap to
+ * create, because a tool is bound on first use.
  */
 import type { ApprovalAnswer } from '../approval/request.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';

@@ -1,6 +1,5 @@
 /**
- * One tool in one session: what applies to it there. Computed on first use, and again when
- * something has changed.
+ * What applies to one tool in one session. It is computed on first use, and again after a change.
  */
 
 import type { Effect } from '../policy/decision.ts';

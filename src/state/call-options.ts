@@ -1,6 +1,6 @@
 /**
- * The options of one call: read once, from own members alone, and checked. A call never throws, so
- * that a wrong option ends it as a result.
+ * Reads and checks the options of one call. Only own members count, and each is read once. A call
+ * never throws, so a wrong option ends it with a failed result.
  */
 import type { CallOptions, Surface } from '../context.ts';
 import { describe, messageOf, type ToolError, toolError } from '../errors.ts';
@@ -14,7 +14,7 @@ export interface ReadCallOptions {
   readonly idempotencyKey: string | undefined;
   readonly resourceKey: string | undefined;
   readonly surface: Surface | undefined;
-  /** The first thing that is wrong; the call ends with it. */
+  /** The first wrong option. The call ends with this error. */
   readonly fault: ToolError | undefined;
 }
 
@@ -40,16 +40,16 @@ const surfaceMembers = [
 
 type Draft = { -readonly [K in keyof ReadCallOptions]: ReadCallOptions[K] };
 
-/** Reads options whose author wrote them for us: an unknown one is a mistake. */
+/** Reads options that were written for this library, so an unknown option is a mistake. */
 export function readCallOptions(options: CallOptions | undefined): ReadCallOptions | undefined {
   return options === undefined || options === null ? undefined : read(options, true);
 }
 
 /**
- * Reads the options that a bound tool or a handler gives. Who asks is for adapters to say, so
- * `surface` is left out: its approver could approve the call.
- * @param strict Whether unknown options are refused. A runtime that holds a bound tool passes
- * options of its own.
+ * Reads the options that a bound tool or a handler passes. Only adapters may set `surface`, because
+ * its approver could approve the call, so it is left out here.
+ * @param strict Whether unknown options are refused. A runtime that holds a bound tool may pass its
+ * own options.
  */
 export function readToolOptions(
   options: CallOptions | undefined,
@@ -87,7 +87,7 @@ function read(options: object, strict: boolean): ReadCallOptions {
   } catch (error) {
     draft.fault ??= invalid(`The call's options could not be read: ${messageOf(error)}`);
   }
-  // What is wrong is not used on the way to the end of the call.
+  // A wrong signal must not be used while the call ends.
   if (draft.fault !== undefined) draft.signal = undefined;
   return draft;
 }
@@ -111,7 +111,7 @@ function wrongOption({
   return undefined;
 }
 
-/** A signal of another realm is one too, but not an object that only looks like half of one. */
+/** Accepts a signal of another realm, but not an object that has only some of the members. */
 function isSignal(signal: unknown): boolean {
   if (typeof signal !== 'object' || signal === null) return false;
   const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignal>;
@@ -122,7 +122,7 @@ function isSignal(signal: unknown): boolean {
   );
 }
 
-/** Own members alone: an approver on `Object.prototype` is none. */
+/** Reads own members only, so that an approver on `Object.prototype` has no effect. */
 function readSurface(surface: unknown, draft: Draft): Surface {
   if (typeof surface !== 'object' || surface === null) return { name: surface as string };
   const unknown = Object.keys(surface).find(

@@ -13,7 +13,7 @@ export function link(call: Call): void {
   session.inFlight++;
 }
 
-/** Takes a call off the list, and off the session's ids. */
+/** Removes a call from the list, and its id from the session's ids. */
 export function unlink(call: Call): void {
   const { session, previous, next } = call;
   const { registry } = session;

@@ -1,11 +1,11 @@
-/** What a definition must satisfy before any table takes it. */
+/** Checks a definition before it is added to a table. */
 import { internalsOf } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import type { RegistryState } from './registry-state.ts';
 
 /**
- * Converts and checks the schemas now, so that nothing fails at listing. @throws MisuseError for a
- * foreign or unusable definition.
+ * Converts and checks the schemas now, so that nothing fails at listing.
+ * @throws MisuseError for a foreign or unusable definition.
  */
 export function checkDefinition(definition: AnyTool, registry: RegistryState): void {
   const { input, output, knobs } = internalsOf(definition);

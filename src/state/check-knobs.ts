@@ -1,9 +1,10 @@
-/** Whether a profile's knobs are ones that the tool has, and fit. */
+/** Checks the knobs that a profile sets for a tool. */
 import { MisuseError } from '../errors.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /**
- * Knobs must be ones that the tool has, and fit. @throws MisuseError naming profile, tool and knob.
+ * Checks that the tool declares the knobs and that their values are valid.
+ * @throws MisuseError that names the profile, the tool and the knob.
  */
 export function checkKnobs(
   profileId: string,

@@ -38,7 +38,9 @@ export function createMetrics(): SessionMetrics {
   };
 }
 
-/** Most reasons that are counted separately. Reasons come from host code, so memory needs a bound. */
+/**
+ * Most reasons that are counted separately. Reasons come from host code, so memory needs a bound.
+ */
 const mostReasons = 1_000;
 
 /** Counts a refusal or failure under its reason. */

@@ -1,4 +1,4 @@
-/** Defining profiles: checked against the tools, and folded into all that extend them. */
+/** Defines profiles: checks them against the tools and updates the profiles that extend them. */
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
 import { checkLineage, type KnownProfile, parentsOf } from '../policy/lineage.ts';
@@ -22,7 +22,9 @@ export function defineProfile(registry: RegistryState, profile: Profile): void {
   registry.changed('profile');
 }
 
-/** All or nothing: an heir may not bear the new parent. */
+/**
+ * Sets a profile and updates its heirs. If an heir is invalid with the new parent, nothing changes.
+ */
 function setWithHeirs(profiles: Map<string, KnownProfile>, profile: KnownProfile): void {
   const before = new Map(profiles);
   const { id } = profile.resolved;
@@ -36,16 +38,16 @@ function setWithHeirs(profiles: Map<string, KnownProfile>, profile: KnownProfile
   }
 }
 
-/** Folds a changed profile into all that extend it, parents before heirs. */
+/** Resolves every profile that extends a changed one again, parents before heirs. */
 function resolveHeirs(profiles: Map<string, KnownProfile>, changed: string): void {
   const settled = new Map<string, boolean>([[changed, true]]);
-  // True for what descends from the changed one: settled after its own parents, so that no heir
-  // keeps an old one.
+  // True for a descendant of the changed profile. Its parents are settled first, so that it is not
+  // resolved with an old parent.
   const settle = (id: string): boolean => {
     const known = settled.get(id);
     if (known !== undefined) return known;
     const { given } = profiles.get(id) as KnownProfile;
-    // `filter`, not `some`: every parent is settled.
+    // `filter` instead of `some`, because every parent must be settled.
     const touched = parentsOf(given).filter(settle).length > 0;
     if (touched)
       profiles.set(id, {

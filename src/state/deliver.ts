@@ -1,23 +1,23 @@
 /**
- * How an event reaches the listeners of its session and of the registry, without one of them
- * changing what another reads.
+ * Delivers an event to the listeners of its session and of the registry. No listener can change
+ * what another one reads.
  */
 import type { EventHub, EventType } from '../events.ts';
 import { cloneJson, frozenJson, type JsonValue } from '../json.ts';
 
-/** A session, as far as events go: its own listeners, and the registry's. */
+/** The part of a session that events need: its own listeners and the registry's. */
 interface Told {
   readonly registry: { readonly hub: EventHub };
   readonly hub: EventHub | undefined;
 }
 
-/** Whether several listeners would hear an event, in the session and on the registry together. */
+/** Whether the session and the registry together have several listeners for an event. */
 export function isShared({ registry, hub }: Told, type: EventType): boolean {
   return registry.hub.audience(type) + (hub?.audience(type) ?? 0) > 1;
 }
 
 /**
- * A copy of JSON for an event of this type: the listener's own, or frozen where several read it. No
+ * Copies JSON for an event of this type. The copy is frozen if several listeners will read it. No
  * host code may run between this and {@link deliver}.
  */
 export function copyFor(session: Told, type: EventType, value: JsonValue): JsonValue {
@@ -25,16 +25,16 @@ export function copyFor(session: Told, type: EventType, value: JsonValue): JsonV
 }
 
 /**
- * Delivers an event that is complete, its base fields too.
- * @param event Written in one literal, which is several times cheaper to make and to freeze. What
- * it holds comes from {@link copyFor}.
+ * Delivers an event that already has all its fields, including the base fields.
+ * @param event Written as one literal, which is several times cheaper to create and to freeze. Its
+ * JSON values come from {@link copyFor}.
  */
 export function deliver({ registry, hub }: Told, type: EventType, event: object): void {
   const above = registry.hub.audience(type);
   const here = hub?.audience(type) ?? 0;
   if (above + here > 1) Object.freeze(event);
-  // Counted first: who subscribes while an event is told does not hear that one, which may be its
-  // only listener's own by now.
+  // The listeners are counted first, so that one that subscribes during delivery does not get this
+  // event. The event may by then belong to its only listener, which can change it.
   if (here > 0) hub?.emit(type, event);
   if (above > 0) registry.hub.emit(type, event);
 }

@@ -1,6 +1,6 @@
 /**
- * Executors: counted by the tools that stand on them, and disposed when the last of these is gone
- * and its last call has ended.
+ * Counts the tools that use each executor. An executor is disposed when its last tool has been
+ * removed and the calls to that tool have ended.
  */
 import { errorName } from '../errors.ts';
 import type { Executor } from '../tool/tool-config.ts';
@@ -8,12 +8,12 @@ import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /**
- * How many entries hold an executor. Weak: a session that is dropped without closing takes its
- * executors along.
+ * The entries that use each executor. The map is weak, so that a session that is dropped without
+ * being closed does not keep its executors alive.
  */
 export type ExecutorUsers = WeakMap<Executor, Set<ToolEntry>>;
 
-/** Counts an entry that was put into a table. */
+/** Adds an entry that was put into a table. */
 export function retainExecutor(entry: ToolEntry, { executorUsers }: RegistryState): void {
   const { executor } = entry.internals;
   if (executor?.dispose === undefined) return;
@@ -23,8 +23,8 @@ export function retainExecutor(entry: ToolEntry, { executorUsers }: RegistryStat
 }
 
 /**
- * Counts off an entry that was removed or replaced, once the calls that run on it have ended. Never
- * rejects.
+ * Removes an entry that was removed from its table or replaced, once the calls that run on it have
+ * ended. Never rejects.
  */
 export async function releaseExecutor(entry: ToolEntry, registry: RegistryState): Promise<void> {
   const { executor } = entry.internals;

@@ -1,24 +1,24 @@
-/** Changes of a registry that are told as one. */
+/** Combines several changes of a registry into one. */
 import type { ChangeReason } from '../events.ts';
 
-/** Names of tools that came, went, or are another definition. */
+/** The names of tools that were added, removed or given a new definition. */
 export interface ToolsChange {
   readonly added?: readonly string[];
   readonly removed?: readonly string[];
   readonly modified?: readonly string[];
 }
 
-/** What has changed so far. */
+/** The changes so far. */
 export interface Gathered {
-  /** Why sessions may have to look again: `registry` where tools changed; else what came first. */
+  /** Why listings may differ: `registry` if tools changed, otherwise the first reason. */
   readonly reason: ChangeReason | undefined;
   note(reason: ChangeReason): void;
   add(change: ToolsChange): void;
-  /** The tools that differ from what was there at first; undefined where none does. */
+  /** The tools that differ from the state at the start; undefined if none does. */
   tools(): ToolsChange | undefined;
 }
 
-/** Nothing yet. */
+/** Starts without changes. */
 export function createGathered(): Gathered {
   let reason: ChangeReason | undefined;
   const names = new Map<string, 'added' | 'removed' | 'modified'>();
@@ -32,7 +32,7 @@ export function createGathered(): Gathered {
     add: ({ added = [], removed = [], modified = [] }) => {
       for (const name of modified) if (names.get(name) !== 'added') names.set(name, 'modified');
       for (const name of removed) {
-        // What came and went within was never seen.
+        // A tool that was added and removed in between was never visible.
         if (names.get(name) === 'added') names.delete(name);
         else names.set(name, 'removed');
       }

@@ -1,4 +1,4 @@
-/** What a registry is made with, and how it is checked. */
+/** The options of a registry and their checks. */
 import type { ApprovalStore } from '../approval/store.ts';
 import { createTokenSigner, type Key, type TokenSigner } from '../approval/token.ts';
 import {
@@ -22,7 +22,7 @@ import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Rule } from '../policy/rule.ts';
 
-/** A pino-shaped sink for what a host should know and no call can tell. */
+/** A logger with pino's signatures. It gets what the host should know and no result can report. */
 export interface Logger {
   /** Something was refused, dropped or ignored. `data` says where. */
   warn(data: object, message?: string): void;
@@ -35,62 +35,70 @@ export interface Logger {
 }
 
 /**
- * What a registry is made with. An unknown option throws a MisuseError `invalid_option`, as does a
- * value out of its range.
+ * Options of a registry. An unknown option, or a value out of its range, throws a MisuseError
+ * `invalid_option`.
  */
 export interface RegistryOptions<S = unknown> {
   /** Rules for every session, judged first. */
   readonly rules?: readonly Rule[] | undefined;
   /** Policies for every session, asked after the registry's rules. */
   readonly policies?: readonly Policy<S>[] | undefined;
-  /** Speaks where no rule or policy does. @default "allow" */
+  /** The decision if no rule or policy makes one. @default "allow" */
   readonly default?: Effect | undefined;
   /**
-   * Milliseconds that a handler may run, unless its definition says otherwise. Above 0, at most
-   * 2^31-1. @default 120_000
+   * Milliseconds that a handler may run, unless its definition sets another limit. Above 0, at most
+   * 2^31-1.
+   * @default 120_000
    */
   readonly defaultTimeoutMs?: number | undefined;
   /**
-   * Milliseconds that one policy, one before hook or one operation of the approval store may take;
-   * afterwards the call is denied. @default 5_000
+   * Milliseconds that one policy, one `before` hook or one operation of the approval store may
+   * take. If it takes longer, the call is denied.
+   * @default 5_000
    */
   readonly policyTimeoutMs?: number | undefined;
   /**
-   * Milliseconds that a timed-out handler keeps its slots while it has not settled. Starts with the
-   * timeout. @default 30_000
+   * Milliseconds after a timeout for which a handler that has not settled keeps its slots.
+   * @default 30_000
    */
   readonly graceMs?: number | undefined;
-  /** How far a `resourceKey` reaches. @default "session" */
-  readonly locks?: 'session' | 'registry' | undefined;
   /**
-   * What approvals that outlive a call need. The first key signs, all verify. `ttlMs` is how long a
-   * token lives. @default ttlMs 3_600_000, a store in memory
+   * Where calls with the same `resourceKey` exclude each other: within a session, or in the whole
+   * registry.
+   * @default "session"
    */
+  readonly locks?: 'session' | 'registry' | undefined;
+  /** The settings for approvals that outlive a call. @default ttlMs 3_600_000, a store in memory */
   readonly approvals?:
     | {
         /** Signs the tokens. The first key signs, all of them verify. */
         readonly secret: Key | readonly Key[];
         /** Keeps the suspended calls. @default a store in memory */
         readonly store?: ApprovalStore | undefined;
-        /** Milliseconds that a token lives. @default 3_600_000 */
+        /** Milliseconds for which a token is valid. @default 3_600_000 */
         readonly ttlMs?: number | undefined;
       }
     | undefined;
   /**
-   * Paths whose values are secret wherever events, prompts and errors are written. A path without a
-   * dot names a key at any depth.
+   * Paths of secret values, which are redacted in events, prompts and errors. A path without a dot
+   * names a key at any depth.
    */
   readonly redact?: readonly string[] | undefined;
   /**
-   * Epoch milliseconds, for timestamps and expiry; deadlines run on a monotonic clock of their own.
+   * Returns epoch milliseconds, for timestamps and expiry. Deadlines use a separate monotonic
+   * clock.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
-  /** Makes call ids. @default short, unique in the process and unlikely to meet elsewhere */
+  /**
+   * Makes call ids.
+   * @default short ids that are unique in the process and unlikely to repeat in another one
+   */
   readonly newId?: (() => string) | undefined;
   /**
-   * Is told what no call can tell: failing listeners, hooks and clean-ups, dropped events. One that
-   * throws is ignored. @default nobody is told
+   * Gets what no result can report: failing listeners, hooks and clean-ups, and dropped events. If
+   * it throws, the error is ignored.
+   * @default no logging
    */
   readonly logger?: Logger | undefined;
 }
@@ -112,7 +120,7 @@ const registryTable = {
   logger: anything<Logger>(),
 } satisfies TableOf<RegistryOptions>;
 const approvalsTable = {
-  // What signs tokens checks the keys.
+  // `createTokenSigner` checks the keys.
   secret: anything<Key | readonly Key[]>(),
   ttlMs: withDefault(duration, 3_600_000),
   store: withMethods<ApprovalStore>(['put', 'take', 'list']),
@@ -123,7 +131,7 @@ export const registryOptionNames: readonly string[] = Object.keys(registryTable)
 
 type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'approvals'> & {
   readonly approvals: OptionValues<typeof approvalsTable> & {
-    /** Undefined: tokens cannot be signed. */
+    /** Undefined if there is no secret, so that tokens cannot be signed. */
     readonly signer: TokenSigner | undefined;
   };
 };
@@ -164,14 +172,17 @@ const policyKind = kind<Policy<unknown>>('an object with `id` and `check`', (val
   return typeof id === 'string' && id !== '' && typeof check === 'function';
 });
 
-/** A clock for which the machine's stands in when the host's throws or answers nonsense. */
+/**
+ * Wraps the host's clock. If it throws or returns something other than a finite number, the
+ * machine's clock is used.
+ */
 export function safeClock(now: () => number): () => number {
   return () => {
     try {
       const time: unknown = now();
       if (typeof time === 'number' && Number.isFinite(time)) return time;
     } catch {
-      // The machine's clock is read below.
+      // Falls through to the machine's clock.
     }
     return Date.now();
   };

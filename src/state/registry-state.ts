@@ -68,7 +68,10 @@ export class RegistryState {
   readonly hints = new RateWindow(100, 1_000);
   readonly locks: Locks | undefined;
   readonly hub: EventHub;
-  /** Removed tools with the epoch of their removal. Older sessions are told that they are removed. */
+  /**
+   * Removed tools with the epoch of their removal. In older sessions, a call to one fails with an
+   * error that says so.
+   */
   readonly removed = new Map<string, number>();
   /** Grows with every change to the tools. Public. */
   revision = 0;
@@ -76,7 +79,9 @@ export class RegistryState {
   limitsRate = false;
   /** Calls that are being started at the moment, each inside the gates of the one before. */
   nesting = 0;
-  /** Grows with every change to tools, rules or profiles, as it may change a verdict or a listing. */
+  /**
+   * Grows with every change to tools, rules or profiles, as it may change a verdict or a listing.
+   */
   epoch = 0;
   closed = false;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
@@ -260,7 +265,8 @@ export class RegistryState {
   }
 
   /**
-   * Logs what the host's own code threw, with its stack: `logger.error({ err, ...where }, message)`.
+   * Logs what the host's own code threw, with its stack:
+   * `logger.error({ err, ...where }, message)`.
    * @param scrub Hides the secrets of the call in which it was thrown.
    */
   hostFault(

@@ -4,13 +4,13 @@ import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /**
- * Outlives a change of the definition around it: as long as `create` is the same, a session keeps
- * its connection and its state. It is disposed when the tool is gone or `create` is another one,
- * once the calls on all definitions that ran on it have ended.
+ * It outlives changes to the definition: as long as `create` is the same function, the session
+ * keeps its connection and its state. When the tool is removed or gets another `create`, the
+ * handler is disposed as soon as the calls on all definitions that use it have ended.
  */
 export interface SessionHandler {
   made: Promise<MadeHandler> | undefined;
-  /** What was made, once it has been. */
+  /** The handler, once `create` has returned it. */
   now: MadeHandler | undefined;
   /** The definitions whose calls run on it. */
   readonly entries: Set<ToolEntry>;
@@ -21,11 +21,11 @@ export function createSessionHandler(entry: ToolEntry): SessionHandler {
 }
 
 /**
- * Handlers of tools that are gone or replaced are disposed now, not when somebody asks for the tool
- * again.
+ * Disposes the handlers of tools that were removed or replaced, without waiting for the next use of
+ * the tool.
  */
 export function retireHandlers(session: SessionState): void {
-  // Binding the name anew retires what was bound to it.
+  // Binding the name again retires the old binding.
   for (const [name, { entry, handler }] of [...(session.bindings ?? [])])
     if (handler !== undefined && session.entryOf(name) !== entry) session.binding(name);
 }

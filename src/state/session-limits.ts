@@ -1,4 +1,4 @@
-/** What bounds one session: slots, locks, calls a minute. Made when first needed. */
+/** The limits of one session: slots, locks and calls per minute. Each is created on first use. */
 import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 import { Semaphore } from '../limits/semaphore.ts';
@@ -6,8 +6,8 @@ import type { Call } from './call.ts';
 import type { SessionState } from './session-state.ts';
 
 /**
- * Makes the session's slots what its limits say. Once there are slots they stay, without a bound
- * where there is no limit: what runs counts under a limit that comes back.
+ * Applies the session's limit to its slots. Slots are kept even when the limit is lifted, with
+ * unlimited capacity, so that running calls count if a limit is set again.
  */
 export function boundSlots(session: SessionState): void {
   const { maxConcurrentCalls } = session.limits;
@@ -16,7 +16,7 @@ export function boundSlots(session: SessionState): void {
   session.slots.capacity = maxConcurrentCalls ?? Number.POSITIVE_INFINITY;
 }
 
-/** Slots that the session's running calls have taken, however many these are. */
+/** Creates slots that the session's running calls have already taken, however many there are. */
 function takenSlots(session: SessionState): Semaphore {
   const { registry } = session;
   const slots = new Semaphore(Number.POSITIVE_INFINITY, { waits: registry.waits });
@@ -24,7 +24,7 @@ function takenSlots(session: SessionState): Semaphore {
   const running: Call[] = [];
   for (let { calls: call } = registry; call !== undefined; call = call.next)
     if (call.session === session && call.state !== 'gates') running.push(call);
-  // The oldest first: a child passes on the slot of its caller.
+  // The oldest call takes its slot first, so that its child calls can share it.
   for (const call of running.reverse()) {
     slots.acquire(call, () => {});
     call.more.holds ??= [];
@@ -33,7 +33,7 @@ function takenSlots(session: SessionState): Semaphore {
   return slots;
 }
 
-/** Whether a call has come past the slots at a time when there were none. */
+/** Whether a call passed this stage before the session had slots. */
 export function lacksSlot({ session, extra }: Call): boolean {
   return session.slots !== undefined && extra?.holds?.includes(session.slots) !== true;
 }
@@ -45,18 +45,19 @@ export function locksOf(session: SessionState): Locks {
   return session.locks;
 }
 
-/** Admits one more call this minute. Milliseconds to wait when not. */
+/**
+ * Counts one more call in this minute. Returns the milliseconds to wait if the limit is reached.
+ */
 export function admitRate(session: SessionState, now: number): number | undefined {
   const { callsPerMinute } = session.limits;
   if (callsPerMinute === undefined) {
-    // A profile without a limit may be left for one with a limit: what was called meanwhile counts
-    // there.
+    // The session may switch to a profile with a limit, where the calls made until then count.
     if (session.registry.limitsRate) session.rate ??= new RateWindow(Number.POSITIVE_INFINITY);
     session.rate?.count(now);
     return undefined;
   }
   session.rate ??= new RateWindow(callsPerMinute);
-  // What happened in the last minute counts whatever the limit was then.
+  // Calls of the last minute count, even if the limit was different then.
   session.rate.limit = callsPerMinute;
   return session.rate.take(now) ? undefined : session.rate.retryAfterMs(now);
 }

@@ -1,4 +1,4 @@
-/** What a session was created with, checked and copied. */
+/** The options of a session, checked and copied. */
 import type { Approver } from '../context.ts';
 import type { Hook } from '../hooks.ts';
 import type { JsonObject } from '../json.ts';
@@ -7,7 +7,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { Overrides } from '../toolset/effective.ts';
 
-/** What a session's state is made from, checked. */
+/** The checked options from which a session's state is created. */
 export interface SessionSetup {
   readonly sessionId: string;
   readonly cwd: string;

@@ -191,7 +191,9 @@ export class SessionState {
     return this.overrides?.disable?.includes(name) === true;
   }
 
-  /** Whether the profile, an override or the session itself includes a tool. Without a profile: all. */
+  /**
+   * Whether the profile, an override or the session itself includes a tool. Without a profile: all.
+   */
   isChosen(name: string): boolean {
     const { profile, overrides } = this;
     return (
@@ -223,7 +225,9 @@ export class SessionState {
     deliver(this, type, full);
   }
 
-  /** This session's listeners. From the first one on, the registry informs the session of changes. */
+  /**
+   * This session's listeners. From the first one on, the registry informs the session of changes.
+   */
   listeners(): EventHub {
     this.hub ??= new EventHub(
       (error, type) => this.registry.listenerFailed(error, type),
@@ -247,7 +251,9 @@ export class SessionState {
     });
   }
 
-  /** Makes the registry keep this session alive, as it holds something that closing must dispose. */
+  /**
+   * Makes the registry keep this session alive, as it holds something that closing must dispose.
+   */
   retain(): void {
     this.holds++;
     this.registry.held.add(this);

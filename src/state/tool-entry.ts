@@ -1,6 +1,6 @@
 /**
- * One definition as a registry or a session holds it: with its source, its slots and the calls that
- * run on it.
+ * One definition in a registry or a session, with its source, its slots and the calls that run on
+ * it.
  */
 
 import type { JsonObject } from '../json.ts';
@@ -12,17 +12,19 @@ import { internalsOf, type OutsidePlace, type ToolInternals } from '../tool/defi
 import type { AnyTool } from '../tool/tool-config.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
-/** Replacing a tool makes a new entry; calls in flight keep theirs. */
+/**
+ * One definition of a tool. Replacing the tool creates a new entry; calls in flight keep theirs.
+ */
 export class ToolEntry {
   readonly definition: AnyTool;
   readonly internals: ToolInternals;
   /** Who registered the tool: `host`, a scope's source, `session`. */
   readonly owner: string;
-  /** Who brought the tool: its owner, or where a definition from outside came from. */
+  /** The source of the tool: its owner, or the origin of a definition from outside. */
   readonly source: string;
-  /** Keeps the place that a definition from outside was told of. */
+  /** Keeps the place alive, since the origin of a definition from outside only holds it weakly. */
   place: OutsidePlace | undefined;
-  /** Calls at once over the registry, when the definition bounds them. */
+  /** Limits concurrent calls in the whole registry, if the definition sets a limit. */
   readonly slots: Semaphore | undefined;
   enabled = true;
   removed = false;
@@ -54,7 +56,7 @@ export class ToolEntry {
     return this.definition.name;
   }
 
-  /** What gates may see. Its fingerprint is computed when first read. */
+  /** The part of the definition that gates may see. Its fingerprint is computed on first read. */
   get summary(): ToolSummary {
     if (this.#summary === undefined) {
       const { definition, source } = this;
@@ -81,13 +83,15 @@ export class ToolEntry {
     return this.#getSchema;
   }
 
-  /** Computed when first read. */
+  /** Computed on first read. */
   get fingerprint(): string {
     this.#fingerprint ??= this.definition.fingerprint;
     return this.#fingerprint;
   }
 
-  /** Hides what the input schema or a redact path marks as secret; undefined when nothing does. */
+  /**
+   * Hides what the input schema or a `redact` path marks as secret; undefined if nothing is secret.
+   */
   inputRedactor(paths: readonly string[]): Redactor | undefined {
     if (this.#inputRedactor === null)
       this.#inputRedactor = redactorOf(this.internals.input.json, paths);
@@ -116,7 +120,7 @@ export class ToolEntry {
     return this.#knobRedactor;
   }
 
-  /** Told when a call on this entry has ended. */
+  /** Must be called when a call on this entry has ended. */
   ended(): void {
     if (--this.inFlight > 0 || this.#drained === undefined) return;
     const waiting = this.#drained;
@@ -134,7 +138,7 @@ export class ToolEntry {
   }
 }
 
-/** Most schemas mark nothing; their text says so faster than a walk. */
+/** Most schemas mark nothing as secret. Searching their text shows that faster than a walk. */
 function redactorOf(
   schema: JsonObject | undefined,
   paths: readonly string[],

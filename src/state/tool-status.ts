@@ -1,6 +1,6 @@
 /**
- * Where a tool stands: its rules, its knobs, and whether it is dropped. Worked out once for all
- * sessions that see the same.
+ * The status of a tool: its rules, its knobs, and whether it is dropped. Sessions that see the same
+ * tools share it, so it is computed once for all of them.
  */
 
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
@@ -12,26 +12,32 @@ import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 export interface ToolStatus {
-  /** Why the tool is not effective; undefined when it is. */
+  /** Why the tool is not effective; undefined if it is. */
   readonly drop: string | undefined;
-  /** Registry and scope rules that touch the tool. */
+  /** Registry and scope rules that apply to the tool. */
   readonly registryRules: readonly CompiledRule[];
-  /** Profile and session rules that touch the tool. */
+  /** Profile and session rules that apply to the tool. */
   readonly sessionRules: readonly CompiledRule[];
-  /** The strictest default. */
+  /** The strictest of the defaults that apply. */
   readonly default: Effect;
-  /** The profile demands approval. */
+  /** The profile requires approval. */
   readonly profileAsks: boolean;
-  /** Rules ask for every call, whatever its input. */
+  /** Some rule asks for approval of every call, whatever its input. */
   readonly rulesAsk: boolean;
-  /** The default asks for every call, unless a session's own policy allows it. */
+  /**
+   * The default asks for approval of every call, unless one of the session's own policies allows
+   * it.
+   */
   readonly defaultAsks: boolean;
-  /** Frozen; undefined when they are missing. */
+  /** Frozen; undefined if they are missing. */
   readonly knobs: unknown;
-  /** But for a session's own policies nothing judges the tool: every call is allowed. */
+  /**
+   * No gate applies to the tool except the session's own policies: without those, every call is
+   * allowed.
+   */
   readonly open: boolean;
   readonly timeoutMs: number;
-  /** The smallest budget of tool and profile. */
+  /** The smaller of the limits that the tool and the profile set. */
   readonly maxOutputChars: number;
   /** Some field of input, output or knobs is secret. */
   readonly secretive: boolean;
@@ -100,7 +106,7 @@ export function strictest(left: Effect, right: Effect): Effect {
   return order.indexOf(left) >= order.indexOf(right) ? left : right;
 }
 
-/** The tool's knobs in a profile, frozen; undefined when they are missing. */
+/** The tool's knobs in a profile, frozen; undefined if they are missing. */
 function parseKnobs(
   session: SessionState,
   entry: ToolEntry,
@@ -109,7 +115,8 @@ function parseKnobs(
   const schema = entry.internals.knobs;
   if (schema === undefined) return noKnobs;
   const parsed = schema.validate(given === undefined ? {} : cloneJson(given as JsonValue));
-  // Knobs are settings: a schema that needs to wait cannot give them.
+  // Knobs must be available synchronously, so a schema with asynchronous validation cannot parse
+  // them.
   if (parsed instanceof Promise) return undefined;
   if (parsed.issues === undefined) return deepFreeze(parsed.value);
   const { sessionId, registry } = session;

@@ -1,4 +1,7 @@
-/** The fields of a tool's config: their kinds, and how those are read that need more than a kind. */
+/**
+ * The fields of a tool's config, with their kinds and, if a kind is not enough, functions that read
+ * them.
+ */
 import { readPrompt } from '../approval/request.ts';
 import type { JsonPrimitive } from '../json.ts';
 import {
@@ -81,7 +84,7 @@ const factTable = {
   equals: anything(),
   in: anything(),
 };
-/** How faults of a config are worded and raised. */
+/** How errors in a config are worded and raised. */
 export const asField = { code: 'invalid_definition', noun: 'field' } as const;
 
 /** A config as {@link readOptions} reads it. */

@@ -1,4 +1,7 @@
-/** How a tool runs: exactly one of `handler`, `create` and `executor`, and the scope that fits it. */
+/**
+ * Checks how a tool runs: by exactly one of `handler`, `create` and `executor`, with a matching
+ * scope.
+ */
 import { MisuseError } from '../errors.ts';
 import { checkSpelling } from '../options.ts';
 import type { ToolFields } from './config-fields.ts';
@@ -22,7 +25,7 @@ export function checkRunner(config: ToolFields, where: string): void {
   checkScope(config.scope, way, where);
 }
 
-/** `scope` is redundant. It exists so that a mismatch is noticed. */
+/** Checks `scope`, which is redundant: it exists so that a mismatch is noticed. */
 function checkScope(scope: ToolFields['scope'], way: (typeof ways)[number], where: string): void {
   if (scope === 'session' && way !== 'create')
     throw new MisuseError(

@@ -24,9 +24,9 @@ import type { AnyTool, DefineTool } from './tool-config.ts';
 /**
  * Makes a definition from a config whose types are not known.
  * @param extras further properties of the definition object, such as a mock's spies
- * @param origin `true` for a definition of the host. `false`, or where it came from, for a definition
- * from outside: RE2 must be able to run its patterns, and it cannot mark fields as secret to hide
- * them from people.
+ * @param origin `true` for a definition of the host. `false`, or where it came from, for a
+ * definition from outside: RE2 must be able to run its patterns, and it cannot mark fields as
+ * secret to hide them from people.
  */
 export function createDefinition(
   given: LooseConfig,
@@ -95,7 +95,7 @@ function readSchemas(
 }
 
 /**
- * The tool's own check and the schema of its settings. Settings come from the host even for a
+ * Reads the tool's own check and the schema of its settings. Settings come from the host even for a
  * definition from outside, so their schema is trusted. An unknown member of `policy` is refused,
  * since a misspelt `check` would never run.
  */

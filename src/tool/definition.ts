@@ -28,8 +28,8 @@ export interface OutsidePlace {
   /** The definition was withdrawn, or is valid again: the listings are updated. */
   changed(): void;
   /**
-   * Replaces the definition with a later one of the same tool. What the host has set on the tool
-   * stays.
+   * Replaces the definition with a later one of the same tool. The host's own settings on the tool
+   * are kept.
    */
   replace(definition: AnyTool): void;
 }
@@ -153,8 +153,9 @@ function fingerprintOf(definition: AnyTool): string {
 }
 
 /**
- * Returns the private part of a definition that this copy of the library made. @throws MisuseError
- * `foreign_definition` for one of another copy, `invalid_definition` for anything else.
+ * Returns the private part of a definition that this copy of the library made.
+ * @throws MisuseError `foreign_definition` for one of another copy, `invalid_definition` for
+ * anything else.
  */
 export function internalsOf(definition: unknown): ToolInternals {
   const found =
@@ -204,7 +205,8 @@ export interface DefinitionPatch {
 
 /**
  * Returns a copy of a definition with the patch applied. The handler and the schemas stay the same;
- * the fingerprint follows the description. @throws MisuseError `invalid_definition`.
+ * the fingerprint follows the description.
+ * @throws MisuseError `invalid_definition`.
  */
 export function patchDefinition(definition: AnyTool, patch: DefinitionPatch): AnyTool {
   const base = internalsOf(definition);

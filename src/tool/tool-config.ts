@@ -120,14 +120,16 @@ export interface ToolSpecBase<
    */
   parameters: P;
   /**
-   * The schema of the output. An output that violates it fails with `invalid_output`. @default none
+   * The schema of the output. An output that violates it fails with `invalid_output`.
+   * @default none
    */
   outputSchema?: OS;
   /** A name for people. Models and rules use `name`. @default none */
   title?: string | undefined;
   /**
    * The tool's version. Part of the fingerprint, so a new version makes older tokens and grants
-   * invalid. @default none
+   * invalid.
+   * @default none
    */
   version?: string | undefined;
   /** A grouping of your own, for your lists. No check reads it. @default none */
@@ -157,19 +159,22 @@ export interface ToolSpecBase<
     | undefined;
   /**
    * How long the handler may run, in milliseconds. Above 0, at most 2^31-1. Waits for reviewers and
-   * for slots do not count. @default the registry's `defaultTimeoutMs`
+   * for slots do not count.
+   * @default the registry's `defaultTimeoutMs`
    */
   timeoutMs?: number | undefined;
   /**
    * Milliseconds without `context.progress()` after which the call times out. Above 0, at most
-   * 2^31-1. @default no idle timeout
+   * 2^31-1.
+   * @default no idle timeout
    */
   idleTimeoutMs?: number | undefined;
   /** Facts that must hold for the tool to be available. @default none */
   requires?: readonly FactRule[] | undefined;
   /**
    * Facts that this tool can make true. `effectiveTools` lists it as a prerequisite of the tools
-   * that require them. @default none
+   * that require them.
+   * @default none
    */
   provides?: readonly string[] | undefined;
   /** Whether a batch may run it in parallel with other calls. @default `annotations.readOnly` */
@@ -187,12 +192,13 @@ export interface ToolSpecBase<
   /** The event names that the handler may send with `context.emit`. @default any name */
   events?: readonly string[] | undefined;
   /**
-   * `session`: `create` makes a handler for each session. @default "global", or "session" with
-   * `create`
+   * `session`: `create` makes a handler for each session.
+   * @default "global", or "session" with `create`
    */
   scope?: 'global' | 'session' | undefined;
   /**
-   * `internal`: never listed, and only tools that list it in `uses` can call it. @default "model"
+   * `internal`: never listed, and only tools that list it in `uses` can call it.
+   * @default "model"
    */
   exposure?: 'model' | 'internal' | undefined;
 }

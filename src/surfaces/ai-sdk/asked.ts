@@ -153,7 +153,7 @@ const otherwise = Object.freeze({
  */
 async function takeStored(question: Question): Promise<ToolResult> {
   const { session, surface, name, input, callId } = question;
-  // If the store cannot be read, nothing proves that anybody was asked.
+  // If the store cannot be read, nothing proves that a reviewer was asked.
   const pending = await session.approvals.pending().catch(() => []);
   const stored = pending.find((one) => one.callId === callId && one.token !== undefined);
   if (stored?.token === undefined) return refuse(question);
@@ -193,7 +193,9 @@ function isSame(stored: unknown, sent: unknown, hidden: readonly string[], path:
   );
 }
 
-/** Denies a call that nobody was asked about. The session denies it, so that it is recorded. */
+/**
+ * Denies a call about which no reviewer was asked. The session denies it, so that it is recorded.
+ */
 async function refuse({ session, surface, name, input, callId }: Question): Promise<ToolResult> {
   const call = (): Promise<ToolResult> => session.call(name, input, { callId, surface });
   const { closed, registry } = stateOf(session);

@@ -1,11 +1,11 @@
-/** Runs one call of the SDK through the session. */
+/** Runs one call that the SDK makes through the session. */
 import type { HostTool, Surface, ToolResult, ToolSession } from '../../index.ts';
 import { idsInFlight, readArguments, stateOf } from '../../surface-port.ts';
 import { askAbout, takeAnswer, takeDenials } from './asked.ts';
 import { isReplayed } from './messages.ts';
 import type { AiSdkCall } from './tool.ts';
 
-/** State that the calls of one tool set share. */
+/** State that is shared by the calls to one tool set. */
 export interface Run {
   readonly session: ToolSession;
   readonly approvals: 'ours' | 'sdk';
@@ -47,7 +47,9 @@ export async function execute(
     : session.call(name, input, options);
 }
 
-/** Whether the session requires an approval. If so, the call begins and waits for the answer. */
+/**
+ * Whether the session requires an approval. If it does, the call begins and waits for the answer.
+ */
 export async function needsApproval(
   { session, surface }: Run,
   { name }: HostTool,

@@ -1,6 +1,6 @@
 /**
- * A session's tools for the AI SDK, versions 6 and 7. Nothing of the SDK is imported: its tools are
- * plain objects.
+ * A session's tools for the AI SDK, versions 6 and 7. This module imports nothing from the SDK,
+ * because the SDK's tools are plain objects.
  */
 
 export type { AiSdkFailure } from './failure.ts';

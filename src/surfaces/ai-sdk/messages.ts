@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 
-/** A reviewer's answer, as the messages have it. */
+/** A reviewer's answer as the messages contain it. */
 export interface ReportedAnswer {
   readonly toolCallId: string;
   readonly approved: boolean;

@@ -31,7 +31,7 @@ export type AiSdkShownName<Name extends string, Done extends string = ''> = stri
     ? AiSdkShownName<Rest, `${Done}${First extends Plain ? First : '_'}`>
     : Done;
 
-/** The same at run time, to find names for which the type is wrong. */
+/** Computes the same name at run time, to find names for which the type is wrong. */
 export function typedName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_');
 }

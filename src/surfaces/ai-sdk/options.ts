@@ -32,8 +32,8 @@ export interface AiSdkOptions<
    */
   readonly tools?: Tools | undefined;
   /**
-   * What a failed call is. `results`: a result with `success: false`. `errors`: `execute` throws an
-   * {@link AiSdkFailure}, so that the step has a `tool-error` part and the UI a
+   * How a failed call is returned. `results`: as a result with `success: false`. `errors`:
+   * `execute` throws an {@link AiSdkFailure}, so that the step has a `tool-error` part and the UI a
    * `tool-output-error`. During the run the model reads the same text in both modes. With `errors`
    * the UI shows what your `onError` returns. If the conversation continues from the UI's messages,
    * the model reads that text too.

@@ -2,9 +2,9 @@
 import type { NodeBinding } from './node-binding-port.ts';
 
 export interface Capabilities {
-  /** Publishes a value under a name; the name again overwrites it. */
+  /** Publishes a value under a name. A later value for the same name replaces it. */
   register(name: string, value: unknown): void;
-  /** The value, or null. */
+  /** Returns the value, or null. */
   get(name: string): unknown;
 }
 

@@ -1,13 +1,13 @@
-/** Clean-up functions: last in, first out, each once. */
+/** A stack of clean-up functions. The last one added runs first, and each runs once. */
 import type { FaultListener } from './coordinator-faults.ts';
 
 /** A stack of clean-up functions. */
 export interface CleanupStack {
-  /** What is no function is ignored. */
+  /** Adds a function. Ignores any other value. */
   add(fn: unknown): void;
   /**
-   * Runs what was added, newest first, each once, one after the other; a failure is reported and
-   * the next runs. Never rejects.
+   * Runs the functions one after another, newest first, each once. A failure is reported, and the
+   * next function runs. Never rejects.
    */
   run(): Promise<void>;
 }
@@ -34,9 +34,10 @@ export function createCleanupStack(onFault: FaultListener): CleanupStack {
       if (typeof fn === 'function') stack.push(fn as () => unknown);
     },
     run() {
-      // A clean-up function that asks for a clean-up would wait for itself.
+      // A clean-up function that starts a clean-up would wait for itself.
       if (entering) return Promise.resolve();
-      // A second run waits for the first: who awaits it may rely on everything being clean.
+      // A second run waits for the first, so that its caller can rely on everything being cleaned
+      // up.
       running = running.then(drain);
       return running;
     },

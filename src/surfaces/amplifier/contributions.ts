@@ -1,16 +1,16 @@
-/** Contribution channels: who adds what to a named list. */
+/** Contribution channels. Each is a named list of functions that contribute values. */
 import type { FaultListener } from './coordinator-faults.ts';
 
 /** Contributors by channel. */
 export interface Contributions {
-  /** Names may repeat; each registration counts. */
+  /** Adds a contributor. Several may have the same name, and each of them is called. */
   register(channel: string, name: string, callback: () => unknown): void;
   /**
-   * What the channel's contributors give, in the order of registration. Null, undefined and failed
-   * ones are left out; an unknown channel is empty. Never rejects.
+   * Returns the values of the channel's contributors, in the order of registration. Null, undefined
+   * and failures are left out. An unknown channel is empty. Never rejects.
    */
   collect(channel: string): Promise<unknown[]>;
-  /** The channels that have contributors, with their names. */
+  /** The channels that have contributors, with the names of those. */
   channels(): Map<string, string[]>;
 }
 

@@ -1,22 +1,25 @@
-/** What went wrong in code that a coordinator calls and must survive. */
+/** Failures of code that a coordinator calls and must survive. */
 
 import { ignoreRejection } from '../../maybe-promise.ts';
 
-/** A failure that was survived: of a hook, a contributor, a clean-up, or of the binding itself. */
+/**
+ * A failure of a hook, a contributor, a clean-up or the binding itself. The coordinator continues
+ * after it.
+ */
 export interface CoordinatorFault {
-  /** Whose code failed; `binding` is the runtime's own. */
+  /** The code that failed; `binding` is the runtime's own. */
   readonly where: 'hook' | 'contributor' | 'cleanup' | 'binding';
-  /** The handler's or contributor's name, the event, or empty. */
+  /** The name of the handler or contributor, or the event; empty if there is none. */
   readonly name: string;
-  /** What was thrown or rejected with, as it was. */
+  /** The value that was thrown or rejected with, unchanged. */
   readonly error: unknown;
 }
 
-/** Is told of every failure that was survived. Its own throws are ignored. */
+/** Called for every such failure. Errors that it throws itself are ignored. */
 export type FaultListener = (fault: CoordinatorFault) => void;
 
 /**
- * Wraps a listener so that it can never hurt the caller: neither by a throw nor by a promise that
+ * Wraps a listener so that it cannot affect the caller if it throws or returns a promise that
  * rejects.
  */
 export function safeFaultListener(listener: FaultListener | undefined): FaultListener {
@@ -24,7 +27,7 @@ export function safeFaultListener(listener: FaultListener | undefined): FaultLis
     try {
       ignoreRejection(listener?.(fault));
     } catch {
-      // A listener that fails has nowhere to report it.
+      // A failing listener cannot be reported anywhere.
     }
   };
 }

@@ -30,8 +30,8 @@ export interface Emissions {
 }
 
 /**
- * The last place in the order that the binding knows. The handler that reads the data stands there,
- * and all others before it.
+ * The last place in the binding's order. The handler that reads the data is there, and all others
+ * run before it.
  */
 export const lastPriority = 2 ** 31 - 1;
 
@@ -68,7 +68,7 @@ export function createEmissions(hooks: NodeHooks): Emissions {
   };
 }
 
-/** Gives the data to the emission that it belongs to, or to none if there are several candidates. */
+/** Gives the data to its emission, or to none if there are several candidates. */
 function attribute(emissions: ReadonlySet<Emission>, dataJson: string): void {
   const data = JSON.parse(dataJson) as EventData;
   const meant = [...emissions].filter(({ callId }) => callId === data.tool_call_id);

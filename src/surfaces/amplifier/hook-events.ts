@@ -1,4 +1,7 @@
-/** The events of calls as the amplifier runtime's hook stream, with its names, fields and order. */
+/**
+ * Converts the events of calls to the amplifier runtime's hook stream, with its names, fields and
+ * order.
+ */
 
 import { describe } from '../../errors.ts';
 import { type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
@@ -109,7 +112,7 @@ export function hookEvents(
   };
 }
 
-/** What the events of calls become, and which calls are open. */
+/** Converts the events of calls, and tracks the calls that are open. */
 interface HookStream {
   begun(event: ToolEvents['tool:pre']): unknown;
   judged(event: ToolEvents['policy:check' | 'policy:violation']): unknown;

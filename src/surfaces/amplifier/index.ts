@@ -1,5 +1,6 @@
 /**
- * What only the runtime of the tool contract needs: its Node binding, its hook stream, its modules.
+ * The parts that only the amplifier runtime needs: its Node binding, its hook stream and its
+ * modules.
  */
 
 export type { CoordinatorFault, FaultListener } from './coordinator-faults.ts';

@@ -8,8 +8,8 @@ export interface ModuleConfig {
   /** The id of a profile of the registry. */
   readonly profile?: string;
   /**
-   * The session's id. `sessionId` works too. @default the coordinator's own session id, or
-   * "host-tools" if it has none
+   * The session's id. `sessionId` works too.
+   * @default the coordinator's own session id, or "host-tools" if it has none
    */
   readonly session_id?: string;
   /** The session's working directory. @default "" */
@@ -43,8 +43,8 @@ const table = {
 } satisfies TableOf<ModuleConfig>;
 
 /**
- * Reads a configuration. `createSession` checks the values further. @throws MisuseError that names
- * the key.
+ * Reads a configuration. `createSession` checks the values further.
+ * @throws MisuseError that names the key.
  */
 export function readModuleConfig(config: unknown): ModuleConfig {
   if (config === undefined || config === null) return {};

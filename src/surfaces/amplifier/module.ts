@@ -24,13 +24,14 @@ import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 export type ModuleOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId'> &
   MountOptions & {
     /**
-     * The id of every session of the module. @default the configuration's, then the coordinator's
-     * own, then "host-tools"
+     * The id of every session of the module.
+     * @default the configuration's, then the coordinator's own, then "host-tools"
      */
     readonly sessionId?: string | undefined;
     /**
      * Logs why tools were not mounted. For a list of definitions it is also the logger of their
-     * registry. @default none
+     * registry.
+     * @default none
      */
     readonly logger?: Logger | undefined;
   };

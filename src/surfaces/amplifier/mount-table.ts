@@ -16,23 +16,24 @@ export type MountPoint = keyof typeof mountPoints;
 /** Modules by mount point. */
 export interface MountTable {
   /**
-   * Overwrites what was there. @throws MisuseError for an unknown point, for `hooks`, and where a
-   * name is needed and neither argument nor module gives one.
+   * Puts a module at a mount point, replacing an earlier one of the same name.
+   * @throws MisuseError for an unknown point, for `hooks`, and if a name is required and neither
+   * the argument nor the module has one.
    */
   mount(point: string, module: unknown, name?: string): void;
-  /** @throws MisuseError for an unknown point and for a missing name. */
+  /** Removes a module. @throws MisuseError for an unknown point and for a missing name. */
   unmount(point: string, name?: string): void;
   /**
-   * A single point: its module or null. A point of many: with a name the module or null; without
-   * one the live `Map` from name to module. It is a `Map`, and the very one that mounting writes
-   * to, so that a held reference follows and a tool called `__proto__` is an entry like any other.
+   * Returns a module, or null. Without a name, it returns the live `Map` from name to module if the
+   * point holds many modules. Mounting writes to this same `Map`, so a reference that was kept
+   * stays up to date, and a tool called `__proto__` is an entry like any other.
    * @throws MisuseError for an unknown point.
    */
   get(point: string, name?: string): unknown;
 }
 
 /**
- * The name a module would be mounted under: the argument, else the module's own `name` where that
+ * The name under which a module would be mounted: the argument, or the module's own `name` if that
  * is a non-empty string.
  */
 export function mountName(module: unknown, name: string | undefined | null): string | undefined {
@@ -44,8 +45,8 @@ export function mountName(module: unknown, name: string | undefined | null): str
 }
 
 /**
- * @param hooks - what `get('hooks')` answers; a function, because the registry may be made later
- * than the table.
+ * @param hooks Returns the value of `get('hooks')`. A function, because the hook registry may be
+ * created later than the table.
  */
 export function createMountTable(hooks: () => unknown): MountTable {
   const many = new Map<string, Map<string, unknown>>();

@@ -11,7 +11,7 @@ import type { CancellationPort } from '../../index.ts';
 export interface NodeHookResult {
   /** `Continue`, `Deny`, `Modify`, `InjectContext` or `AskUser`. */
   readonly action: string;
-  /** Why, with a deny. */
+  /** The reason of a deny. */
   readonly reason?: string | undefined;
   /** Text for the model's context. */
   readonly contextInjection?: string | undefined;
@@ -66,12 +66,10 @@ export interface NodeBinding {
   readonly cancellation?: CancellationPort;
   /** JSON text. */
   readonly config?: string;
-  /** Publishes a JSON text under a name; the name again overwrites it. */
+  /** Publishes a JSON text under a name. A later text for the same name replaces it. */
   registerCapability(name: string, valueJson: string): void;
   /** JSON text, or null. */
   getCapability(name: string): string | null;
-  /**
-   * Runs the binding's own clean-up; it knows nothing of what is registered on the JavaScript side.
-   */
+  /** Runs the binding's own clean-up. It does not run what is registered on the JavaScript side. */
   cleanup(): Promise<void>;
 }

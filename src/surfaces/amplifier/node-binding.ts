@@ -16,7 +16,8 @@ export interface NodeBindingOptions {
   /**
    * What happens if a hook handler returns a promise. `'deny'`: the emission is denied. The binding
    * cannot wait for the answer, which may be a refusal. `'pass'`: the promise goes to the binding.
-   * Only for bindings that await it. @default 'deny'
+   * Only for bindings that await it.
+   * @default 'deny'
    */
   readonly asyncHandlers?: AsyncHandlers | undefined;
   /**
@@ -29,13 +30,13 @@ export interface NodeBindingOptions {
 /** A full coordinator, made from a Node binding. */
 export interface NodeCoordinator extends Coordinator {
   /**
-   * Puts a module at a mount point. A name that is taken is overwritten. @throws MisuseError for an
-   * unknown point, for `hooks` and for a missing name.
+   * Puts a module at a mount point. A name that is taken is overwritten.
+   * @throws MisuseError for an unknown point, for `hooks` and for a missing name.
    */
   mount(point: string, module: unknown, name?: string): void;
   /**
-   * Removes a module. A name that is not mounted changes nothing. @throws MisuseError for an
-   * unknown point, for `hooks` and for a missing name.
+   * Removes a module. A name that is not mounted changes nothing.
+   * @throws MisuseError for an unknown point, for `hooks` and for a missing name.
    */
   unmount(point: string, name?: string): void;
   /**

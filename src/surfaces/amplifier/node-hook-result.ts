@@ -1,14 +1,14 @@
 /**
- * Hook results between the two spellings of the Node binding: lower snake case in what handlers
- * answer, PascalCase in what `emit` resolves to.
+ * Converts hook results between the two spellings of the Node binding. Handlers answer in lower
+ * snake case, and `emit` resolves to PascalCase.
  */
 import type { HookAction, HookResult } from '../../index.ts';
 import type { NodeHookResult } from './node-binding-port.ts';
 
-/** The answer of a handler that has nothing to say. */
+/** The JSON text for `continue`, the answer of a handler that returns nothing. */
 export const continueJson = '{"action":"continue"}';
 
-/** The text for an answer that cannot be read. */
+/** The reason of the deny for an answer that cannot be read. */
 export const invalidAnswer = 'Hook handler returned invalid response';
 
 const fields = [
@@ -46,9 +46,9 @@ export function denyJson(reason: string): string {
 }
 
 /**
- * The JSON text for what a handler answered; nothing answered is `continue`. An answer without a
- * known action, or one that JSON cannot hold, is a deny: the runtime would read it so, and a hook
- * that meant to stop something must not be overheard. PascalCase actions are understood.
+ * The JSON text for a handler's answer. No answer means `continue`. An answer without a known
+ * action, or one that JSON cannot represent, is a deny: the runtime would treat it as one, and a
+ * hook that tries to stop something must not be ignored. PascalCase actions are accepted.
  */
 export function answerJson(answer: unknown): string {
   if (answer === undefined || answer === null) return continueJson;
@@ -65,8 +65,8 @@ export function answerJson(answer: unknown): string {
 }
 
 /**
- * What `emit` resolved to, in the port's spelling, with the event's data where it is known. An
- * unknown action is a deny.
+ * Converts the result of the binding's `emit` to the port's spelling, and adds the event's data if
+ * it is known. An unknown action becomes a deny.
  */
 export function readNodeResult(
   node: NodeHookResult,

@@ -1,6 +1,6 @@
 /**
- * The hook registry of the Node binding as a {@link HooksPort}: with objects instead of JSON text,
- * and with what the binding lacks, which is removing a handler and the data of an emission.
+ * The hook registry of the Node binding as a {@link HooksPort}. It uses objects instead of JSON
+ * text, and adds what the binding lacks: removing a handler, and the data of an emission.
  */
 import type { HookHandler, HookResult, HooksPort } from '../../index.ts';
 import type { FaultListener } from './coordinator-faults.ts';
@@ -43,7 +43,7 @@ export function wrapNodeHooks(
   const emissions = createEmissions(hooks);
   let nextId = 0;
 
-  /** Whether a handler listens besides ours: only then does the runtime touch the data. */
+  /** Whether any handler besides ours listens. Only then can the data change. */
   const isHeard = (event: string): boolean => {
     const own = registered.get(event) ?? { live: 0, silenced: 0 };
     if (own.live > 0) return true;
@@ -133,7 +133,7 @@ function createBridge(
   };
 }
 
-/** The binding takes 32-bit integers, and the last place is taken. */
+/** The binding takes 32-bit integers, and the last place is reserved for our own handler. */
 function clampPriority(priority: number): number {
   const whole = Math.trunc(priority);
   return Number.isNaN(whole) ? 0 : Math.max(-lastPriority, Math.min(whole, lastPriority - 1));

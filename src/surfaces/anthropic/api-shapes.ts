@@ -1,6 +1,6 @@
 /**
- * What goes to the Messages API and comes back, as far as tools are concerned. Structural: the
- * client's own types fit.
+ * The tool-related parts of the Messages API's requests and responses. The types are structural, so
+ * the client's own types are compatible.
  */
 
 /** A tool as the Messages API takes it. */
@@ -11,11 +11,11 @@ export interface AnthropicTool {
   description: string;
   /** The input schema. */
   input_schema: AnthropicInputSchema;
-  /** Present where the model is held to the schema. */
+  /** Present if the model can only write arguments that fit the schema. */
   strict?: true;
 }
 
-/** An input schema: an object at its root. */
+/** An input schema, with an object at its root. */
 export interface AnthropicInputSchema {
   /** Always `object`. */
   type: 'object';
@@ -23,21 +23,21 @@ export interface AnthropicInputSchema {
   [keyword: string]: unknown;
 }
 
-/** What the tool runner tells a tool about its call. */
+/** What the tool runner passes to a tool about its call. */
 export interface AnthropicRunContext {
-  /** The model's block. */
+  /** The `tool_use` block of the model. */
   readonly toolUse: { readonly id: string };
-  /** Ends the call. */
+  /** Cancels the call when it aborts. */
   readonly signal?: AbortSignal | null | undefined;
 }
 
 /** A tool for `client.beta.messages.toolRunner`. */
 export interface AnthropicRunnableTool extends AnthropicTool {
-  /** Always the same: the session checks the input. */
+  /** Returns the input unchanged, because the session validates it. */
   parse: (input: unknown) => unknown;
   /**
-   * Calls the tool through the session. A failed call rejects, which the runner shows to the model
-   * as an error with the same text.
+   * Calls the tool through the session. Rejects if the call fails; the runner then shows the model
+   * an error with the same text.
    */
   run: (input: unknown, context?: AnthropicRunContext) => Promise<string | AnthropicContent[]>;
 }
@@ -57,7 +57,7 @@ export type AnthropicContent =
 /** Images that the Messages API takes. */
 export type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
 
-/** A message of the model, or the part of it that is read. */
+/** The part of a model's message that is read. */
 export interface AnthropicMessage {
   /** Only `tool_use` blocks are read. */
   readonly content: readonly AnthropicBlock[];
@@ -65,7 +65,7 @@ export interface AnthropicMessage {
 
 /** A block of a message. */
 export interface AnthropicBlock {
-  /** What it is. */
+  /** The type of the block, such as `tool_use`. */
   readonly type: string;
 }
 
@@ -75,7 +75,7 @@ export interface AnthropicToolResult {
   type: 'tool_result';
   /** The call's id. */
   tool_use_id: string;
-  /** The text of the result; blocks where it has images or documents that the API takes. */
+  /** The text of the result, or blocks if it has images or documents that the API accepts. */
   content: string | AnthropicContent[];
   /** Present for a failed call. */
   is_error?: true;

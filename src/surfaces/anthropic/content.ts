@@ -1,11 +1,11 @@
-/** Outputs as the Messages API takes them. */
+/** Converts outputs for the Messages API. */
 import { commonImages, shownMedia } from '../shared/media.ts';
 import type { ShownOutcome } from '../shared/outcome.ts';
 import type { AnthropicContent, AnthropicImageType } from './api-shapes.ts';
 
 const accepted = [...commonImages, 'application/pdf'];
 
-/** Text; blocks where there is something but text. */
+/** Returns a text, or blocks if the output does not consist of text alone. */
 export function contentOf({ text, parts }: ShownOutcome): string | AnthropicContent[] {
   const media = parts === undefined ? [] : shownMedia(parts, accepted);
   if (media.every(({ kind }) => kind === 'text')) return text;

@@ -1,4 +1,4 @@
-/** Anthropic's two dialects: held to the schema, or not. */
+/** Anthropic's two dialects: with strict tool use and without it. */
 import type { JsonObject, Surface } from '../../index.ts';
 import { escapePointer, isJsonObject } from '../../json.ts';
 import type { ConvertedSchema, Dialect, SchemaLoss } from '../shared/listing.ts';
@@ -15,7 +15,7 @@ export const plainDialect: Dialect = Object.freeze({
 
 export const anthropicSurface: Surface = Object.freeze({ name: 'anthropic' });
 
-/** What the API demands of the names of an input's own properties. */
+/** The pattern that the API requires for the names of an input's top-level properties. */
 const propertyName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 function withNameWarnings(converted: ConvertedSchema): ConvertedSchema {

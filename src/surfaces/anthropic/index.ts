@@ -1,6 +1,6 @@
 /**
- * A session's tools for Anthropic's Messages API. The client is the host's; nothing of it is loaded
- * here.
+ * A session's tools for Anthropic's Messages API. The host brings the client; this module does not
+ * load it.
  */
 
 export type { SchemaLoss, SurfaceWarning } from '../shared/listing.ts';

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import type { Listing, ShownTool, SurfaceWarning } from '../shared/listing.ts';
 
-/** For all strict tools of a request together. */
+/** The limits for all strict tools of a request together. */
 const allowed = { tools: 20, optional: 24, unions: 16 };
 
 /** The tools that are strict, and a warning for each for which the request has no room. */

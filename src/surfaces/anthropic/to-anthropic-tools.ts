@@ -15,7 +15,8 @@ export interface AnthropicToolsOptions {
   /**
    * Use strict tool use, in which the model can only write arguments that fit the schema. Schemas
    * that it cannot express, or for which the request has no room, are shown without it, each with a
-   * warning. @default false
+   * warning.
+   * @default false
    */
   readonly strict?: boolean | undefined;
   /** Add `run` to the tools, for `client.beta.messages.toolRunner`. @default false */

@@ -1,4 +1,6 @@
-/** The keywords of the Gemini API's schemas that need no look at the rest of the schema. */
+/**
+ * Converts the keywords of the Gemini API's schemas that do not depend on the rest of the schema.
+ */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { escapePointer } from '../../json.ts';
 
@@ -35,7 +37,7 @@ const handled = [
   'nullable',
 ];
 
-/** The keywords that the API takes; `lose` is called for those that it lacks. */
+/** Converts the keywords that the API accepts, and calls `lose` for each of the others. */
 export function convertKeywords(
   schema: JsonObject,
   path: string,

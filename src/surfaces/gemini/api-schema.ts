@@ -18,7 +18,7 @@ const formats: Readonly<Record<string, readonly string[]>> = {
   integer: ['int32', 'int64'],
 };
 
-/** The types that can stand for "anything", best first. */
+/** The types that can represent "anything", best first. */
 const shownForAnything = [
   ['string', 'a text'],
   ['number', 'a number'],
@@ -29,14 +29,14 @@ const shownForAnything = [
 /** A reference inside a referenced schema doubles the schema, so the result needs a limit. */
 const mostSchemas = 5_000;
 
-/** One conversion: the whole schema, what was lost, and how many more schemas it may make. */
+/** One conversion: the whole schema, the losses so far, and how many more schemas it may create. */
 interface Conversion {
   readonly schema: JsonObject;
   readonly losses: SchemaLoss[];
   left: number;
 }
 
-/** A schema on its way, and the referenced schemas that it is part of. */
+/** A schema that is being converted, and the referenced schemas that contain it. */
 interface At {
   readonly path: string;
   readonly within: readonly JsonValue[];
@@ -207,7 +207,7 @@ function follow(conversion: Conversion, value: JsonObject, { path, within }: At)
   return { ...convert(conversion, target, { path, within: [...within, target] }), ...words };
 }
 
-/** The API needs a type: a text, unless the schema refuses texts. */
+/** The API requires a type. It is a string, unless the schema does not accept strings. */
 function anything(
   conversion: Conversion,
   path: string,

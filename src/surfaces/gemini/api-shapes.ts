@@ -1,6 +1,6 @@
 /**
- * What goes to the Gemini API and comes back, as far as tools are concerned. Structural: the
- * client's own types fit.
+ * The tool-related parts of the Gemini API's requests and responses. The types are structural, so
+ * the client's own types are compatible.
  */
 
 /**
@@ -15,13 +15,13 @@ export interface GeminiFunctionDeclaration {
   /** The input schema as JSON Schema. */
   parametersJsonSchema?: { [keyword: string]: unknown };
   /**
-   * The input schema as the API's `Schema`; the client types its `type` as an enumeration of its
-   * own.
+   * The input schema as the API's `Schema`. The client has its own enumeration for `type`, so the
+   * values are typed as `never`.
    */
   parameters?: { [keyword: string]: never };
 }
 
-/** A tool of a request: the functions together. */
+/** A tool of a request, which contains all functions. */
 export interface GeminiTool {
   /** In effective order. */
   functionDeclarations: GeminiFunctionDeclaration[];
@@ -29,7 +29,7 @@ export interface GeminiTool {
 
 /** A call of the model. */
 export interface GeminiFunctionCall {
-  /** Often absent: answers then stand in the order of the calls. */
+  /** Often absent. The answers are then in the order of the calls. */
   readonly id?: string | undefined;
   /** The shown name. */
   readonly name?: string | undefined;
@@ -37,25 +37,25 @@ export interface GeminiFunctionCall {
   readonly args?: { readonly [name: string]: unknown } | undefined;
 }
 
-/** A part of a content, as far as it is read. */
+/** The members of a part that are read. */
 export interface GeminiPart {
-  /** Passed over. */
+  /** Ignored. */
   readonly text?: string | undefined;
   /** A call. */
   readonly functionCall?: GeminiFunctionCall | undefined;
 }
 
-/** A content, as far as it is read. */
+/** The members of a content that are read. */
 export interface GeminiContent {
-  /** Who said it; not read. */
+  /** The author; not read. */
   readonly role?: string | undefined;
   /** Its parts. */
   readonly parts?: readonly GeminiPart[] | undefined;
 }
 
-/** A response, as far as it is read. */
+/** The members of a response that are read. */
 export interface GeminiResponse {
-  /** Alternatives. Only the first is read: the others were never said. */
+  /** Alternative answers. Only the first is read, because only it continues the conversation. */
   readonly candidates?: readonly { readonly content?: GeminiContent | undefined }[] | undefined;
 }
 
@@ -65,19 +65,19 @@ export interface GeminiFunctionResponsePart {
   functionResponse: GeminiFunctionResponse;
 }
 
-/** What a call came to. */
+/** The result of a call. */
 export interface GeminiFunctionResponse {
-  /** The call's, where it had one. */
+  /** The id of the call, if it had one. */
   id?: string;
-  /** The call's. */
+  /** The name from the call. */
   name: string;
   /**
-   * `output` with the text of the result, and `structured` for a tool that declares its output;
-   * `error` for a failed call.
+   * `output` is the text of the result; `structured` is added if the tool declares an output
+   * schema. A failed call has `error` instead.
    */
   response:
     | { output: string; structured?: { [key: string]: unknown } }
     | { error: { message: string; code: string; reason?: string; ruleId?: string } };
-  /** Images and documents that the API takes. */
+  /** Images and documents that the API accepts. */
   parts?: { inlineData: { mimeType: string; data: string } }[];
 }

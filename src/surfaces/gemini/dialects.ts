@@ -1,10 +1,13 @@
-/** The Gemini API's two dialects: JSON Schema, and its own. */
+/** The Gemini API's two dialects: JSON Schema, and its own subset of OpenAPI. */
 import type { Surface } from '../../index.ts';
 import type { Dialect } from '../shared/listing.ts';
 import { toGeminiApiSchema } from './api-schema.ts';
 import { toGeminiJsonSchema } from './json-schema.ts';
 
-/** What every description of the API agrees on; some allow colons, some 128 characters. */
+/**
+ * The rule that all descriptions of the API have in common. Some also allow colons, or up to 128
+ * characters.
+ */
 const names = Object.freeze({ pattern: /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, maxLength: 64 });
 
 export const jsonSchemaDialect: Dialect = Object.freeze({

@@ -1,4 +1,6 @@
-/** A session's tools for the Gemini API. The client is the host's; nothing of it is loaded here. */
+/**
+ * A session's tools for the Gemini API. The host brings the client; this module does not load it.
+ */
 
 export type { SchemaLoss, SurfaceWarning } from '../shared/listing.ts';
 // The API's shapes

@@ -15,7 +15,8 @@ import { dispatchGemini } from './dispatch-gemini.ts';
 export interface GeminiToolsOptions {
   /**
    * The form of the schemas. `json-schema`: JSON Schema, which loses least. `openapi`: the API's
-   * own subset, for models and gateways that take nothing else. @default "json-schema"
+   * own subset, for models and gateways that take nothing else.
+   * @default "json-schema"
    */
   readonly schema?: 'json-schema' | 'openapi' | undefined;
 }
@@ -86,7 +87,8 @@ function declarations(
   return shown.map(
     ({ name, tool: { description }, schema: converted }): GeminiFunctionDeclaration => {
       if (schema === 'json-schema') return { name, description, parametersJsonSchema: converted };
-      // An object without properties is refused; a function without parameters has none.
+      // The API refuses an object without properties, so a function without parameters has no
+      // schema.
       const empty =
         converted.properties === undefined ||
         Object.keys(converted.properties as object).length === 0;

@@ -1,17 +1,21 @@
 /**
- * The optional package of LangChain's classes, loaded when it is first used. Synchronously, as
- * tools are listed.
+ * Loads the optional package with LangChain's classes on first use. It loads synchronously, because
+ * tools are listed synchronously.
  */
 import { createRequire } from 'node:module';
 import { packageFault } from '../../surface-port.ts';
 
-/** What is used of `@langchain/core`. */
+/** The parts of `@langchain/core` that are used. */
 export interface LangChainCore {
   readonly DynamicStructuredTool: typeof import('@langchain/core/tools').DynamicStructuredTool;
   readonly ToolMessage: typeof import('@langchain/core/messages').ToolMessage;
 }
 
-/** @throws MisuseError `missing_dependency`. @param load how a module of the package is had. */
+/**
+ * Loads the package.
+ * @throws MisuseError `missing_dependency` if it is not installed.
+ * @param load Loads a module of the package.
+ */
 export function loadCore(
   load: (specifier: string) => unknown = createRequire(import.meta.url),
 ): LangChainCore {

@@ -1,4 +1,4 @@
-/** What a model asked for in a message of LangChain's, through the session. */
+/** Runs the calls in an AI message of LangChain through the session. */
 import type { ToolMessage } from '@langchain/core/messages';
 import { describe } from '../../errors.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
@@ -11,9 +11,9 @@ import { loadCore } from './core.ts';
 import { dialect, surface } from './to-langchain-tools.ts';
 import { toToolMessage } from './tool-message.ts';
 
-/** How {@link dispatchLangChain} goes about its calls. */
+/** Options of {@link dispatchLangChain}. */
 export interface LangChainDispatchOptions {
-  /** Cancels every call. */
+  /** Cancels every call when it aborts. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -22,10 +22,10 @@ const optionTable = {
 } satisfies TableOf<LangChainDispatchOptions>;
 
 /**
- * Runs the calls of an AI message by the session's plan and gives one message for each: those that
- * LangChain could read in their order, then those whose arguments are no JSON. A failed call is a
- * message with the status `error`.
- * @throws MisuseError (rejects with) `invalid_option` for what is no message and for unknown
+ * Runs the calls of an AI message by the session's plan. Resolves to one message for each call:
+ * first those that LangChain could read, in their order, then those whose arguments are not JSON. A
+ * failed call is a message with the status `error`.
+ * @throws MisuseError (as a rejection) `invalid_option` for any other value and for unknown
  * options, `missing_dependency` without `@langchain/core`.
  *
  * @example

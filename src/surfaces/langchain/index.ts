@@ -1,7 +1,4 @@
-/**
- * A session's tools for LangChain and LangGraph: the tools themselves, and a dispatcher for loops
- * of one's own.
- */
+/** A session's tools for LangChain and LangGraph, and a dispatcher for your own agent loop. */
 
 export type { LangChainDispatchOptions } from './dispatch-langchain.ts';
 export { dispatchLangChain } from './dispatch-langchain.ts';

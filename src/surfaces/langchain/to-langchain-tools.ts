@@ -1,4 +1,4 @@
-/** A session's effective tools as LangChain's own. */
+/** A session's effective tools as LangChain tools. */
 import type { DynamicStructuredTool } from '@langchain/core/tools';
 import type { ToolFailure, ToolSession } from '../../index.ts';
 import { cloneJson } from '../../json.ts';
@@ -16,31 +16,30 @@ import { idOf, member } from '../shared/payload.ts';
 import { type LangChainCore, loadCore } from './core.ts';
 import { contentOf, toToolMessage } from './tool-message.ts';
 
-/** What LangChain is given. The same object until the effective tools change. */
+/** The tools for LangChain. The same object until the effective tools change. */
 export interface LangChainTools {
   /** For `createAgent`, `ToolNode` and `bindTools`, in effective order. */
   readonly tools: DynamicStructuredTool[];
-  /** Shown name to tool name. */
+  /** Maps each shown name to the tool's name. */
   readonly nameMap: ReadonlyMap<string, string>;
-  /** Always empty: the schemas are shown unchanged. */
+  /** Always empty, because the schemas are shown unchanged. */
   readonly warnings: readonly SurfaceWarning[];
 }
 
 /**
- * Names as most providers behind LangChain take them; schemas unchanged, in a copy that is not
- * frozen: LangChain and its model packages write into schemas.
+ * Names follow the rule of most providers that LangChain supports. Schemas are unchanged, but
+ * copied without being frozen, because LangChain and its model packages write to them.
  */
 export const dialect: Dialect = {
   convert: (schema) => ({ schema: cloneJson(schema), losses: [] }),
 };
 
-/** How {@link toLangChainTools} deals with failures. */
+/** Options of {@link toLangChainTools}. */
 export interface LangChainOptions {
   /**
-   * What `tool.invoke(args)` does with a failed call where there is no tool call to answer: `text`
-   * gives back the text that a model would read, as any other; `errors` throws a
-   * {@link LangChainFailure}. A call that a model made is always answered by a message with the
-   * status `error`.
+   * What `tool.invoke(args)` does if a call fails and there is no tool call to answer. `text`: it
+   * returns the text that a model would read. `errors`: it throws a {@link LangChainFailure}. A
+   * call that a model made is always answered by a message with the status `error`.
    * @default "text"
    */
   readonly failures?: 'text' | 'errors' | undefined;
@@ -48,7 +47,7 @@ export interface LangChainOptions {
 
 /** What `tool.invoke(args)` throws with `failures: "errors"`. */
 export interface LangChainFailure extends Error {
-  /** The session's result, with its code. */
+  /** The session's result, with the error's code. */
   readonly result: ToolFailure;
 }
 
@@ -58,8 +57,8 @@ const optionTable = {
 const made = new WeakMap<Listing, Map<'text' | 'errors', LangChainTools>>();
 
 /**
- * Shows a session's effective tools to LangChain (`@langchain/core` 1). A failed call is a message
- * with the status `error`; no call throws, unless `failures: "errors"` asks for that.
+ * Returns a session's effective tools for LangChain (`@langchain/core` 1). A failed call is a
+ * message with the status `error`. No call throws, except with `failures: "errors"`.
  * @throws MisuseError `missing_dependency` without `@langchain/core`, `invalid_option` for unknown
  * options.
  *
@@ -110,8 +109,9 @@ function toTool(
         signal: signal instanceof AbortSignal ? signal : undefined,
         surface: own,
       });
-      // A success becomes a message in LangChain's hands, which knows no failures but thrown ones:
-      // those are made here. Without a call id there is no message, only its content.
+      // LangChain turns a returned value into a message of success, and only knows failures that
+      // are thrown, so the message of a failure is created here. Without a call id there is only
+      // its content.
       if (!result.success && callId === undefined && failures === 'errors')
         throw Object.assign(new Error(shownOutcome(result, false).text.replace(/^Error: /, '')), {
           result,
@@ -124,13 +124,13 @@ function toTool(
   return withoutValidation(made);
 }
 
-/** How calls from LangChain are told apart. */
+/** The surface of calls from LangChain. */
 export const surface = Object.freeze({ name: 'langchain' });
 
 /**
- * LangChain validates arguments against the schema that it shows, and throws its own words for what
- * does not fit. The session does that, for every surface alike: so LangChain runs the call on a
- * view of the tool whose schema takes everything.
+ * LangChain validates arguments against the schema that it shows, and throws its own error if they
+ * do not fit. The session validates in the same way for every surface, so LangChain runs the call
+ * on a view of the tool whose schema accepts everything.
  */
 function withoutValidation(tool: DynamicStructuredTool): DynamicStructuredTool {
   const view = Object.create(tool, { schema: { get: () => ({}) } }) as DynamicStructuredTool;

@@ -1,14 +1,14 @@
-/** A result as a message of LangChain's. */
+/** Converts a result to a LangChain message. */
 import type { ToolMessage } from '@langchain/core/messages';
 import type { ToolResult } from '../../index.ts';
 import { commonImages, shownMedia } from '../shared/media.ts';
 import { type ShownOutcome, shownOutcome } from '../shared/outcome.ts';
 import type { LangChainCore } from './core.ts';
 
-/** What the model is shown: text, or blocks where the output holds images or documents. */
+/** What the model sees: a text, or blocks if the output has images or documents. */
 export type ShownContent = string | LangChainBlock[];
 
-/** A content block that the model packages of LangChain translate for their providers. */
+/** A content block that LangChain's model packages convert for their providers. */
 type LangChainBlock =
   | { type: 'text'; text: string }
   | { type: 'image' | 'file'; source_type: 'base64'; mime_type: string; data: string };
@@ -30,9 +30,7 @@ export function contentOf({ text, parts }: ShownOutcome): ShownContent {
   });
 }
 
-/**
- * The message that answers a call. Its artifact is the session's result, which no model is shown.
- */
+/** The message that answers a call. Its artifact is the session's result, which no model sees. */
 export function toToolMessage(
   core: LangChainCore,
   { callId, name, result }: { callId: string; name: string; result: ToolResult },

@@ -78,7 +78,7 @@ export function agentsTool(
   };
 }
 
-/** Text if all parts are texts, because every model takes a plain string. */
+/** Returns one text if all parts are texts, because every model accepts a plain string. */
 function outputOf(
   text: string,
   parts: Parameters<typeof shownMedia>[0],

@@ -1,6 +1,6 @@
 /**
- * What goes to OpenAI's APIs and comes back, as far as tools are concerned. Structural: the
- * clients' own types fit.
+ * The tool-related parts of the requests and responses of OpenAI's APIs. The types are structural,
+ * so the clients' own types are compatible.
  */
 
 /** Which API the tools are for: Chat Completions, Responses, or the Agents SDK. */
@@ -37,11 +37,11 @@ export interface OpenAIResponsesTool {
   strict: boolean;
 }
 
-/** What the Agents SDK tells a tool about its call. */
+/** What the Agents SDK passes to a tool about its call. */
 export interface OpenAIAgentsCallDetails {
-  /** The model's item. */
+  /** The model's item for the call. */
   readonly toolCall?: { readonly callId: string } | undefined;
-  /** Ends the call. */
+  /** Cancels the call when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,15 +49,15 @@ export interface OpenAIAgentsCallDetails {
 export interface OpenAIAgentsSchema {
   /** Always `object`. */
   type: 'object';
-  /** By name. */
+  /** The schemas of the properties, by name. */
   properties: { [name: string]: unknown };
-  /** Names that must be given. */
+  /** The names of the required properties. */
   required: string[];
   /** False in strict mode. */
   additionalProperties: boolean;
 }
 
-/** A function tool as `tool()` of the Agents SDK makes it; goes into an Agent's `tools`. */
+/** A function tool like those that the Agents SDK's `tool()` makes, for the `tools` of an agent. */
 export interface OpenAIAgentsTool {
   /** Always `function`. */
   type: 'function';
@@ -69,12 +69,13 @@ export interface OpenAIAgentsTool {
   parameters: OpenAIAgentsSchema;
   /** Whether the model is held to the schema. */
   strict: boolean;
-  /** Never: approvals are the session's. */
+  /** Always false, because the session handles approvals. */
   needsApproval: () => Promise<boolean>;
-  /** Always: what is not effective is not listed. */
+  /** Always true, because only effective tools are listed. */
   isEnabled: () => Promise<boolean>;
   /**
-   * Calls the tool through the session. A failed call is text, as any other result. Never rejects.
+   * Calls the tool through the session. A failed call resolves to a text like any other result.
+   * Never rejects.
    */
   invoke: (
     runContext: unknown,
@@ -99,7 +100,7 @@ export interface OpenAIToolOf {
   agents: OpenAIAgentsTool;
 }
 
-/** A chat completion message, or the part of it that is read. */
+/** The part of a chat completion message that is read. */
 export interface OpenAIChatMessage {
   /** Calls that the model asks for. */
   readonly tool_calls?: readonly OpenAIChatCall[] | null | undefined;
@@ -108,26 +109,26 @@ export interface OpenAIChatMessage {
 /** A call in a chat completion message. */
 export type OpenAIChatCall = OpenAIAnyCall | OpenAIFunctionCall;
 
-/** Any call of Chat Completions. Those of custom tools are the host's own: they are passed over. */
+/** Any call of Chat Completions. Calls to custom tools are left to the host. */
 export interface OpenAIAnyCall {
-  /** Given back as `tool_call_id`. */
+  /** The id of the call. The answer has it as `tool_call_id`. */
   readonly id: string;
-  /** What kind of tool is called. */
+  /** The kind of the called tool. */
   readonly type: 'function' | 'custom';
 }
 
 /**
- * A call of a function tool. Apart from {@link OpenAIAnyCall}: were `function` optional there, a
- * list of the client's own calls would be taken for a response's output.
+ * A call to a function tool. It is separate from {@link OpenAIAnyCall}, because with an optional
+ * `function` there, the types would accept a list of the client's own calls as a response's output.
  */
 export interface OpenAIFunctionCall extends OpenAIAnyCall {
-  /** The name and its arguments as JSON text. */
+  /** The name, and the arguments as JSON text. */
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
 /** An item of a response's output. Only `function_call` items are read. */
 export interface OpenAIResponseItem {
-  /** What it is. */
+  /** The type of the item, such as `function_call`. */
   readonly type: string;
 }
 
@@ -137,7 +138,7 @@ export interface OpenAIToolMessage {
   role: 'tool';
   /** The call's id. */
   tool_call_id: string;
-  /** The text of the result; Chat Completions takes no media here. */
+  /** The text of the result. Chat Completions accepts no media here. */
   content: string;
 }
 
@@ -153,6 +154,6 @@ export interface OpenAIFunctionCallOutput {
   type: 'function_call_output';
   /** The call's id. */
   call_id: string;
-  /** The text of the result; parts where it has images or files that the API takes. */
+  /** The text of the result, or parts if it has images or files that the API accepts. */
   output: string | OpenAIOutputPart[];
 }

@@ -1,4 +1,4 @@
-/** OpenAI's two dialects: held to the schema, or not. */
+/** OpenAI's two dialects: with strict mode and without it. */
 import type { Surface } from '../../index.ts';
 import type { Dialect } from '../shared/listing.ts';
 import { toObjectRoot } from '../shared/object-root.ts';
@@ -11,7 +11,7 @@ export const strictDialect: Dialect = Object.freeze({
 export const plainDialect: Dialect = Object.freeze({ convert: toObjectRoot } satisfies Dialect);
 
 /**
- * Null for an optional property means "not given", also where the model is not held to a schema: it
- * learnt to write so.
+ * Null for an optional property means "not given". This also applies without strict mode, because
+ * the models have learnt to write it.
  */
 export const openaiSurface: Surface = Object.freeze({ name: 'openai', strictNulls: true });

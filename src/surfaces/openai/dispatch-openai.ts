@@ -128,7 +128,9 @@ function observed(
   };
 }
 
-/** How models that speak this format write "no arguments". */
+/**
+ * Whether the input is one of the forms in which models that use this format write "no arguments".
+ */
 function isBlank(input: unknown): boolean {
   return typeof input === 'string' && input.trim() === '';
 }

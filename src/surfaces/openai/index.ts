@@ -1,6 +1,6 @@
 /**
- * A session's tools for OpenAI: Chat Completions, Responses and the Agents SDK. The clients are the
- * host's; nothing of theirs is loaded here.
+ * A session's tools for OpenAI: Chat Completions, Responses and the Agents SDK. The host brings the
+ * clients; this module does not load them.
  */
 
 export type { SchemaLoss, SurfaceWarning } from '../shared/listing.ts';

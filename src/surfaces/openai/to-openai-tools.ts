@@ -18,12 +18,14 @@ export interface OpenAIToolsOptions<Api extends OpenAIApi = OpenAIApi> {
   readonly api?: Api | undefined;
   /**
    * Use strict mode, in which the model can only write arguments that fit the schema. Schemas that
-   * strict mode cannot express are shown without it, each with a warning. @default true
+   * strict mode cannot express are shown without it, each with a warning.
+   * @default true
    */
   readonly strict?: boolean | undefined;
   /**
    * For `api: "agents"`: the function `tool` of `@openai/agents`. With it a run continues after
-   * arguments that are not JSON. Without it the SDK stops there for an approval. @default none
+   * arguments that are not JSON. Without it the SDK stops there for an approval.
+   * @default none
    */
   readonly tool?: OpenAIAgentsToolFactory | undefined;
 }

@@ -1,34 +1,36 @@
 /**
- * The input of a call as text that a person can read before they approve it. Nothing of it is
- * hidden without a word.
+ * Writes the input of a call as text that a person can read before approving the call. Whatever is
+ * left out is marked.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 
-/** Most characters of the text. A form or a terminal that shows more of it is not read. */
+/** The most characters of the text. People do not read more than that in a form or a terminal. */
 export const longestApprovalInput = 8_000;
 
-/** What a surface answers for its person where {@link approvalInput} gives no text. */
+/** The message with which a surface rejects a call if {@link approvalInput} returns no text. */
 export const unshowableInput =
   'The input is too large to be shown to a person: its keys and short values alone have more ' +
   `than ${longestApprovalInput} characters. Ask for less at once.`;
 
-/** How much of a long text is kept, tried in turn. Undefined keeps all of it. */
+/**
+ * How many characters of a long text are kept. The values are tried in turn; undefined keeps all of
+ * them.
+ */
 const keptChars: readonly (number | undefined)[] = [undefined, 2_048, 1_024, 512, 256, 128, 64, 32];
 /**
- * A text is shortened only where that saves at least this much: the note about it takes about as
- * many characters.
+ * A text is shortened only if that saves at least this many characters, since the note about it
+ * takes about as many.
  */
 const worthIt = 48;
 
 /**
- * The input as indented JSON, of at most 8,000 characters. Where it has more, long texts are
- * shortened in their places to their beginning and their end, with a note between them that stands
- * outside of the quotes, so that no text can pass for one:
- * `"Thanks for"… 5,572 characters left out …"dinner!"`. Every key, every number and every short
- * text is there, in the order that the call has them. Characters that draw nothing or turn text
- * around are written as escapes.
- * @returns undefined where even that has too many characters: then nobody can judge the input, and
- * the call must be refused.
+ * The input as indented JSON of at most 8,000 characters. If it has more, long texts are shortened
+ * to their beginning and their end. The note between the two is outside the quotes, so that no text
+ * can imitate it: `"Thanks for"… 5,572 characters left out …"dinner!"`. Every key, every number and
+ * every short text is shown, in the order of the call's input. Characters that are invisible or
+ * change the direction of text are written as escapes.
+ * @returns undefined if even the shortened text has too many characters. Then no person can judge
+ * the input, and the call must be refused.
  */
 export function approvalInput(input: JsonObject): string | undefined {
   for (const kept of keptChars) {
@@ -38,7 +40,7 @@ export function approvalInput(input: JsonObject): string | undefined {
   return written(input, keptChars.at(-1), '');
 }
 
-/** The text, or undefined as soon as it has too many characters. */
+/** Returns the text, or undefined as soon as it has too many characters. */
 function written(input: JsonObject, kept: number | undefined, indent: string): string | undefined {
   let text = '';
   const put = (piece: string): boolean => {
@@ -53,7 +55,7 @@ function written(input: JsonObject, kept: number | undefined, indent: string): s
     const keys = Object.keys(value);
     put(open as string);
     for (const [index, key] of keys.entries()) {
-      // A key is never shortened. One that cannot be shown costs the whole text.
+      // A key is never shortened. If it does not fit, there is no text at all.
       const named = Array.isArray(value) ? '' : `${quoted(key, undefined)}: `;
       if (
         !put(`${index === 0 ? '' : ','}\n${inner}${named}`) ||
@@ -67,7 +69,7 @@ function written(input: JsonObject, kept: number | undefined, indent: string): s
 }
 
 function quoted(value: string, kept: number | undefined): string {
-  // More than fits is not worth being quoted first.
+  // A text that is too long is cut before it is quoted, to save work.
   if (kept === undefined || value.length <= kept + worthIt)
     return escapeUnseen(JSON.stringify(value.slice(0, longestApprovalInput)));
   const [head, tail] = [
@@ -81,17 +83,17 @@ function quoted(value: string, kept: number | undefined): string {
   );
 }
 
-/** Most characters of a text that goes with the input, such as its title. */
+/** The most characters of a text that is shown with the input, such as the title. */
 const longestLine = 2_000;
 
-/** A text that goes with the input, shortened where it would push the input out of sight. */
+/** A text that is shown with the input. It is shortened if it would push the input out of sight. */
 export function shortLine(text: string): string {
   if (text.length <= longestLine) return text;
   const kept = beginningOf(text, longestLine);
   return `${kept}… (${(text.length - kept.length).toLocaleString('en')} more characters)`;
 }
 
-/** The first `chars` of a text, or one fewer where that would halve a character. */
+/** The first `chars` UTF-16 code units of a text, or one fewer if that would split a character. */
 function beginningOf(text: string, chars: number): string {
   return text.slice(0, isHalf(text, chars) ? chars - 1 : chars);
 }
@@ -101,17 +103,17 @@ function endOf(text: string, chars: number): string {
   return text.slice(isHalf(text, start) ? start + 1 : start);
 }
 
-/** Whether a cut at this place would halve a surrogate pair. */
+/** Whether a cut at this place would split a surrogate pair. */
 function isHalf(text: string, at: number): boolean {
   return (text.codePointAt(at - 1) ?? 0) > 0xffff;
 }
 
 /**
- * JSON text in which each character that draws nothing, or turns the direction of text, is an
- * escape: the same value to a parser.
+ * Replaces each character in JSON text that is invisible or changes the direction of text with an
+ * escape. Parsing gives the same value.
  */
 export function escapeUnseen(json: string): string {
-  // Outside of strings JSON has no such character but the line breaks of its indentation.
+  // Outside strings, the only such characters in JSON are the line breaks of its indentation.
   return json.replace(
     /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu,
     (char) =>

@@ -2,7 +2,7 @@
 import type { ToolSession } from '../../index.ts';
 import { newId, stateOf } from '../../surface-port.ts';
 
-/** An id as the session gives it to calls of its own. */
+/** Returns an id like those that the session makes itself. */
 export function freshCallId(session: ToolSession): string {
   return newId(stateOf(session));
 }

@@ -1,11 +1,12 @@
 /**
- * What a model asked for in a provider's words, through the session: one answer for every call id.
+ * Runs the calls of a provider's payload through the session. There is one answer for every call
+ * id.
  */
 import type { Surface, ToolResult, ToolSession } from '../../index.ts';
 import type { Listing } from './listing.ts';
 import { type ShownOutcome, shownOutcome } from './outcome.ts';
 
-/** One call as a payload had it. */
+/** One call of a payload. */
 export interface ObservedCall {
   /** The provider's call id. */
   readonly id: string;
@@ -23,8 +24,8 @@ export interface AnsweredCall {
 }
 
 /**
- * Runs calls by the session's plan, side by side where that is allowed. Answers stand in the order
- * of the calls; a call that cannot be read is one failed answer, and the others run.
+ * Runs calls by the session's plan, in parallel where that is allowed. The answers are in the order
+ * of the calls. A call that cannot be read gets a failed answer, and the others run.
  */
 export async function dispatchCalls(
   session: ToolSession,

@@ -1,28 +1,31 @@
 /**
- * What goes wrong with whoever runs a tool elsewhere, an MCP server or an application, and is not
- * one call's own failure.
+ * Faults of an MCP server or an application that runs tools elsewhere. They are not failures of a
+ * single call.
  */
 
 const executorFault = Symbol.for('host-tools.executor-fault');
 
 /**
- * The connection is gone or cannot be had. As a handler's rejection it ends the call as
+ * The connection is lost or cannot be made. If a handler rejects with this error, the call ends as
  * `executor_lost`.
  */
 export interface ConnectionFault extends Error {
-  /** Stable. */
+  /** A stable code. */
   readonly code: 'executor_lost';
 }
 
-/** Makes a fault that the run stage knows. @param message for people and models: bounded, clean */
+/**
+ * Makes a fault that the run stage recognises.
+ * @param message A text for people and models: bounded and already cleaned.
+ */
 export function connectionFault(message: string, cause?: unknown): ConnectionFault {
   const error = new Error(message, cause === undefined ? undefined : { cause });
   return Object.assign(error, { code: 'executor_lost' as const, [executorFault]: true });
 }
 
 /**
- * The tool is no longer what the call was judged by. As a handler's rejection it ends the call as
- * `tool_not_available`.
+ * The tool has changed since the call was judged. If a handler rejects with this error, the call
+ * ends as `tool_not_available`.
  */
 export function withdrawnFault(reason: string): Error {
   const message =
@@ -35,7 +38,7 @@ export function withdrawnFault(reason: string): Error {
   });
 }
 
-/** True for what {@link connectionFault} and {@link withdrawnFault} made. */
+/** True for errors that {@link connectionFault} and {@link withdrawnFault} made. */
 export function isFault(error: unknown): boolean {
   return typeof error === 'object' && error !== null && executorFault in error;
 }

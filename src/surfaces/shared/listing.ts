@@ -1,38 +1,41 @@
 /**
- * A session's effective tools as one dialect shows them: names that fit, schemas converted once,
- * each lossy edit a warning.
+ * A session's effective tools as one dialect shows them: with names that fit, schemas that are
+ * converted once, and a warning for each loss.
  */
 import type { HostTool, JsonObject, ToolSession } from '../../index.ts';
 import { type ProviderNames, toProviderNames } from '../../workflow/index.ts';
 
-/** A dialect's rules. One frozen object a dialect: what was converted is remembered by it. */
+/**
+ * The rules of a dialect. There is one frozen object per dialect, because conversions are cached by
+ * it.
+ */
 export interface Dialect {
   /** The rule for names, as {@link toProviderNames} takes it. @default `^[A-Za-z0-9_-]{1,64}$` */
   readonly names?: { readonly pattern?: RegExp; readonly maxLength?: number };
-  /** The input schema as this dialect takes it. */
+  /** Converts an input schema for this dialect. */
   readonly convert: (schema: JsonObject) => ConvertedSchema;
 }
 
 /** A schema in a dialect. */
 export interface ConvertedSchema {
   readonly schema: JsonObject;
-  /** What the dialect cannot say. */
+  /** What the dialect cannot express. */
   readonly losses: readonly SchemaLoss[];
-  /** Optional properties were made nullable: nulls in their places mean "not given". */
+  /** Optional properties were made nullable, so null means "not given" for them. */
   readonly nullable?: boolean;
-  /** The provider can hold its model to it. @default false */
+  /** The provider can restrict its model to arguments that fit the schema. @default false */
   readonly strict?: boolean;
 }
 
-/** One place at which a dialect's schema says less, or something else. */
+/** One place at which a dialect's schema says less than the tool's own, or something else. */
 export interface SchemaLoss {
   /** JSON pointer into the input schema. */
   readonly path: string;
-  /** What was done and why. */
+  /** What was changed and why. */
   readonly message: string;
 }
 
-/** A loss with its tool. */
+/** A loss, with the name of its tool. */
 export interface SurfaceWarning extends SchemaLoss {
   /** The tool's name. */
   readonly tool: string;
@@ -48,17 +51,20 @@ export interface ShownTool {
   readonly strict: boolean;
 }
 
-/** What a surface shows of a session. */
+/** The tools of a session that a surface shows. */
 export interface Listing {
   /** In effective order. */
   readonly shown: readonly ShownTool[];
-  /** Shown name to tool name, of the tools that are shown. */
+  /** Maps the shown names of the shown tools to the tools' names. */
   readonly nameMap: ReadonlyMap<string, string>;
-  /** The same with the tools that are hidden now: a model may call what it was shown before. */
+  /**
+   * The same map, with the tools that are hidden now. A model may call a tool that it was shown
+   * before.
+   */
   readonly known: ReadonlyMap<string, string>;
   /**
-   * Tool name to shown name, of the hidden tools too. A name that is in no listing is given back as
-   * it is. For `surface.shownName`.
+   * Returns the shown name of a tool, also of a hidden one. A name that is in no listing is
+   * returned unchanged. For `surface.shownName`.
    */
   readonly shownName: (name: string) => string;
   readonly warnings: readonly SurfaceWarning[];
@@ -69,7 +75,7 @@ const aliases = new WeakMap<Dialect, WeakMap<object, ProviderNames>>();
 const listings = new WeakMap<Dialect, WeakMap<object, Listing>>();
 
 /**
- * Lists a session's tools in a dialect. The same listing is given back until the effective tools
+ * Lists a session's tools in a dialect. The same object is returned until the effective tools
  * change.
  */
 export function listingOf(session: ToolSession, dialect: Dialect): Listing {
@@ -90,7 +96,7 @@ export function listingOf(session: ToolSession, dialect: Dialect): Listing {
     return { name: toProvider.get(tool.name) as string, tool, schema, nullable, strict };
   });
   const nameMap = new Map(shown.map(({ name, tool }) => [name, tool.name]));
-  // A tool that came since this listing is in the next one.
+  // A tool that was added after this listing is in the next one.
   const shownName = (name: string): string =>
     toProvider.get(name) ?? namesOf(session, dialect).toProvider.get(name) ?? name;
   const listing: Listing = { shown, nameMap, known: toTool, shownName, warnings };
@@ -99,8 +105,8 @@ export function listingOf(session: ToolSession, dialect: Dialect): Listing {
 }
 
 /**
- * Names of all tools, hidden ones too: an alias does not change because another tool comes or goes
- * behind a gate. Once for all sessions that see the same.
+ * The shown names of all tools, including hidden ones, so that an alias does not change when a gate
+ * hides or shows another tool. Computed once for all sessions that see the same tools.
  */
 function namesOf(session: ToolSession, dialect: Dialect): ProviderNames {
   const { names, dropped } = session.effectiveTools();
@@ -113,7 +119,8 @@ function namesOf(session: ToolSession, dialect: Dialect): ProviderNames {
 }
 
 /**
- * A schema is frozen and the same object for all sessions, so that it is converted once a dialect.
+ * Converts a schema once per dialect. This works because a schema is frozen, and is the same object
+ * for all sessions.
  */
 function convertOnce(schema: JsonObject, dialect: Dialect): ConvertedSchema {
   const known = remembered(conversions, dialect);

@@ -1,25 +1,28 @@
-/** Content parts as providers take them: some kinds of media, and the text of the rest. */
+/**
+ * Converts content parts for providers: some kinds of media as they are, and all other parts as
+ * text.
+ */
 import { partText } from '../../content.ts';
 import { sanitizeText } from '../../serialize.ts';
 import type { ShownPart } from './outcome.ts';
 
-/** Bytes that a provider may take, as base64. */
+/** Bytes, as base64, that a provider may accept. */
 export interface ShownMedia {
   readonly kind: 'media';
   readonly data: string;
-  /** In lower case, without parameters. */
+  /** The MIME type, in lower case and without parameters. */
   readonly mimeType: string;
-  /** What a file is called, where the part says so. */
+  /** The name of a file, if the part has one. */
   readonly name?: string;
 }
 
-/** Text in place of what cannot be shown otherwise. */
+/** The text of a part that is not shown as media. */
 export interface ShownText {
   readonly kind: 'text';
   readonly text: string;
 }
 
-/** Images that every one of the providers reads. */
+/** The types of images that all providers read. */
 export const commonImages: readonly string[] = [
   'image/png',
   'image/jpeg',
@@ -28,8 +31,8 @@ export const commonImages: readonly string[] = [
 ];
 
 /**
- * Each part as media where its type is one of `accepted` and its bytes are base64, else as text.
- * Texts without a character are left out.
+ * Converts each part to media if its type is one of `accepted` and its bytes are base64, and to
+ * text otherwise. Empty texts are left out.
  */
 export function shownMedia(
   parts: readonly ShownPart[],
@@ -63,7 +66,7 @@ function plainType(mimeType: string): string {
   return (mimeType.split(';')[0] as string).trim().toLowerCase();
 }
 
-/** A provider refuses the whole request for bytes that are none. */
+/** A provider refuses the whole request if the data is not valid base64. */
 function isBase64(data: string): boolean {
   return data !== '' && data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
 }

@@ -1,4 +1,4 @@
-/** `allOf` of plain objects as one object. */
+/** Merges an `allOf` of plain objects into one object. */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { followReference } from '../../schema/local-reference.ts';
@@ -13,14 +13,14 @@ const mergeable = [
   'unevaluatedProperties',
   'allOf',
 ];
-/** References that are followed and parts within parts. A circle always goes deeper. */
+/** The most references that are followed, and parts within parts. A cycle always exceeds it. */
 const mostNested = 16;
-/** Parts and properties that one merge looks at, unless its caller has a budget of its own. */
+/** The most parts and properties that one merge looks at, unless its caller has its own budget. */
 const mostWork = 10_000;
 
 /**
- * A budget of steps. Each call takes one step, or as many as it is given, and says whether that
- * many were left. Once it is used up it stays so.
+ * A budget of steps. Each call takes one step, or as many as it is given, and returns whether that
+ * many were left. A budget that is used up stays used up.
  */
 export function budgetOf(steps: number): (taken?: number) => boolean {
   let left = steps;
@@ -30,12 +30,12 @@ export function budgetOf(steps: number): (taken?: number) => boolean {
   };
 }
 
-/** Keywords that do not constrain a value. */
+/** Whether a keyword does not constrain a value. */
 export function isWord(keyword: string): boolean {
   return words.includes(keyword);
 }
 
-/** The parts of an `allOf` as far as they are collected. */
+/** The parts of an `allOf` that have been collected so far. */
 interface Merge {
   readonly root: JsonObject;
   readonly spend: () => boolean;
@@ -48,10 +48,12 @@ interface Merge {
 }
 
 /**
- * One schema for a schema with `allOf`: a single part with the words around it, or objects that
- * share no property. Undefined where the parts cannot be merged.
- * @param spend Called before each step of the work; false ends it, with undefined. @default a
- * budget of 10 000 steps
+ * Merges a schema with `allOf` into one schema. It may have a single part, or parts that are
+ * objects without a common property. Title, description and the like beside `allOf` are kept.
+ * Undefined if the parts cannot be merged.
+ * @param spend Called before each step of the work. If it returns false, the work ends, and the
+ * result is undefined.
+ * @default a budget of 10 000 steps
  */
 export function mergedParts(
   schema: JsonObject,
@@ -81,7 +83,7 @@ export function mergedParts(
   };
 }
 
-/** Adds a part and its own `allOf`. False where the part cannot be merged. */
+/** Adds a part and its own `allOf`. False if the part cannot be merged. */
 function collect(merge: Merge, part: JsonValue | undefined, left: number): boolean {
   if (!isJsonObject(part) || left === 0 || !merge.spend()) return false;
   if (typeof part.$ref === 'string')
@@ -105,7 +107,10 @@ function collect(merge: Merge, part: JsonValue | undefined, left: number): boole
   );
 }
 
-/** An object of declared properties, with no keyword that a merge would have to weigh. */
+/**
+ * Whether the part is an object of declared properties, without keywords that a merge would have to
+ * combine.
+ */
 function isPlainObject(part: JsonObject): boolean {
   const { additionalProperties: additional, unevaluatedProperties: unevaluated, type } = part;
   return (
@@ -118,7 +123,10 @@ function isPlainObject(part: JsonObject): boolean {
   );
 }
 
-/** A closed part forbids what other parts declare, so each closed part has to declare everything. */
+/**
+ * A closed part forbids properties that only other parts declare, so each closed part must declare
+ * all of them.
+ */
 function closedAgrees({ closed, declaring, properties }: Merge): boolean {
   return (
     closed.length === 0 ||

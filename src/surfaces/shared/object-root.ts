@@ -1,5 +1,6 @@
 /**
- * The root of an input schema as providers want it: one object, without alternatives at the top.
+ * Converts the root of an input schema to the form that providers require: one object, without
+ * alternatives at the top.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { canonicalJson, isJsonObject } from '../../json.ts';
@@ -7,15 +8,17 @@ import { followReference } from '../../schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';
 import { budgetOf, isWord, mergedParts } from './merged-parts.ts';
 
-/** Keywords that providers refuse at the top, whatever they say. */
+/** Keywords that providers refuse at the top, whatever their value. */
 const refused = ['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not', '$ref'] as const;
-/** Alternatives within alternatives; a circle is never deeper. */
+/** The deepest nesting of alternatives. It also ends a cycle. */
 const mostNested = 16;
 
-/** Schemas, properties and names that one root is gathered from, counted with repetition. */
+/**
+ * The most schemas, properties and names from which one root is gathered, counted with repetition.
+ */
 const mostWork = 50_000;
 
-/** What goes along while a root is gathered. */
+/** What the steps of gathering one root share. */
 interface Gathering {
   readonly root: JsonObject;
   readonly losses: SchemaLoss[];
@@ -24,18 +27,18 @@ interface Gathering {
 
 /** Properties as they are gathered from the alternatives of a root. */
 interface Gathered {
-  /** By name, then by canonical text, so that equal ones are there once. */
+  /** By name, then by canonical text, so that equal schemas are kept once. */
   readonly properties: Map<string, Map<string, JsonValue>>;
-  /** Names that every alternative demands. */
+  /** Names that every alternative requires. */
   readonly required: Set<string>;
   closed: boolean;
 }
 
 /**
- * The schema with an object at its root. A root that already is one stays the same object. A root
- * of alternatives becomes one object with the properties of all of them; a property is required if
- * every alternative requires it. The model may then write more than the tool takes. The tool's own
- * schema decides about each call.
+ * Returns the schema with an object at its root. A schema that already has one is returned
+ * unchanged. A root of alternatives becomes one object with the properties of all of them; a
+ * property is required if every alternative requires it. The model may then write more than the
+ * tool accepts, but each call is still validated against the tool's own schema.
  */
 export function toObjectRoot(schema: JsonObject): ConvertedSchema {
   const same = sameRoot(schema);
@@ -46,7 +49,7 @@ export function toObjectRoot(schema: JsonObject): ConvertedSchema {
   if (!spend(0)) return onlyAnObject([], 'its alternatives repeat too much');
   losses.push(...rootLosses(schema));
   const made = mergedRoot(schema, gathered);
-  // A reference into what was merged leads nowhere now, and providers would refuse the request.
+  // A reference into a merged part no longer has a target, and providers would refuse the request.
   if (/"\$ref":"#\/(?:anyOf|oneOf|allOf)\//.test(JSON.stringify(made)))
     return onlyAnObject(losses, 'the schema refers to its own alternatives');
   return { schema: made, losses };
@@ -57,7 +60,7 @@ function onlyAnObject(losses: readonly SchemaLoss[], why: string): ConvertedSche
   return { schema: { type: 'object' }, losses: [...losses, { path: '', message }] };
 }
 
-/** What is lost at the root. */
+/** The losses at the root. */
 function rootLosses(schema: JsonObject): SchemaLoss[] {
   const merged = (['anyOf', 'oneOf', 'allOf'] as const)
     .filter((keyword) => Array.isArray(schema[keyword]))
@@ -99,7 +102,7 @@ function mergedRoot(schema: JsonObject, { properties, required, closed }: Gather
   };
 }
 
-/** An object root that says the same; undefined where there is none. */
+/** An object root that accepts the same; undefined if there is none. */
 function sameRoot(schema: JsonObject): JsonObject | undefined {
   let at: JsonObject | undefined = schema;
   for (let left = mostNested; left > 0 && at !== undefined; left--) {
@@ -112,7 +115,7 @@ function sameRoot(schema: JsonObject): JsonObject | undefined {
   return undefined;
 }
 
-/** What a root refers to, in its place. */
+/** Replaces the reference at a root with its target. */
 function withTarget(schema: JsonObject, root: JsonObject): JsonObject | undefined {
   const { $ref, ...words } = schema;
   const target = followReference($ref as string, schema, root);
@@ -171,7 +174,7 @@ function gather(
   return gathered;
 }
 
-/** What holds beside: all of its properties, all that it requires. */
+/** Adds a part that applies as well: all of its properties, and all names that it requires. */
 function unite(gathered: Gathered, part: Gathered, work: Gathering): void {
   addAll(gathered, part, work);
   for (const name of part.required) if (work.spend()) gathered.required.add(name);

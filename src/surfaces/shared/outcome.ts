@@ -1,6 +1,6 @@
 /**
- * What a surface shows of a result: text always, the error's code, structured content where the
- * tool declares an output, content parts where it gave some.
+ * What a surface shows of a result: always a text, the error's code for a failure, structured
+ * content if the tool declares an output schema, and content parts if the output has them.
  */
 
 import { contentParts } from '../../content.ts';
@@ -8,28 +8,28 @@ import { type JsonObject, type JsonValue, serializeOutput, type ToolResult } fro
 import { isJsonObject } from '../../json.ts';
 import { followReference } from '../../schema/local-reference.ts';
 
-/** A part of an output, as `content.*` made it. */
+/** A part of an output, made by `content.*`. */
 export type ShownPart = NonNullable<ReturnType<typeof contentParts>>[number];
 
 /** One result as surfaces show it. */
 export interface ShownOutcome {
-  /** The model-visible text. */
+  /** The text that the model sees. */
   readonly text: string;
   readonly isError: boolean;
-  /** What a protocol shows where it has room; absent for a success. */
+  /** The error, for protocols that have a place for it; absent for a success. */
   readonly error?: { readonly code: string; readonly reason?: string; readonly ruleId?: string };
   /**
-   * The output, for tools that declare an output schema; what is no object is wrapped as
+   * The output of a tool that declares an output schema. If it is not an object, it is wrapped as
    * `{ result }`.
    */
   readonly structured?: JsonObject;
-  /** The output's content parts, where it was made of such. */
+  /** The content parts of the output, if it was made from parts. */
   readonly parts?: readonly ShownPart[];
 }
 
 /**
- * What to show of a result. `declared`: the tool's output schema, by which
- * {@link shownOutputSchema} wraps; or whether it has one.
+ * What to show of a result. `declared` is the tool's output schema, which decides about the
+ * wrapping as in {@link shownOutputSchema}, or whether the tool has one.
  */
 export function shownOutcome(result: ToolResult, declared: boolean | JsonObject): ShownOutcome {
   const text = serializeOutput(result);
@@ -60,15 +60,15 @@ export function shownOutcome(result: ToolResult, declared: boolean | JsonObject)
 }
 
 /**
- * The output schema that a protocol demands to be an object's: others are wrapped as their outputs
- * are.
+ * The output schema for a protocol that requires an object. The schema of any other output is
+ * wrapped, as the output is.
  */
 export function shownOutputSchema(schema: JsonObject | undefined): JsonObject | undefined {
   if (schema === undefined || schema.type === 'object') return schema;
-  // It accepts nothing but objects, and now says so.
+  // The schema accepts only objects, but a protocol needs the type to be stated.
   if (isOfObjects(schema)) return { ...schema, type: 'object' };
-  // An address would make the part that has it a document of its own, in which references into the
-  // definitions lead nowhere.
+  // A nested schema with an `$id` is a separate document, where references to the definitions have
+  // no target.
   const { $schema, $id, $defs, definitions, ...rest } = schema;
   const move = (value: JsonValue, isNamed = false): JsonValue =>
     moved(value, typeof $id === 'string' ? $id : undefined, isNamed);
@@ -83,10 +83,10 @@ export function shownOutputSchema(schema: JsonObject | undefined): JsonObject | 
 }
 
 const ofObjects = new WeakMap<JsonObject, boolean>();
-/** References and alternatives that are followed; a circle has no end. */
+/** The most references and alternatives that are followed, since a cycle has no end. */
 const mostSteps = 200;
 
-/** Whether a schema accepts objects alone. Worked out once for each. */
+/** Whether a schema accepts only objects. Computed once per schema. */
 function isOfObjects(schema: JsonObject): boolean {
   let known = ofObjects.get(schema);
   if (known === undefined) {
@@ -120,13 +120,14 @@ const namingKeywords = new Set([
 ]);
 
 /**
- * References into the schema follow it to its new place; definitions stay at the root, where
- * references to them find them. @param id the address that the schema had
+ * Adjusts the references into the schema to its new place. Definitions stay at the root, so
+ * references to them are kept.
+ * @param id The `$id` that the schema had.
  */
 function moved(value: JsonValue, id: string | undefined, isNamed: boolean): JsonValue {
   if (Array.isArray(value)) return value.map((one: JsonValue) => moved(one, id, false));
   if (!isJsonObject(value)) return value;
-  // A part with an address of its own: its references do not leave it.
+  // The references of a part with its own `$id` do not leave that part.
   if (!isNamed && typeof value.$id === 'string') return value;
   const entries = Object.entries(value).map(([key, one]): [string, JsonValue] => {
     if (isNamed) return [key, moved(one, id, false)];

@@ -1,7 +1,8 @@
-/** Reading what a provider sent: anything may be anything. */
+/** Reads payloads of providers, in which any value may have any type. */
 
 /**
- * A member of a value that may be no object at all. What throws when it is read counts as absent.
+ * Reads a member of a value that may not be an object. A member that throws when it is read counts
+ * as absent.
  */
 export function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
@@ -12,17 +13,17 @@ export function member(value: unknown, name: string): unknown {
   }
 }
 
-/** The members of an array, or none. */
+/** Returns an array unchanged, and an empty one for any other value. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
 
-/** A call's id as text: some gateways send numbers. The empty one where there is none. */
+/** A call's id as text, because some gateways send numbers. Empty if there is none. */
 export function idOf(value: unknown): string {
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : textOf(value);
 }
 
-/** A text, or the empty one. */
+/** Returns a text unchanged, and an empty one for any other value. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

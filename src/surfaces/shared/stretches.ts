@@ -1,15 +1,15 @@
-/** Long work in stretches: the node answers others in between. */
+/** Splits long work into stretches, so that the process can serve other requests in between. */
 
-/** Milliseconds of a stretch. */
+/** The length of a stretch in milliseconds. */
 const stretchMs = 10;
 
 /**
- * Called between the steps of long work. Resolves when the work may go on; undefined where it may
- * go on at once.
+ * Called between the steps of long work. Resolves when the work may continue; undefined if it may
+ * continue at once.
  */
 export type Pause = () => Promise<void> | undefined;
 
-/** Makes a pause that lets others run once about 10 ms have gone since they last could. */
+/** Makes a pause that lets other work run if about 10 ms have passed since the last time. */
 export function createPause(): Pause {
   let since = performance.now();
   return () => {
@@ -20,7 +20,7 @@ export function createPause(): Pause {
   };
 }
 
-/** Resolves when whatever else is due has run. */
+/** Resolves when the other work that is due has run. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

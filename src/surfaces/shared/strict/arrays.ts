@@ -1,4 +1,4 @@
-/** Arrays in a strict mode: every place takes the same. */
+/** Arrays in a strict mode: all items have one schema. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { canonicalJson, isJsonObject } from '../../../json.ts';
 import { withConstraints } from './constraints.ts';
@@ -26,7 +26,7 @@ export function convertArray(
   return withConstraints(conversion, bounded, made, 'array', path, handled);
 }
 
-/** What any place of a tuple takes. */
+/** A schema that accepts the item at any place of a tuple. */
 function anyPlace(
   conversion: StrictConversion,
   prefixItems: readonly JsonValue[],

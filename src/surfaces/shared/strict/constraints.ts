@@ -1,4 +1,7 @@
-/** Keywords that constrain a value: kept where the mode takes them, else moved into words. */
+/**
+ * Keywords that constrain a value. They are kept if the mode accepts them, and otherwise described
+ * in words.
+ */
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { escapePointer } from '../../../json.ts';
 import { lose, type StrictConversion } from './conversion.ts';
@@ -8,8 +11,8 @@ import type { StrictRules } from './rules.ts';
 /** Keywords for a reader, which constrain no value. */
 export const annotations: readonly string[] = ['title', 'description'];
 /**
- * Keywords that are left out without a loss. They name the dialect, or hold what is referred to and
- * moves to the root.
+ * Keywords that are left out without a loss. They name the dialect, or hold definitions that move
+ * to the root.
  */
 export const silent: readonly string[] = [
   '$schema',

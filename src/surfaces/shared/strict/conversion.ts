@@ -1,4 +1,4 @@
-/** What one conversion to a strict mode has found so far, and what its parts share. */
+/** The state of one conversion to a strict mode, which its parts share. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { nullReader } from '../../../surface-port.ts';
 import type { SchemaLoss } from '../listing.ts';
@@ -6,8 +6,8 @@ import { budgetOf } from '../merged-parts.ts';
 import type { StrictRules } from './rules.ts';
 
 /**
- * Places, keywords and values that are looked at for one schema. They count again wherever a
- * reference in `allOf` repeats them.
+ * The most places, keywords and values that are looked at for one schema. They count again wherever
+ * a reference in `allOf` repeats them.
  */
 export const mostWork = 50_000;
 
@@ -18,7 +18,7 @@ export interface StrictConversion {
   readonly document: JsonObject;
   /** What the strict schema says less of than the tool's own. */
   readonly losses: SchemaLoss[];
-  /** What the mode cannot say. One refusal makes the tool a non-strict one. */
+  /** What the mode cannot express. One refusal makes the tool non-strict. */
   readonly refusals: SchemaLoss[];
   /** The name of each schema that is referred to, however the reference is written. */
   readonly names: Map<JsonObject, string>;
@@ -31,7 +31,7 @@ export interface StrictConversion {
   readonly spend: (steps?: number) => boolean;
   /** Converts the schema at a place. */
   readonly convert: (schema: JsonValue | undefined, path: string) => JsonObject;
-  /** Null says of some property that it is left out. */
+  /** Null means "left out" for some property. */
   nullable: boolean;
   /** Places around the current one. */
   depth: number;
@@ -69,7 +69,7 @@ export function lose({ losses }: StrictConversion, path: string, message: string
   losses.push({ path, message });
 }
 
-/** Notes that the mode cannot say what a place takes. The result is never shown. */
+/** Notes that the mode cannot express what a place accepts. The result is never shown. */
 export function refuse({ refusals }: StrictConversion, path: string, message: string): JsonObject {
   refusals.push({ path, message });
   return {};

@@ -7,7 +7,7 @@ import type { StrictLimits } from './rules.ts';
 const longEnum = 250;
 
 /**
- * What is too large, in words; undefined for a schema within the limits. Reads schemas that
+ * Describes what is too large; undefined for a schema within the limits. Only for schemas that
  * {@link toStrictSchema} made.
  */
 export function beyondLimits(schema: JsonObject, limits: StrictLimits): string | undefined {
@@ -26,7 +26,7 @@ export function beyondLimits(schema: JsonObject, limits: StrictLimits): string |
 
   function measure(schema: JsonValue | undefined, depth: number): void {
     if (!isJsonObject(schema)) return;
-    // Own members alone: an `items` on Object.prototype would be found in itself without end.
+    // Own members only: an `items` on `Object.prototype` would contain itself without end.
     const value: JsonObject = Object.assign(Object.create(null), schema);
     const deeper = value.properties === undefined && value.items === undefined ? depth : depth + 1;
     size.depth = Math.max(size.depth, deeper);

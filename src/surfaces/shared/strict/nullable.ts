@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../../index.ts';
 
 /**
  * The types that a schema names, each once; without them, the type that its keywords imply. Empty
- * where neither says anything.
+ * if there are none of either.
  */
 export function typesOf({ type, properties }: JsonObject): readonly string[] {
   if (typeof type === 'string') return [type];
@@ -12,7 +12,7 @@ export function typesOf({ type, properties }: JsonObject): readonly string[] {
   return properties === undefined ? [] : ['object'];
 }
 
-/** A schema that also takes null. */
+/** Returns a schema that also accepts null. */
 export function toNullable(schema: JsonObject): JsonObject {
   const { title, description, ...rest } = schema;
   if (Array.isArray(rest.anyOf))
@@ -28,7 +28,8 @@ export function toNullable(schema: JsonObject): JsonObject {
       : {};
     return { ...schema, type: [...types, 'null'], ...values };
   }
-  // Words stay outside: there they describe the property, not one of its alternatives.
+  // The title and description stay outside, where they describe the property and not one of its
+  // alternatives.
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),

@@ -1,4 +1,4 @@
-/** Objects in a strict mode: closed, and with every property required where the rules say so. */
+/** Objects in a strict mode: closed, and with every property required if the rules demand it. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { escapePointer, isJsonObject } from '../../../json.ts';
 import { withConstraints } from './constraints.ts';
@@ -54,12 +54,14 @@ export function convertObject(
   return withConstraints(conversion, schema, made, undefined, path, handled);
 }
 
-/** Properties of any name are allowed: strict modes close such an object, and that is a loss. */
+/**
+ * Whether properties of any name are allowed. Strict modes close such an object, which is a loss.
+ */
 function allowsAnyName({ additionalProperties: additional }: JsonObject): boolean {
   return additional === true || (isJsonObject(additional) && Object.keys(additional).length === 0);
 }
 
-/** Why an object cannot be closed; undefined where it can. */
+/** Why an object cannot be closed; undefined if it can. */
 function opennessOf(schema: JsonObject, empty: boolean): string | undefined {
   const { additionalProperties: additional, patternProperties, properties } = schema;
   const anyName = allowsAnyName(schema);

@@ -1,4 +1,4 @@
-/** One place of a schema in a strict mode: what stands there decides which part converts it. */
+/** One place of a schema in a strict mode. Its keywords decide which part converts it. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { isJsonObject } from '../../../json.ts';
 import { mergedParts } from '../merged-parts.ts';
@@ -11,7 +11,7 @@ import { refer } from './references.ts';
 import { convertUnion } from './unions.ts';
 import { convertValues } from './values.ts';
 
-/** Places within places, so that the conversion keeps within its stack. */
+/** The deepest nesting of places, so that the conversion does not overflow the stack. */
 const mostNested = 400;
 
 /** Converts a place and everything below it. */
@@ -20,7 +20,7 @@ export function convertPlace(
   schema: JsonValue | undefined,
   path: string,
 ): JsonObject {
-  // One refusal decides: what would be made from here on is never shown.
+  // After one refusal the result is never shown, so the rest is not converted.
   if (conversion.refusals.length > 0) return {};
   const steps = isJsonObject(schema) ? 1 + Object.keys(schema).length : 1;
   if (!conversion.spend(steps) || conversion.depth >= mostNested)
@@ -71,7 +71,10 @@ function wordsOf(schema: JsonObject): JsonObject {
   );
 }
 
-/** A schema that names its types: each is an alternative of its own, and null joins any of them. */
+/**
+ * Converts a schema that names its types. Each type becomes an alternative of its own, and null can
+ * be added to any of them.
+ */
 function convertTypes(
   conversion: StrictConversion,
   schema: JsonObject,

@@ -1,10 +1,10 @@
-/** References in a strict mode: what they lead to becomes a definition at the root. */
+/** References in a strict mode: their targets become definitions at the root. */
 import type { JsonObject } from '../../../index.ts';
 import { isJsonObject } from '../../../json.ts';
 import { followReference, pointerOf } from '../../../schema/local-reference.ts';
 import { refuse, type StrictConversion } from './conversion.ts';
 
-/** The reference to use instead: `#`, or a name in `$defs`. */
+/** Returns the reference to use instead: `#`, or a name in `$defs`. */
 export function refer(
   conversion: StrictConversion,
   reference: string,
@@ -25,7 +25,7 @@ export function refer(
   const known = names.get(target);
   if (known !== undefined) return `#/$defs/${known}`;
   const name = freeName(reference, definitions);
-  // Before it is converted, so that it may refer to itself, and in the order of first use.
+  // Named before it is converted, so that it can refer to itself, and in the order of first use.
   names.set(target, name);
   definitions.set(name, {});
   open.add(target);

@@ -1,23 +1,24 @@
-/** What a provider's strict mode takes of JSON Schema. */
+/** The parts of JSON Schema that a provider's strict mode accepts. */
 
 /** One provider's strict mode. */
 export interface StrictRules {
-  /** How its messages name it. */
+  /** The name of the mode in messages. */
   readonly mode: string;
   /**
-   * Every property has to be required, so that optional ones become nullable; else they stay
-   * optional.
+   * Whether every property must be required, so that optional ones become nullable. If false, they
+   * stay optional.
    */
   readonly allRequired: boolean;
-  /** Schemas may refer to themselves. */
+  /** Whether schemas may refer to themselves. */
   readonly recursion: boolean;
   /**
-   * Keywords that constrain a value, by its type. What is not here is taken out, with a warning.
+   * The accepted keywords that constrain a value, by its type. Other keywords are removed, with a
+   * warning.
    */
   readonly keywords: Readonly<Record<'string' | 'number' | 'array', readonly string[]>>;
-  /** Values of `format`. */
+  /** The accepted values of `format`. */
   readonly formats: readonly string[];
-  /** Most items that `minItems` may ask for. */
+  /** The highest accepted value of `minItems`. */
   readonly mostMinItems: number;
   /** Sizes beyond which a request would be refused. */
   readonly limits: StrictLimits;
@@ -25,15 +26,18 @@ export interface StrictRules {
 
 /** Sizes of one schema. */
 export interface StrictLimits {
-  /** Objects and arrays within each other, definitions apart. */
+  /** The deepest nesting of objects and arrays, in each definition and in the root. */
   readonly depth: number;
-  /** Properties of all objects. */
+  /** The most properties of all objects together. */
   readonly properties: number;
-  /** Values of all enumerations. */
+  /** The most values of all enumerations together. */
   readonly enumValues: number;
-  /** Characters of all names of properties and definitions and all enumerated texts. */
+  /**
+   * The most characters of all names of properties and definitions and all enumerated texts
+   * together.
+   */
   readonly characters: number;
-  /** Characters of the texts of one enumeration, where it has more than 250 of them. */
+  /** The most characters of the texts of one enumeration that has more than 250 of them. */
   readonly longEnumCharacters: number;
 }
 
@@ -50,7 +54,7 @@ const formats = [
 ];
 const unlimited = Number.POSITIVE_INFINITY;
 
-/** OpenAI's, as its guide to structured outputs lists it. */
+/** OpenAI's strict mode, as its guide to structured outputs describes it. */
 export const openaiStrictRules: StrictRules = Object.freeze({
   mode: 'strict mode',
   allRequired: true,
@@ -72,8 +76,8 @@ export const openaiStrictRules: StrictRules = Object.freeze({
 });
 
 /**
- * Anthropic's: properties may stay optional, numbers and lengths cannot be bounded, and nothing
- * refers to itself.
+ * Anthropic's strict mode: properties may stay optional, numbers and lengths cannot be bounded, and
+ * schemas cannot refer to themselves.
  */
 export const anthropicStrictRules: StrictRules = Object.freeze({
   mode: 'strict tool use',

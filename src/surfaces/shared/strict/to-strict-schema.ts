@@ -1,4 +1,4 @@
-/** Strict mode: the subset of JSON Schema that a provider can hold its model to. */
+/** Strict mode: the subset of JSON Schema to which a provider can restrict its model. */
 import type { JsonObject } from '../../../index.ts';
 import type { ConvertedSchema } from '../listing.ts';
 import { toObjectRoot } from '../object-root.ts';
@@ -8,10 +8,10 @@ import { convertPlace } from './places.ts';
 import type { StrictRules } from './rules.ts';
 
 /**
- * The schema in a strict mode. Every object is closed and every property required; where the rules
- * ask for that, optional properties take null instead. References are kept, and other keywords are
- * removed, with a loss for each place. Where the subset cannot say what the tool takes, the result
- * is the plain schema and `strict` is false.
+ * The schema in a strict mode. Every object is closed. If the rules demand that every property is
+ * required, optional properties accept null instead. References are kept, and other keywords are
+ * removed, with a loss for each place. If the subset cannot express what the tool accepts, the
+ * result is the plain schema and `strict` is false.
  */
 export function toStrictSchema(schema: JsonObject, rules: StrictRules): ConvertedSchema {
   const root = toObjectRoot(schema);
@@ -36,7 +36,10 @@ export function toStrictSchema(schema: JsonObject, rules: StrictRules): Converte
   return { schema: made, losses, nullable: conversion.nullable, strict: true };
 }
 
-/** The plain schema. Calls are still checked; the model is merely not held to the schema. */
+/**
+ * Returns the plain schema. Calls are still validated; only the model is not restricted to the
+ * schema.
+ */
 function loose(
   root: ConvertedSchema,
   { mode }: StrictRules,

@@ -4,7 +4,9 @@ import { isJsonObject } from '../../../json.ts';
 import { alternatives } from '../../../surface-port.ts';
 import { lose, refuse, type StrictConversion } from './conversion.ts';
 
-/** @param keywords The keywords of the schema, without words and what moves elsewhere. */
+/**
+ * @param keywords The keywords of the schema, without annotations and those that move elsewhere.
+ */
 export function convertUnion(
   conversion: StrictConversion,
   schema: JsonObject,
@@ -40,8 +42,8 @@ export function convertUnion(
 }
 
 /**
- * A property for which null means "left out" in one alternative and is a value in another. When
- * such a null comes back, the two could not be told apart.
+ * Finds a property for which null means "left out" in one alternative and is a value in another. If
+ * the model wrote such a null, its meaning would be unclear.
  */
 function nullInOneOnly(conversion: StrictConversion, union: JsonObject): string | undefined {
   const { spend, takesNull } = conversion;

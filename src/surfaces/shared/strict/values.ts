@@ -4,7 +4,9 @@ import { dropKeyword } from './constraints.ts';
 import { refuse, type StrictConversion } from './conversion.ts';
 import { typesOf } from './nullable.ts';
 
-/** @param keywords The keywords of the schema, without words and what moves elsewhere. */
+/**
+ * @param keywords The keywords of the schema, without annotations and those that move elsewhere.
+ */
 export function convertValues(
   conversion: StrictConversion,
   schema: JsonObject,
