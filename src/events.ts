@@ -133,9 +133,11 @@ export interface Emitter<M> {
    * Adds a listener to events of one type, or to all with `*`. The returned function removes it.
    * @throws MisuseError `invalid_option` if the listener is not a function.
    * @example
+   * ```ts
    * const stop = session.events.on('tool:error', ({ toolName, error }) => {
    *   console.warn(toolName, error.code);
    * });
+   * ```
    */
   on<K extends keyof M>(type: K, listener: (event: M[K]) => void): () => void;
   on(

@@ -31,9 +31,11 @@ export type BeforeAnswer =
  * Host code that runs around the calls of a session. Before hooks run in the order in which they
  * were added, after hooks in reverse order. Each has the registry's `policyTimeoutMs`.
  * @example
+ * ```ts
  * const stop = session.use({
  *   before: ({ input }) => ({ action: 'modify', input: { ...input, tenant: 'acme' } }),
  * });
+ * ```
  */
 export interface Hook {
   /**

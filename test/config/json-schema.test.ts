@@ -125,16 +125,26 @@ describe('docs/files.md', () => {
     },
   );
 
-  test('its first example loads whole', async () => {
-    const { at } = folder({
-      'host-tools.yaml': examples[0]!.code,
-      'tools/database.mjs': 'export const queryHandler = () => []; export const git = () => null;',
-      'tools/files.mjs': 'export const read_file = () => null;',
-    });
-    const report = await loadHostTools(at('host-tools.yaml'), new HostToolRegistry());
+  test.each([
+    ['its first example', 0, { 'greet.mjs': 'export const greet = ({ name }) => name;' }, 0],
+    [
+      'the example with profiles and rules',
+      1,
+      {
+        'tools/database.mjs':
+          'export const queryHandler = () => []; export const git = () => null;',
+        'tools/files.mjs': 'export const read_file = () => null;',
+      },
+      1,
+    ],
+  ])('%s loads whole', async (_, index, modules, least) => {
+    const { at } = folder({ 'host-tools.yaml': examples[index]!.code, ...modules });
+    const registry = new HostToolRegistry();
+    const report = await loadHostTools(at('host-tools.yaml'), registry);
     expect(report.failed).toEqual([]);
-    expect(report.profiles.length).toBeGreaterThan(0);
-    expect(report.rules).toBeGreaterThan(0);
+    expect(registry.list().length).toBeGreaterThan(0);
+    expect(report.profiles.length).toBeGreaterThanOrEqual(least);
+    expect(report.rules).toBeGreaterThanOrEqual(least);
   });
 
   test('names every key of the format', () => {

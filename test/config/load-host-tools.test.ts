@@ -555,7 +555,7 @@ profiles:
     });
     registry.register(mine);
     expect((await loadHostTools(at('a.json'), registry)).failed).toMatchObject([
-      { name: 'echo', reason: expect.stringMatching(/registered already/) },
+      { name: 'echo', reason: expect.stringMatching(/already registered/) },
     ]);
     expect(registry.get('echo')).toBe(mine);
   });

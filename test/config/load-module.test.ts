@@ -222,7 +222,7 @@ describe('definitions', () => {
         name: 'taken',
         section: 'tools',
         file: path,
-        reason: expect.stringContaining('registered already'),
+        reason: expect.stringContaining('already registered'),
       },
       {
         index: 2,

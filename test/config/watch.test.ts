@@ -248,7 +248,7 @@ describe('a broken edit keeps the last good state wholly, and is told', () => {
       'that takes a name of the host’s',
       { ...good, tools: [tool('a'), tool('host')] },
       'invalid_file',
-      /tools\[1\] `host`: .*registered already/,
+      /tools\[1\] `host`: .*already registered/,
       1,
     ],
     [
