@@ -1,11 +1,12 @@
 /**
- * The format of a file, once: what is checked here is what `host-tools.schema.json` tells editors.
+ * The format of a file. Both the checks and `host-tools.schema.json`, which editors use, come from
+ * here.
  */
 import { z } from 'zod';
 import { longestTimerMs } from '../options.ts';
 import { unknownKeys } from './issues.ts';
 
-/** An object that has these keys and no others. */
+/** An object with these keys and no others. */
 function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
@@ -14,7 +15,7 @@ function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z
   });
 }
 
-/** Several kinds of value; `expected` names them. */
+/** One of several kinds of value, which `expected` names in messages. */
 function oneOf<const Options extends readonly [z.ZodType, z.ZodType, ...z.ZodType[]]>(
   options: Options,
   expected: string,
@@ -30,8 +31,8 @@ const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
 const oneOrMore = z.array(scalar).min(1, 'expected at least one value');
 const values = z.record(z.string(), z.unknown());
 /**
- * What a schema must be, the library says itself when it compiles it; editors complete its
- * keywords.
+ * Lets editors complete the keywords of a schema. The library itself checks schemas when it
+ * compiles them.
  */
 const keywords = { $ref: 'http://json-schema.org/draft-07/schema#' };
 const schema = values.meta({ allOf: [keywords] });
@@ -67,7 +68,7 @@ const approval = oneOf(
   'true, false or { title, message?, risk? }',
 );
 
-/** Exactly one of the keys, beside those that are required. */
+/** An object with exactly one of the keys, besides those that are required. */
 function exactlyOne<Shape extends z.ZodRawShape>(
   shape: Shape,
   keys: readonly (keyof Shape & string)[],
@@ -183,7 +184,7 @@ export const ruleEntry = strict({
   description: 'A decision as data: which calls it matches, and what it says of them.',
 });
 
-/** Two spellings of one field each; a tool gives one of them at most. */
+/** Pairs of spellings of the same field. A tool may have at most one spelling of each pair. */
 export const spellings = [
   ['requires_approval', 'requiresApproval'],
   ['timeout', 'timeoutMs'],
@@ -360,8 +361,8 @@ export const profileEntry = strict({
 });
 
 /**
- * The whole file. What stands in it is checked entry by entry, so that one broken entry does not
- * spoil the others.
+ * The whole file. Its entries are checked one by one, so that a broken entry does not affect the
+ * others.
  */
 export const fileFormat = strict({
   $schema: z.string().optional().describe('Address of the JSON Schema, for editors.'),
@@ -378,7 +379,7 @@ export const fileFormat = strict({
     'treat it as code.',
 });
 
-/** What may stand at the top of a file. */
+/** The keys at the top level of a file. */
 export const topLevelKeys: readonly string[] = Object.keys(fileFormat.shape);
 
 export type ToolEntry = z.infer<typeof toolEntry>;

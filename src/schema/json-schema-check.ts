@@ -1,6 +1,6 @@
 /**
- * The structural check of a schema: one cheap walk that refuses what the compiler could not give a
- * meaning.
+ * The structural check of a schema: one cheap walk that refuses whatever the compiler could not
+ * interpret.
  */
 import { describe, messageOf } from '../errors.ts';
 import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
@@ -17,15 +17,18 @@ import { indexReferences, type References, resolveReference } from './json-schem
 import { isNativePattern, type PatternBudget, type SharedPatterns } from './pattern-budget.ts';
 
 export interface CheckOptions {
-  /** The host's own schema: a pattern beyond the linear engine is taken. */
+  /** True for the host's own schema: patterns that the linear engine cannot run are accepted. */
   readonly trusted: boolean;
-  /** Limits on its size. @default generous ones that keep the compiler within its stack */
+  /** Limits on the schema's size. @default {@link trustedLimits} */
   readonly limits?: SchemaLimits | undefined;
-  /** What is left for patterns, over several schemas. @default no bound but that of each */
+  /**
+   * The budget that the patterns of several schemas share.
+   * @default each schema has only its own limits
+   */
   readonly patterns?: SharedPatterns | undefined;
 }
 
-/** What the walk learned; the compiler builds on it. */
+/** The findings of the walk, for the compiler. */
 export interface CheckedSchema {
   readonly dialect: Dialect;
   /** Present when the document has references or identifiers. */
@@ -33,7 +36,7 @@ export interface CheckedSchema {
   readonly hasDefaults: boolean;
   readonly hasUnevaluated: boolean;
   readonly hasDynamicReferences: boolean;
-  /** Pointers of patterns that only the native engine can run. */
+  /** Pointers to the patterns that only the native engine can run. */
   readonly nativePatterns: readonly string[];
 }
 
@@ -42,8 +45,8 @@ interface Reference {
   readonly text: string;
   readonly pointer: string;
   /**
-   * A `$dynamicRef`: where it leads is known at validation only, so the step budget guards it and
-   * not the search for loops.
+   * True for a `$dynamicRef`. Its target is known only at validation, so the step budget bounds it
+   * instead of the search for loops.
    */
   readonly dynamic: boolean;
 }
@@ -51,9 +54,9 @@ interface Reference {
 interface Walk {
   readonly dialect: Dialect;
   readonly limits: SchemaLimits;
-  /** Where the walk started: `''`, or the reference that led there. */
+  /** The pointer at which the walk started: `''`, or that of the reference that led there. */
   base: string;
-  /** Keys from the start to here, not escaped. */
+  /** The keys from the start to the present place, not escaped. */
   readonly path: string[];
   depth: number;
   schemas: number;
@@ -64,14 +67,17 @@ interface Walk {
   hasDynamicReferences: boolean;
   readonly nativePatterns: string[];
   readonly patterns: PatternBudget;
-  /** Schemas walked already; a set only once there are references, for most schemas have none. */
+  /**
+   * The schemas that were walked. It becomes a set only for references, because most schemas have
+   * none.
+   */
   seen: JsonObject[] | Set<JsonObject>;
 }
 
 const { POSITIVE_INFINITY } = Number;
 
 /**
- * What the host's own schema may hold at most: generous, only what keeps the compiler within its
+ * The limits of the host's own schema. They are generous and only keep the compiler within its
  * stack.
  */
 export const trustedLimits: SchemaLimits = {
@@ -88,7 +94,8 @@ export const trustedLimits: SchemaLimits = {
 };
 
 /**
- * Walks a schema that is plain JSON.
+ * Walks a schema that is plain JSON. Longer than 60 lines, since the state of the walk, its two
+ * passes and the report on it are one sequence.
  * @throws MisuseError `invalid_schema` that names the place and the remedy.
  */
 export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): CheckedSchema {
@@ -121,8 +128,8 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
     const references =
       walk.references.length > 0 || walk.identified ? indexReferences(schema, dialect) : undefined;
     const targets = new Map<JsonObject, JsonValue>();
-    // Resolving may reach schemas in places that no keyword names; those are walked too and may add
-    // references.
+    // A reference may lead to a schema in a place that no keyword names. It is walked too, and may
+    // add references.
     if (references !== undefined) {
       const seen = new Set(walk.seen);
       walk.seen = seen;
@@ -180,8 +187,8 @@ function visit(schema: JsonValue, walk: Walk): void {
     const value = schema[key] as JsonValue;
     if (key === 'default' && !lone) walk.hasDefaults = true;
     const kind = walk.dialect.keywords.get(key);
-    // Beside a `$ref` of draft-07 nothing counts, but definitions are still walked: references lead
-    // there.
+    // Keywords beside a `$ref` of draft-07 are ignored, but definitions are still walked, because
+    // references lead there.
     if (kind === undefined || (lone && key !== '$ref' && key !== 'definitions')) continue;
     walk.path.push(key);
     visitKeyword(schema, key, kind, value, walk);
@@ -190,6 +197,10 @@ function visit(schema: JsonValue, walk: Walk): void {
   walk.depth--;
 }
 
+/**
+ * Checks the value of one keyword and visits its sub-schemas. Longer than 60 lines, since it is one
+ * flat table with a case for each kind of keyword.
+ */
 function visitKeyword(
   schema: JsonObject,
   key: string,
