@@ -19,6 +19,7 @@ import {
 } from './compile-keywords.ts';
 import type { CheckedSchema } from './json-schema-check.ts';
 import { isLoneReference, type JsonSchemaDocument, keyword } from './json-schema-dialect.ts';
+import { maxSchemaDepth } from './json-schema-limits.ts';
 import { type References, type Resource, resolveReference } from './json-schema-references.ts';
 import { type Evaluated, refuseAll } from './keywords-unevaluated.ts';
 import type { Pattern } from './keywords-value.ts';
@@ -34,6 +35,8 @@ interface Build {
   readonly nodes: Map<JsonObject, Node>;
   readonly targets: Map<JsonObject, JsonValue>;
   readonly patterns: Map<string, Pattern>;
+  /** How many nodes are being made inside each other. */
+  depth: number;
 }
 
 export interface CompiledNodes {
@@ -54,6 +57,7 @@ export function compileNodes(
     nodes: new Map(),
     targets: new Map(),
     patterns: new Map(),
+    depth: 0,
   };
   const root = inScope(subOf(document, build), undefined, document, build);
   return { check: root.check ?? (() => true), targets: build.targets };
@@ -80,6 +84,7 @@ function subOf(schema: JsonValue | undefined, build: Build): Sub {
 }
 
 function makeNode(schema: JsonObject, build: Build): Node {
+  if (++build.depth > maxSchemaDepth) throw new RangeError('nested too deeply');
   const node: Node = { check: undefined, mark: undefined, ready: false };
   build.nodes.set(schema, node);
   const { dialect, hasUnevaluated, references } = build.checked;
@@ -109,6 +114,7 @@ function makeNode(schema: JsonObject, build: Build): Node {
   node.mark = markOf(site);
   node.plain = plainOf(site);
   node.ready = true;
+  build.depth--;
   return node;
 }
 

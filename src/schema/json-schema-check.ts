@@ -11,7 +11,7 @@ import {
   type JsonSchemaDocument,
   schemaError,
 } from './json-schema-dialect.ts';
-import type { SchemaLimits } from './json-schema-limits.ts';
+import { maxSchemaDepth, type SchemaLimits } from './json-schema-limits.ts';
 import { refuseLoops } from './json-schema-loops.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
 import { isNativePattern, type PatternBudget, type SharedPatterns } from './pattern-budget.ts';
@@ -181,7 +181,7 @@ function visit(schema: JsonValue, walk: Walk): void {
   else walk.seen.add(schema);
   if (walk.depth > walk.limits.depth)
     refuse(walk, `sub-schemas nested deeper than ${walk.limits.depth}`);
-  walk.depth++;
+  if (++walk.depth > maxSchemaDepth) throw new RangeError('nested too deeply');
   const lone = isLoneReference(schema, walk.dialect);
   for (const key of Object.keys(schema)) {
     const value = schema[key] as JsonValue;

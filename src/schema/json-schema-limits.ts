@@ -26,3 +26,9 @@ export interface SchemaLimits extends PatternLimits {
    */
   readonly plainReferences: boolean;
 }
+
+/**
+ * How deep sub-schemas may be nested, also by chains of references. A document has at most 1 000
+ * levels. The stack is no such bound: how many frames fit depends on what the engine has optimised.
+ */
+export const maxSchemaDepth = 2_000;

@@ -310,7 +310,7 @@ describe("the host's part", () => {
   test.each([
     ['a way to wait for people without a secret', { approvalMode: 'suspend' }, 'secret'],
     ['a profile that there is not', { profile: 'none' }, 'profile'],
-    ['a policy that is none', { policies: [() => undefined] }, 'policy 0'],
+    ['a policy that is none', { policies: [() => undefined] }, 'policies[0]'],
     ['a hook that is none', { hooks: [5] }, 'hook'],
     ['an approver that is none', { approver: 'ann' }, 'approver'],
     ['facts that are none', { facts: 5 }, 'facts'],

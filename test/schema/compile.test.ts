@@ -108,7 +108,7 @@ describe('a schema as a document', () => {
   });
 
   test('whose references are a chain that is too long to be followed is refused', () => {
-    const count = 40_000;
+    const count = 2_000;
     const $defs = Object.fromEntries(
       Array.from({ length: count }, (_, index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }]),
     );

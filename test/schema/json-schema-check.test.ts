@@ -372,7 +372,7 @@ describe('from outside', () => {
   });
 });
 
-test('what is nested too deeply for the stack is refused in words', () => {
+test('what is nested too deeply is refused in words, before the stack is used up', () => {
   const deep = repeat(50_000, () => 0).reduce<JsonObject>((not) => ({ not }), {});
   expect(() => checkSchema({ $ref: '#/x', x: deep }, { trusted: true })).toThrow(
     'Invalid JSON Schema at `#`: the schema is nested too deeply',
