@@ -3,10 +3,10 @@
  * happens here.
  */
 import type { Rule } from '../index.ts';
-import { ruleEntry } from './format.ts';
 import type { ModuleVersions } from './import-module.ts';
 import { explainIssues } from './issues.ts';
 import type { RawEntry, RawFile } from './read-file.ts';
+import { ruleEntry } from './rule-format.ts';
 import { type PreparedTool, prepareTool } from './tool-entry.ts';
 
 /** The sections that a load takes from a file. */

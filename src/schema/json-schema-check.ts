@@ -2,8 +2,8 @@
  * The structural check of a schema: one cheap walk that refuses whatever the compiler could not
  * interpret.
  */
-import { describe, messageOf } from '../errors.ts';
-import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { describe } from '../errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import {
   type Dialect,
   dialectOf,
@@ -11,10 +11,12 @@ import {
   type JsonSchemaDocument,
   schemaError,
 } from './json-schema-dialect.ts';
+import { checkNames, checkPattern, checkType } from './json-schema-keyword-values.ts';
 import { maxSchemaDepth, type SchemaLimits } from './json-schema-limits.ts';
 import { refuseLoops } from './json-schema-loops.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
-import { isNativePattern, type PatternBudget, type SharedPatterns } from './pattern-budget.ts';
+import { pointerOf, type Reference, refuse, type Walk } from './json-schema-walk.ts';
+import type { SharedPatterns } from './pattern-budget.ts';
 
 export interface CheckOptions {
   /** True for the host's own schema: patterns that the linear engine cannot run are accepted. */
@@ -38,40 +40,6 @@ export interface CheckedSchema {
   readonly hasDynamicReferences: boolean;
   /** Pointers to the patterns that only the native engine can run. */
   readonly nativePatterns: readonly string[];
-}
-
-interface Reference {
-  readonly holder: JsonObject;
-  readonly text: string;
-  readonly pointer: string;
-  /**
-   * True for a `$dynamicRef`. Its target is known only at validation, so the step budget bounds it
-   * instead of the search for loops.
-   */
-  readonly dynamic: boolean;
-}
-
-interface Walk {
-  readonly dialect: Dialect;
-  readonly limits: SchemaLimits;
-  /** The pointer at which the walk started: `''`, or that of the reference that led there. */
-  base: string;
-  /** The keys from the start to the present place, not escaped. */
-  readonly path: string[];
-  depth: number;
-  schemas: number;
-  readonly references: Reference[];
-  identified: boolean;
-  hasDefaults: boolean;
-  hasUnevaluated: boolean;
-  hasDynamicReferences: boolean;
-  readonly nativePatterns: string[];
-  readonly patterns: PatternBudget;
-  /**
-   * The schemas that were walked. It becomes a set only for references, because most schemas have
-   * none.
-   */
-  seen: JsonObject[] | Set<JsonObject>;
 }
 
 const { POSITIVE_INFINITY } = Number;
@@ -160,14 +128,6 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
       throw schemaError('', 'the schema is nested too deeply', error);
     throw error;
   }
-}
-
-function refuse(walk: Walk, message: string, cause?: unknown): never {
-  throw schemaError(pointerOf(walk), message, cause);
-}
-
-function pointerOf(walk: Walk): string {
-  return walk.base + walk.path.map((key) => `/${escapePointer(key)}`).join('');
 }
 
 function visit(schema: JsonValue, walk: Walk): void {
@@ -291,52 +251,6 @@ function visitMap(key: string, kind: string, value: JsonValue, walk: Walk): void
     if (kind === 'dependencies' && Array.isArray(item)) checkNames(item, walk);
     else visit(item, walk);
     walk.path.pop();
-  }
-}
-
-const typeNames: ReadonlySet<JsonValue> = new Set([
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'object',
-  'array',
-  'null',
-]);
-
-function checkType(value: JsonValue, walk: Walk): void {
-  if (
-    typeof value === 'string'
-      ? typeNames.has(value)
-      : Array.isArray(value) &&
-        value.length > 0 &&
-        value.every((name: JsonValue) => typeNames.has(name))
-  ) {
-    if (walk.limits.uniqueTypes && Array.isArray(value) && new Set(value).size < value.length)
-      refuse(walk, 'a type is named more than once');
-    return;
-  }
-  refuse(
-    walk,
-    'expected string, number, integer, boolean, object, array, null or an array of these, got ' +
-      `${describe(value)}`,
-  );
-}
-
-function checkNames(value: JsonValue, walk: Walk): void {
-  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string'))
-    refuse(walk, `expected an array of property names, got ${describe(value)}`);
-  if (value.length > walk.limits.enum)
-    refuse(walk, `${value.length} names; at most ${walk.limits.enum} are accepted`);
-}
-
-function checkPattern(value: JsonValue, walk: Walk): void {
-  if (typeof value !== 'string')
-    refuse(walk, `expected a regular expression as a string, got ${describe(value)}`);
-  try {
-    if (isNativePattern(value, walk.patterns)) walk.nativePatterns.push(pointerOf(walk));
-  } catch (error) {
-    refuse(walk, messageOf(error), error);
   }
 }
 

@@ -28,7 +28,8 @@ export interface SchemaLimits extends PatternLimits {
 }
 
 /**
- * How deep sub-schemas may be nested, also by chains of references. A document has at most 1 000
- * levels. The stack is no such bound: how many frames fit depends on what the engine has optimised.
+ * Maximum nesting of sub-schemas, chains of references included. A document has at most 1 000
+ * levels. The call stack is not a reliable bound, because the number of frames that fit depends on
+ * what the engine has optimised.
  */
 export const maxSchemaDepth = 2_000;
