@@ -17,7 +17,7 @@ export type CallStatus = 'succeeded' | CodeRow['status'];
 export interface ToolError {
   /** Stable; the one thing to branch on. */
   readonly code: ErrorCode;
-  /** For the model or a person: what was wrong and what to do. */
+  /** Says, for the model or a person, what was wrong and what to do. */
   readonly message: string;
   /** A stable machine-readable reason below the code, such as `branch_prefix_required`. */
   readonly reason?: string;
@@ -25,14 +25,14 @@ export interface ToolError {
   readonly ruleId?: string;
   /** The layer that decided: `registry`, `profile:<id>`, `session`, `tool`, … */
   readonly source?: string;
-  /** Whether the same call may succeed later. @default by the code */
+  /** Whether the same call may succeed later. @default what {@link errorCodes} says of the code */
   readonly retryable: boolean;
-  /** Further data by the code or by the handler's `fail()`. Secrets are redacted. */
+  /** Further data that the code defines or the handler passed to `fail()`. Secrets are redacted. */
   readonly details?: JsonValue;
   /**
-   * What the host's own code threw, where that ended the call: a policy, check, hook, schema,
-   * approver, store or handler. Not enumerable, so that no JSON, event or model gets it; secrets
-   * are not scrubbed from it.
+   * What the host's own code threw, if that ended the call: a policy, check, hook, schema,
+   * approver, store or handler. Not enumerable, so it reaches no JSON, event or model. Secrets are
+   * not scrubbed from it.
    */
   readonly cause?: unknown;
 }
@@ -59,7 +59,7 @@ const noParts: ToolErrorParts = Object.freeze({
  * cleanly.
  */
 export function toolError(code: ErrorCode, message: string, parts?: ToolErrorParts): ToolError {
-  // Own members only: a `reason` on `Object.prototype` does not belong to this error.
+  // Reads own members only: a `reason` on `Object.prototype` does not belong to this error.
   const { reason, ruleId, source, retryable, details }: ToolErrorParts =
     parts === undefined ? noParts : { ...noParts, ...parts };
   const error = deniedError(code, message, reason, ruleId, source);
@@ -69,8 +69,8 @@ export function toolError(code: ErrorCode, message: string, parts?: ToolErrorPar
 }
 
 /**
- * {@link toolError} with separate arguments. A denial is built for every refused call, and collecting
- * its parts in an object costs as much as the decision.
+ * {@link toolError} with separate arguments. A denial is built for every refused call, and
+ * collecting its parts in an object costs as much as the decision.
  */
 export function deniedError(
   code: ErrorCode,
@@ -90,7 +90,7 @@ export function deniedError(
   return error;
 }
 
-/** Adds what was thrown as `cause`, which is not enumerable: only code finds it. */
+/** Adds what was thrown as `cause`. It is not enumerable, so serialising the error omits it. */
 export function withCause(error: ToolError, cause: unknown): ToolError {
   return Object.defineProperty(error, 'cause', {
     value: cause,
@@ -119,9 +119,9 @@ export type MisuseCode =
   | 'invalid_file';
 
 /**
- * The only error that is thrown: for a host's programming mistakes, synchronously, where they are
- * made. Recognise it by `name` or {@link isMisuseError}; `instanceof` fails for a second installed
- * copy of the package.
+ * The only error that is thrown. It reports a host's programming mistake, synchronously and where
+ * the mistake is made. Recognise it by `name` or {@link isMisuseError}; `instanceof` fails for a
+ * second installed copy of the package.
  *
  * @example
  * ```ts

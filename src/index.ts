@@ -1,4 +1,4 @@
-/** The core's public list. */
+/** The public exports of the core. */
 
 // Tools
 

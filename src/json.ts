@@ -14,7 +14,7 @@ export {
   type JsonValue,
 } from './json/value.ts';
 
-/** A copy of a value that is already JSON, without checks: the first copy made them. */
+/** Copies a value that is already JSON, without checks, because the first copy made them. */
 export function cloneJson<T extends JsonValue>(value: T): T;
 export function cloneJson(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
@@ -34,7 +34,7 @@ export function cloneJson(value: JsonValue): JsonValue {
  */
 export function canonicalJson(value: JsonValue): string {
   if (isScalar(value)) return JSON.stringify(value);
-  // Long lists are mostly of numbers or texts, and the engine writes those several times as fast.
+  // Long lists mostly hold numbers or strings, which `JSON.stringify` writes several times as fast.
   if (Array.isArray(value))
     return value.every(isScalar)
       ? JSON.stringify(value)
@@ -51,8 +51,8 @@ function isScalar(value: JsonValue): boolean {
 }
 
 /**
- * A frozen copy of a value that is already JSON. It is written member by member: a frozen copy that
- * was made by spreading takes engines five times the memory.
+ * Makes a frozen copy of a value that is already JSON. The copy is built member by member, because
+ * a spread copy takes five times the memory once it is frozen.
  */
 export function frozenJson<T extends JsonValue>(value: T): T;
 export function frozenJson(value: JsonValue): JsonValue {

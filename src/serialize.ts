@@ -4,7 +4,7 @@ import type { JsonValue } from './json.ts';
 import type { ToolResult } from './result.ts';
 
 /**
- * The model-visible text: strings as they are, other output as JSON, `Success` for no output,
+ * The text that the model sees: a string unchanged, other output as JSON, `Success` for no output,
  * `Error: …` for a failure. Control characters other than tab, line feed and carriage return, and
  * lone surrogates, are dropped.
  *
@@ -21,7 +21,7 @@ export function serializeOutput(result: ToolResult): string {
   return sanitizeText(outputText(result.output));
 }
 
-/** The text of an output before it is sanitised; what a budget measures. */
+/** The text of an output before it is sanitised. Budgets measure this text. */
 export function outputText(output: unknown): string {
   if (output === null || output === undefined) return 'Success';
   if (typeof output === 'string') return output;
@@ -30,10 +30,10 @@ export function outputText(output: unknown): string {
   return typeof output === 'object' ? JSON.stringify(output as JsonValue) : String(output);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters
 const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\p{Cs}/gu;
 
-/** Drops what confuses a terminal or a protocol; whole surrogate pairs stay. */
+/** Drops characters that confuse a terminal or a protocol. Complete surrogate pairs are kept. */
 export function sanitizeText(text: string): string {
   return text.replaceAll(unwanted, '');
 }

@@ -15,9 +15,9 @@ export interface CliOutput {
 export interface CliIo {
   /** Read by `--input -`. If it is a terminal, approvals are answered here. */
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
-  /** Gets the answer and nothing else. */
+  /** Receives the answer and nothing else. */
   readonly stdout: CliOutput;
-  /** Gets errors, logs, progress and questions. */
+  /** Receives errors, logs, progress and questions. */
   readonly stderr: CliOutput;
   /** An absolute path. Relative paths start from it, and it is the `cwd` of calls. */
   readonly cwd: string;
@@ -33,8 +33,8 @@ export interface CliIo {
 }
 
 /**
- * Writes a text and waits until it is passed on. It is not an error if the reader has gone, because
- * no one is left to read it.
+ * Writes a text and waits until it is passed on. It is not an error if the reader has closed the
+ * pipe, because then the text has no reader.
  */
 export function writeOut(output: CliOutput, text: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -57,7 +57,7 @@ function optionJson(name: OptionName): object {
   return { name, ...optionTable[name] };
 }
 
-/** The command's name with what follows it. */
+/** The command's name with its usage. */
 export function usageOf({ name, usage }: Command): string {
   return usage === '' ? name : `${name} ${usage}`;
 }

@@ -98,7 +98,7 @@ async function open(
   try {
     return await untilInterrupted(opening, signal);
   } catch (error) {
-    // After an interruption: a connection that opens late is closed again.
+    // If the command was interrupted, a connection that opens late is closed again.
     opening.then((late) => late.close()).catch(() => {});
     throw isMisuseError(error) && error.code !== 'missing_dependency'
       ? error
@@ -122,7 +122,7 @@ async function review(
     const found = imported.found(name);
     return found === undefined ? undefined : pinnedOf(found);
   };
-  // The definitions of this moment: later changes of the server are compared the next time.
+  // The present definitions are compared. Later changes of the server are compared in the next run.
   const changes = imported.drift.map(({ name }) => ({
     change: changeOf(name, before.get(name), foundOf(name)),
     found: foundOf(name),

@@ -93,7 +93,7 @@ export function parseLine(argv: readonly string[]): ParsedLine {
     if (token.kind !== 'option' || unknown !== undefined) continue;
     const row = rows.get(token.name);
     if (row === undefined) {
-      // Of `-profile` the parser makes `-p -r -o …`.
+      // The parser splits `-profile` into `-p -r -o …`.
       unknown = token.rawName.startsWith('--')
         ? token.rawName
         : (argv[token.index]?.split('=', 1)[0] ?? token.rawName);

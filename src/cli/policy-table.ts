@@ -127,7 +127,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** As files of tools are read: `.json` is JSON and nothing else, any other name is YAML. */
+/** Parses as for files of tools: `.json` is JSON, any other name is YAML. */
 async function parse(file: string, text: string): Promise<{ value: unknown; lineOf: LineOf }> {
   const lines = lineStarts(text);
   try {

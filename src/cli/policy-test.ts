@@ -1,6 +1,6 @@
 /**
- * `policy test`: checks that each call of a table gets the expected decision. It judges as
- * `explain` does, and nothing runs.
+ * `policy test`: checks that each call of a table gets the expected decision. It decides as
+ * `explain` does, and no handler runs.
  */
 
 import { messageOf } from '../errors.ts';

@@ -6,7 +6,7 @@ import { escapeUnseen } from '../surfaces/shared/approval-input.ts';
 
 /**
  * Control characters, line and paragraph separators, bidirectional and invisible characters, and
- * lone surrogates. Not the selector that colours emoji.
+ * lone surrogates. The selector that colours emoji is allowed.
  */
 const unsafe = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 const short = new Map([
@@ -37,9 +37,7 @@ export function headline(text: string, most = 100): string {
   return printable(chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : line);
 }
 
-/**
- * JSON that is safe on a terminal. A parser reads the same value from it.
- */
+/** JSON that is safe on a terminal. A parser reads the same value from it. */
 export function jsonText(value: unknown, indent = 0): string {
   return escapeUnseen(JSON.stringify(value, undefined, indent) ?? 'null');
 }

@@ -29,8 +29,8 @@ const mostTold = 10;
 /**
  * Starts to guard a process. A call to `process.exit` by other code is shown, and throws. Unhandled
  * rejections and uncaught exceptions are shown, unless `validate` is running, which has them in its
- * report. A process that ends without {@link RunGuard.leave} ends with 1.
- * One function, because its listeners share the count of lines and the process's own functions.
+ * report. A process that ends without {@link RunGuard.leave} ends with 1. Longer than 60 lines,
+ * since its listeners share the count of lines and the process's own functions.
  * @param tell Shows one line.
  */
 export function guardRun(host: NodeJS.Process, tell: (line: string) => void): RunGuard {

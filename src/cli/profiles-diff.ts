@@ -95,7 +95,7 @@ type State = ReturnType<typeof stateOf>;
 type Compiled = NonNullable<State['profile']>['rules'][number];
 
 /**
- * The rules as they were written, by their compiled form. A compiled rule names its profile, and a
+ * The rules as written, by their compiled form. A compiled rule names its profile, and a
  * profile's compiled rules have the order of its written ones.
  */
 function givenRules(profiles: State['registry']['profiles']): ReadonlyMap<Compiled, Rule> {
@@ -223,7 +223,7 @@ function ruleLine({ id, effect, rule, tools }: RuleRow): string {
   return `${effect} ${rest === '' ? touched.replace(/,$/, '') : touched}${rest} (${printable(id)})`;
 }
 
-/** The tools that a rule names, as they were written. */
+/** The tools that a rule names, as written. */
 function subjectOf({ tools, tags, annotations, source }: Rule): string {
   const parts = [tools === undefined ? 'every tool' : [tools].flat().map(printable).join(' or ')];
   if (tags !== undefined) parts.push(`tagged ${[tags].flat().map(printable).join(' or ')}`);

@@ -10,7 +10,7 @@ const quietMs = 30;
 
 /**
  * Discards what was typed before a question is shown, because it cannot be the answer. Resolves
- * when nothing has come for a moment, at the end of input, and when the question is closed.
+ * when no input has arrived for a moment, at the end of input, and when the question is closed.
  */
 export function discardTyped(stdin: CliIo['stdin'], signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -19,8 +19,9 @@ export interface RelayRedis {
 }
 
 /**
- * Connects, and waits until Redis answers. @throws CliFault 2 for what is no address of Redis; 1
- * when it cannot be reached, or ioredis is not installed
+ * Connects, and waits until Redis answers.
+ * @throws CliFault 2 if the URL is not an address of Redis; 1 if Redis cannot be reached or ioredis
+ * is not installed
  */
 export async function openRelayRedis(url: string, io: CliIo, screen: Screen): Promise<RelayRedis> {
   // An address may hold a password, so it is never shown.
@@ -32,7 +33,8 @@ export async function openRelayRedis(url: string, io: CliIo, screen: Screen): Pr
   const client = new Redis(url, { autoResendUnfulfilledCommands: false, lazyConnect: true });
   let told = '';
   client.on('error', (error: unknown) => {
-    // Once for each way in which it fails: it is tried again and again.
+    // A failure is shown again only if another one or a connection came between, because ioredis
+    // retries for ever.
     const code = String((error as { code?: unknown }).code ?? 'error');
     if (code !== told) screen.note(`warning: Redis: ${code}`);
     told = code;

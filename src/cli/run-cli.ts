@@ -166,7 +166,8 @@ async function execute(
       },
     });
     screen.clear();
-    // Before anything is closed, because a clean-up that hangs must not hold back the answer.
+    // The answer is printed before anything is closed, because a clean-up that hangs must not hold
+    // it back.
     if (!silent) await print(io, options.json ? jsonText(json) : text);
     return exit;
   } catch (error) {

@@ -23,7 +23,7 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
   const guard = guardRun(host, (line) => show(`host-tools: ${line}`));
   const interrupt = new AbortController();
   const interrupted = (): void => {
-    // At the second interruption, nothing that still runs is waited for.
+    // The second interruption ends the process without waiting for anything that still runs.
     if (interrupt.signal.aborted) guard.leave(interruptedExit);
     interrupt.abort();
   };

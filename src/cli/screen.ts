@@ -55,7 +55,10 @@ const realClock: ScreenClock = {
   },
 };
 
-/** Creates the screen of one run. One closure, because its methods share what is drawn and held. */
+/**
+ * Creates the screen of one run. Longer than 60 lines, since its methods share what is drawn and
+ * what is held back.
+ */
 export function createScreen(
   { stderr, env }: Pick<CliIo, 'stderr' | 'env'>,
   clock: ScreenClock = realClock,

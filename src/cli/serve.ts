@@ -42,7 +42,8 @@ export const serve: Command = {
       throw usageFault('Standard input carries the protocol: give `--facts` as JSON or `@FILE`.');
     const loaded = await world();
     loaded.requireRules();
-    // Already here, so that an unknown profile ends the command and not each client's session.
+    // The session is opened here, so that an unknown profile ends the command instead of each
+    // client's session.
     const session = loaded.session();
     if (address !== undefined) {
       await session.close();
@@ -56,7 +57,8 @@ export const serve: Command = {
     await untilAborted(io.signal, served.closed);
     if (io.signal.aborted) {
       void session.close();
-      // The end of input ends the connection: once every call is answered, or after its own limit.
+      // The end of input ends the connection once every call is answered, or after the connection's
+      // own limit.
       io.stdin.destroy();
       await served.closed;
     }
@@ -86,7 +88,8 @@ async function overHttp(
     allowedHosts: [...loopback, shown],
     onError: (error) => screen.note(`warning: ${messageOf(error)}`),
   });
-  // Before the address is shown: without its package every request would fail.
+  // This request comes before the address is shown, because without its package every request would
+  // fail.
   await handler.fetch(new Request(`http://localhost${path}`, { method: 'OPTIONS' }));
   const answer = toNodeListener(handler);
   const unanswered = new Set<ServerResponse>();

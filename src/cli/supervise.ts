@@ -27,7 +27,7 @@ const interruptedExit = 130;
  * @param entry Path of the program.
  */
 export async function supervise(host: NodeJS.Process, entry: string): Promise<boolean> {
-  // A debugger should see the code that it was started for.
+  // A debugger must be in the process that runs the host's code.
   if (host.execArgv.some((word) => word.startsWith('--inspect'))) return false;
   const child = start(host, entry);
   if (child === undefined) return false;

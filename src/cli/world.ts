@@ -32,7 +32,7 @@ export interface LoadFailure {
   readonly line?: number | undefined;
 }
 
-/** Options of a session. Those that are absent come from the command line. */
+/** Options of a session. Absent ones come from the command line. */
 export interface SessionWish {
   readonly profile?: string | undefined;
   readonly facts?: JsonObject | undefined;

@@ -1,4 +1,4 @@
-/** What to say about an option that no command has, or that this command does not take. */
+/** Words errors about an option that no command has, or that this command does not take. */
 import { nearestNames } from '../text/names.ts';
 import type { Command } from './command.ts';
 import { type CliFault, usageFault } from './fault.ts';
@@ -36,8 +36,7 @@ const counterparts: Readonly<Record<string, Partial<Record<OptionName, string>>>
 };
 
 /**
- * An option that no command has. Names of this command come first among those that were probably
- * meant.
+ * An option that no command has. The suggestion prefers options of this command.
  * @param typed with its dashes
  * @param command the command, if the line names one
  */

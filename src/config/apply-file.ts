@@ -1,6 +1,6 @@
 /**
- * Applying a file to a registry, in one synchronous go: it replaces what the same file had loaded
- * there before, or changes nothing.
+ * Applies a file to a registry in one synchronous step. The file replaces what it had loaded there
+ * before, or changes nothing.
  */
 import { type HostToolRegistry, MisuseError, type Profile } from '../index.ts';
 import { canonicalJson } from '../json.ts';
@@ -17,17 +17,17 @@ import { parentsOf } from './profile-entry.ts';
 import { profilesOf, removeProfiles, together } from './registry-profiles.ts';
 import type { FileReport, LoadFailure } from './report.ts';
 
-/** The error that a failed edit ends in, with what failed. */
+/** The error of an edit that failed, with the entries that failed. */
 export interface RefusedEdit {
   readonly error: MisuseError;
   readonly report: FileReport;
 }
 
 /**
- * Applies what loads, and reports what does not.
- * @param whole Whether an entry that does not load makes the whole file not load: then nothing
- * changes, and the answer is why.
- * @throws MisuseError `closed`, `invalid_file`; nothing has changed then.
+ * Applies the entries that load, and reports the others.
+ * @param whole Whether one entry that does not load prevents the whole file from loading. Then
+ * nothing changes, and the reason is returned.
+ * @throws MisuseError `closed`, `invalid_file`. Nothing has changed then.
  */
 export function applyFile(
   registry: HostToolRegistry<never>,
@@ -64,7 +64,7 @@ export function applyFile(
   };
 }
 
-/** What a file had loaded and nobody has removed or replaced since. */
+/** What a file had loaded and the registry still has, neither removed nor replaced since. */
 function stillThere(
   registry: HostToolRegistry<never>,
   { tools, profiles, rules }: LoadedFile,
@@ -79,8 +79,8 @@ function stillThere(
 }
 
 /**
- * Each step leaves what undoes it: should one fail that the dry run could not foresee, all are
- * undone.
+ * Applies a dry run to the registry. Each step adds the function that undoes it. If a step fails
+ * that the dry run could not foresee, all steps are undone.
  */
 function commit(
   registry: HostToolRegistry<never>,
@@ -97,7 +97,7 @@ function commit(
     if (!profilesOnly) commitTools(registry, before, trial, undo);
     const profiles = commitProfiles(registry, before, trial, undo);
     removeProfiles(registry, goneProfiles);
-    // Last, so that no moment is without rules.
+    // The old rules are removed last, so that there is no moment without rules.
     if (rules !== before.rules) before.rules?.remove();
     return { tools: profilesOnly ? before.tools : trial.tools, profiles, rules };
   } catch (error) {
@@ -126,7 +126,7 @@ function commitTools(
   { tools }: DryRun,
   undo: (() => void)[],
 ): void {
-  // First, since a new name may be the twin of an old one.
+  // Old tools are removed first, because a new name may conflict with an old one.
   for (const [name, { definition }] of before.tools) {
     if (tools.has(name)) continue;
     registry.unregister(name);
@@ -171,7 +171,7 @@ function commitProfiles(
   return loaded;
 }
 
-/** A profile that another one stands on cannot go. */
+/** Refuses to remove a profile that another one extends. */
 function checkNoHeirs(
   registry: HostToolRegistry<never>,
   path: string,

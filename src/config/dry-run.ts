@@ -1,6 +1,6 @@
 /**
- * Trying a file on a registry of its own, so that the real one changes only when it is known what
- * will fail.
+ * Tries a file on a trial registry, so that the real one changes only once it is known what will
+ * fail.
  */
 import { HostToolRegistry, type Profile, type Rule } from '../index.ts';
 import { canonicalJson } from '../json.ts';
@@ -14,7 +14,7 @@ import type { RawEntry } from './read-file.ts';
 import { profilesOf } from './registry-profiles.ts';
 import type { FileSection, LoadFailure } from './report.ts';
 
-/** What a file will have loaded once it is applied, and what it will not. */
+/** What a file will load once it is applied, and what will fail. */
 export interface DryRun {
   readonly rules: readonly Rule[];
   /** In the order of the file. */
@@ -24,7 +24,11 @@ export interface DryRun {
   readonly failed: readonly LoadFailure[];
 }
 
-/** Changes nothing. `before` is what the file has loaded and the registry still holds. */
+/**
+ * Tries a file without changing the registry. Longer than 60 lines, since its sections are tried in
+ * order and each uses the results of the one before.
+ * @param before What the file had loaded and the registry still has.
+ */
 export function dryRun(
   registry: HostToolRegistry<never>,
   file: PreparedFile,
@@ -58,10 +62,11 @@ export function dryRun(
     if (reason !== undefined) fail('rules', prepared.entry, idOf(prepared.entry.value), reason);
     else if ('rule' in prepared) rules.push(prepared.rule);
   }
-  // A tool without the rule that holds it back is worse than no tool.
+  // A tool without the rule that restricts it is worse than no tool.
   if (failed.length > 0) return { rules: [], tools: new Map(), profiles: new Map(), failed };
 
-  // Never closed, since its end would dispose executors that the definitions share.
+  // The trial registry is never closed, because closing it would dispose of executors that the
+  // definitions share.
   const trial = new HostToolRegistry<never>();
   const own = new Set(
     file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : [],
@@ -75,7 +80,7 @@ export function dryRun(
       continue;
     }
     const known = before.tools.get(prepared.definition.name);
-    // What says the same of the same module stays what it is.
+    // An unchanged entry of an unchanged module keeps its definition.
     const definition =
       known?.identity === prepared.identity ? known.definition : prepared.definition;
     const reason = faultOf(() => trial.register(definition));
@@ -116,15 +121,17 @@ export function dryRun(
   return { rules, tools, profiles, failed: inOrder(failed) };
 }
 
-/** Why a profile cannot be loaded whose parent could not. */
+/**
+ * The reason why a profile cannot be loaded if a parent could not. Undefined if all parents could.
+ */
 function fallen(profile: Profile, broken: ReadonlySet<string>): string | undefined {
   const parent = parentsOf(profile).find((id) => broken.has(id));
   return parent === undefined ? undefined : `it extends \`${parent}\`, which cannot be loaded`;
 }
 
 /**
- * Defines a profile, and before it those of the real registry that it comes from. Why that fails;
- * undefined where it does not.
+ * Defines a profile, after those of the real registry that it extends. Returns why that fails;
+ * undefined if it succeeds.
  */
 function tryProfile(
   trial: HostToolRegistry<never>,
@@ -142,7 +149,8 @@ function tryProfile(
       const reason = bring(grand);
       if (reason !== undefined) return reason;
     }
-    // Its tools were there when it was defined. One that is gone by now is no fault of this file.
+    // The parent's tools existed when it was defined. A tool that was removed since is not a fault
+    // of this file.
     const tools = parent.tools.map((tool) =>
       trial.get(nameOf(tool)) === undefined
         ? { ...(typeof tool === 'string' ? { name: tool } : tool), optional: true }
@@ -157,7 +165,7 @@ function tryProfile(
   return faultOf(() => trial.defineProfile(profile));
 }
 
-/** What a call throws, as text; undefined where it throws nothing. */
+/** The message of what a function throws; undefined if it throws nothing. */
 function faultOf(call: () => unknown): string | undefined {
   try {
     call();
@@ -167,7 +175,7 @@ function faultOf(call: () => unknown): string | undefined {
   }
 }
 
-/** By section, then by place: profiles were tried parents first. */
+/** Sorts failures by section, then by place, because profiles were tried parents first. */
 function inOrder(failed: readonly LoadFailure[]): readonly LoadFailure[] {
   const sections: readonly FileSection[] = ['rules', 'tools', 'profiles'];
   return [...failed].sort(

@@ -1,59 +1,26 @@
 /**
- * The format of a file, once: what is checked here is what `host-tools.schema.json` tells editors.
+ * The format of a file. Both the checks and `host-tools.schema.json`, which editors use, come from
+ * here.
  */
 import { z } from 'zod';
 import { longestTimerMs } from '../options.ts';
-import { unknownKeys } from './issues.ts';
-
-/** An object that has these keys and no others. */
-function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
-  const known = Object.keys(shape);
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys' ? unknownKeys(issue.keys as string[], known) : undefined,
-  });
-}
-
-/** Several kinds of value; `expected` names them. */
-function oneOf<const Options extends readonly [z.ZodType, z.ZodType, ...z.ZodType[]]>(
-  options: Options,
-  expected: string,
-): z.ZodUnion<Options> {
-  return z.union(options, { error: `expected ${expected}` });
-}
-
-const text = z.string().regex(/\S/, 'expected a non-blank string');
-const texts = z.array(text);
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
-  error: 'expected a string, a number, a boolean or null',
-});
-const oneOrMore = z.array(scalar).min(1, 'expected at least one value');
-const values = z.record(z.string(), z.unknown());
-/**
- * What a schema must be, the library says itself when it compiles it; editors complete its
- * keywords.
- */
-const keywords = { $ref: 'http://json-schema.org/draft-07/schema#' };
-const schema = values.meta({ allOf: [keywords] });
-const objectSchema = values.meta({
-  allOf: [keywords, { properties: { type: { const: 'object' } } }],
-});
-const milliseconds = z.number().gt(0).lte(longestTimerMs);
-const count = z.int().gt(0);
-const effect = z.enum(['allow', 'ask', 'deny']);
-
-const annotations = strict({
-  readOnly: z
-    .boolean()
-    .optional()
-    .describe('Changes nothing. Such tools run beside others in a batch.'),
-  destructive: z.boolean().optional().describe('May destroy what cannot be brought back.'),
-  idempotent: z.boolean().optional().describe('Twice is the same as once.'),
-  openWorld: z
-    .boolean()
-    .optional()
-    .describe('Reaches beyond what the host controls, such as the network.'),
-});
+import { ruleEntry } from './rule-format.ts';
+import {
+  annotations,
+  count,
+  effect,
+  exactlyOne,
+  milliseconds,
+  objectSchema,
+  oneOf,
+  oneOrMore,
+  scalar,
+  schema,
+  strict,
+  text,
+  texts,
+  values,
+} from './value-formats.ts';
 
 const approval = oneOf(
   [
@@ -67,27 +34,6 @@ const approval = oneOf(
   'true, false or { title, message?, risk? }',
 );
 
-/** Exactly one of the keys, beside those that are required. */
-function exactlyOne<Shape extends z.ZodRawShape>(
-  shape: Shape,
-  keys: readonly (keyof Shape & string)[],
-): z.ZodObject<Shape, z.core.$strict> {
-  const beside = Object.keys(shape).length - keys.length;
-  return strict(shape)
-    .check((context) => {
-      const found = keys.filter((key) => Object.hasOwn(context.value, key));
-      if (found.length !== 1)
-        context.issues.push({
-          code: 'custom',
-          message:
-            `expected exactly one of ${keys.join(', ')}, got ` +
-            `${found.length === 0 ? 'none' : found.join(' and ')}`,
-          input: context.value,
-        });
-    })
-    .meta({ minProperties: beside + 1, maxProperties: beside + 1 });
-}
-
 const factRule = exactlyOne(
   {
     fact: text.describe('Name of a session fact.'),
@@ -97,93 +43,7 @@ const factRule = exactlyOne(
   ['equals', 'in'],
 );
 
-const glob = text.describe(
-  'A glob: `*` is any run of characters, `?` exactly one, nothing else is special.',
-);
-const globs = oneOf(
-  [glob, z.array(glob).min(1, 'expected at least one glob')],
-  'a glob or a list of globs',
-);
-
-const tests = {
-  equals: scalar.optional().describe('The value.'),
-  in: oneOrMore.optional().describe('One of these values.'),
-  matches: text
-    .optional()
-    .describe(
-      'A regular expression, found anywhere in the text. It runs in linear time: no ' +
-        'lookaround, no backreferences.',
-    ),
-  glob: z.string().optional().describe('A glob over the whole text.'),
-};
-const testKeys = ['equals', 'in', 'matches', 'glob'] as const;
-const test = exactlyOne(tests, testKeys);
-const testAtPath = exactlyOne(
-  {
-    path: z.array(z.string()).min(1).describe('The path, a key a step; `*` walks arrays.'),
-    ...tests,
-  },
-  testKeys,
-);
-
-/** A rule, in a file's `rules` or in a profile's. */
-export const ruleEntry = strict({
-  id: text
-    .optional()
-    .describe('Names the rule in errors and events. Default: its layer and place.'),
-  effect: effect.describe(
-    'What it says of the calls that it matches. A deny beats an ask, an ask beats an allow.',
-  ),
-  tools: globs.optional().describe('Names of tools, as globs. Default: every tool.'),
-  tags: oneOf([text, texts.min(1)], 'a tag or a list of tags')
-    .optional()
-    .describe('Tools that have any of these tags.'),
-  annotations: annotations
-    .meta({ minProperties: 1 })
-    .optional()
-    .describe(
-      'Tools whose annotations have all of these values; what a tool does not say is false.',
-    ),
-  source: glob
-    .optional()
-    .describe('Who brought the tool, as a glob: `host`, the source of a scope, `session`.'),
-  when: oneOf(
-    [
-      z
-        .record(
-          z
-            .string()
-            .regex(
-              /^[^.]+(?:\.[^.]+)*$/,
-              'expected names joined by dots; the list form takes any key',
-            ),
-          oneOf(
-            [scalar, test],
-            'a scalar or one of { equals }, { in: [...] }, { matches }, { glob }',
-          ),
-        )
-        .meta({ minProperties: 1 }),
-      z.array(testAtPath).min(1, 'expected at least one test'),
-    ],
-    'a map of paths or a list of tests',
-  )
-    .optional()
-    .describe(
-      'Conditions on the input, all of which must hold: dotted paths to a scalar or a test, ' +
-        'or a list of tests with paths as lists.',
-    ),
-  reason: z
-    .string()
-    .regex(/^[a-z][a-z0-9_]*$/, 'expected lower-case letters, digits and _, a letter first')
-    .optional()
-    .describe('Of a deny: its stable reason. Default: denied_by_rule.'),
-}).meta({
-  id: 'Rule',
-  title: 'Rule',
-  description: 'A decision as data: which calls it matches, and what it says of them.',
-});
-
-/** Two spellings of one field each; a tool gives one of them at most. */
+/** Pairs of spellings of the same field. A tool may have at most one spelling of each pair. */
 export const spellings = [
   ['requires_approval', 'requiresApproval'],
   ['timeout', 'timeoutMs'],
@@ -360,8 +220,8 @@ export const profileEntry = strict({
 });
 
 /**
- * The whole file. What stands in it is checked entry by entry, so that one broken entry does not
- * spoil the others.
+ * The whole file. Its entries are checked one by one, so that a broken entry does not affect the
+ * others.
  */
 export const fileFormat = strict({
   $schema: z.string().optional().describe('Address of the JSON Schema, for editors.'),
@@ -378,9 +238,8 @@ export const fileFormat = strict({
     'treat it as code.',
 });
 
-/** What may stand at the top of a file. */
+/** The keys at the top level of a file. */
 export const topLevelKeys: readonly string[] = Object.keys(fileFormat.shape);
 
 export type ToolEntry = z.infer<typeof toolEntry>;
 export type ProfileEntry = z.infer<typeof profileEntry>;
-export type RuleEntry = z.infer<typeof ruleEntry>;

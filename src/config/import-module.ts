@@ -1,4 +1,4 @@
-/** Importing modules, anew where their file has changed since, and finding what they export. */
+/** Imports modules, again if their file has changed since, and finds what they export. */
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,30 +7,29 @@ import { internalsOf } from '../surface-port.ts';
 import { ModuleFault } from './resolve-module.ts';
 import { placesOf, placeText } from './thrown-place.ts';
 
-/**
- * The version of each module, by path, that was there when it was first imported for a registry.
- */
+/** The version that each module had when it was first imported for a registry, by path. */
 export type ModuleVersions = Map<string, string>;
 
-/** A module's exports, and which version of its file they came from. */
+/** A module's exports, and the version of its file that they came from. */
 export interface ImportedModule {
   readonly path: string;
   readonly version: string;
   /**
-   * By name; `default` among them. What a CommonJS module exports stands here by its own names too.
+   * The exports by name, `default` included. The exports of a CommonJS module are here under their
+   * own names too.
    */
   readonly exports: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Longest time that a module may take to load, in milliseconds: one that never does would keep all
- * others, and every further edit of a watched file, waiting.
+ * Maximum time for loading a module, in milliseconds. A module that never loads would block all
+ * others, and every further edit of a watched file.
  */
 const longestLoad = 60_000;
 
 /**
- * Imports a module. The first time it is the instance that the host's own imports get; once its
- * file has changed it is a new one, since no engine forgets a module.
+ * Imports a module. The first import gives the same instance as the host's own imports. Once the
+ * file has changed, the import gives a new instance, because engines never unload a module.
  * @throws ModuleFault with the cause's message
  */
 export async function importModule(
@@ -41,18 +40,19 @@ export async function importModule(
   const latest = await versionOf(path);
   const first = versions.get(path) ?? latest;
   const url = pathToFileURL(path);
-  // Before the import: a module that failed is remembered by its address too.
+  // The version is noted before the import, because the engine also remembers the address of a
+  // module that failed.
   versions.set(path, first);
   if (latest !== first) {
     url.searchParams.set('version', latest);
-    // CommonJS modules are remembered by path.
+    // Node caches CommonJS modules by path.
     delete createRequire(url).cache[path];
   }
   try {
     const namespace = (await within(import(/* @vite-ignore */ url.href), limitMs)) as Readonly<
       Record<string, unknown>
     >;
-    // What is exported may throw when it is looked at.
+    // Reading an export may throw.
     return { path, version: latest, exports: exportsOf(namespace) };
   } catch (error) {
     throw new ModuleFault(`the module ${path} cannot be loaded: ${faultText(error, path)}`, {
@@ -86,9 +86,10 @@ async function versionOf(path: string): Promise<string> {
 }
 
 function exportsOf(namespace: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> {
-  // In the order that the language gives a namespace, also where a bundler or a loader made it.
+  // Sorted as the language sorts a namespace, because one that a bundler or a loader made may not
+  // be.
   const found = new Map(Object.entries(namespace).sort(([a], [b]) => (a < b ? -1 : 1)));
-  // The names that Node marks a CommonJS module by; neither was written by its author.
+  // Node marks CommonJS modules with these names; the author of the module did not write them.
   found.delete('module.exports');
   found.delete('__esModule');
   const inner = found.get('default');
@@ -102,7 +103,10 @@ function exportsOf(namespace: Readonly<Record<string, unknown>>): ReadonlyMap<st
   return found;
 }
 
-/** Whether a value is a definition of this copy, one of another copy, or something else. */
+/**
+ * Whether a value is a definition of this copy of the library, one of another copy, or something
+ * else.
+ */
 export function kindOf(value: unknown): 'definition' | 'foreign' | 'other' {
   if (typeof value !== 'object' || value === null) return 'other';
   try {
@@ -113,7 +117,7 @@ export function kindOf(value: unknown): 'definition' | 'foreign' | 'other' {
   }
 }
 
-/** What was thrown, as one line, whatever it was. */
+/** Anything that was thrown, as one line. */
 export function causeText(error: unknown): string {
   try {
     const message = error instanceof Error ? error.message : String(error);
@@ -124,12 +128,15 @@ export function causeText(error: unknown): string {
   }
 }
 
-/** Where this library is: what its files throw for a module's mistake was caused further out. */
+/**
+ * The folder of this library. If its files throw because of a module's mistake, the cause is
+ * further out on the stack.
+ */
 const library = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * What a module's own code threw, as one line, with its place where the stack has one. @param path
- * of the module
+ * What a module's own code threw, as one line, with its place if the stack has one.
+ * @param path the path of the module
  */
 export function faultText(error: unknown, path: string): string {
   const text = causeText(error).replace(/\.$/, '');
@@ -140,7 +147,7 @@ export function faultText(error: unknown, path: string): string {
   const place = places[caused];
   if (place !== undefined && !place.path.startsWith(library))
     return `${text} (at ${placeText(place)})`;
-  // Node keeps the place of a text that cannot be parsed to itself.
+  // Node does not expose the place of a syntax error.
   return error instanceof SyntaxError
     ? `SyntaxError: ${text} (run \`node --check ${path}\` for the place)`
     : text;

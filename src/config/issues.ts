@@ -1,4 +1,4 @@
-/** What zod has against an entry, as one line for the person who wrote the file. */
+/** Words zod's issues with an entry as one line, for the person who wrote the file. */
 import type { z } from 'zod';
 import { describe } from '../errors.ts';
 import { suggestion } from '../options.ts';
@@ -6,12 +6,12 @@ import { nearestNames } from '../text/names.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** At most so many issues are named; the rest is counted. */
+/** Maximum issues that are named. The others are counted. */
 const mostNamed = 4;
-/** Longest message, in characters. */
+/** Maximum length of a message, in characters. */
 const longest = 2_000;
 
-/** Joins issues to one line. `value` is what was checked. */
+/** Joins issues into one line. @param value the value that was checked */
 export function explainIssues(issues: readonly Issue[], value: unknown): string {
   const lines = [...new Set(issues.map((issue) => explain(issue, value, [])))];
   const rest = lines.length - mostNamed;
@@ -19,11 +19,11 @@ export function explainIssues(issues: readonly Issue[], value: unknown): string 
 }
 
 /**
- * One visible line of bounded length: what a terminal or a log could obey or hide is written as an
- * escape. Names and values of files stand in messages.
+ * Makes one visible line of bounded length. Characters that a terminal or a log could obey or hide
+ * become escapes, because messages quote names and values from files.
  */
 export function oneLine(text: string): string {
-  // What was found stands first, the remedy last.
+  // The middle is cut, because a message starts with the fault and ends with the remedy.
   const short =
     text.length > longest
       ? `${text.slice(0, longest / 2).trimEnd()} … ${text.slice(-longest / 2)}`
@@ -39,10 +39,7 @@ export function shortened(name: string): string {
   return name.length > 60 ? `${name.slice(0, 57)}...` : name;
 }
 
-/**
- * Names the first of some unknown keys, each with the nearest of the known ones, and counts the
- * rest.
- */
+/** Names the first unknown keys, each with the nearest known one, and counts the others. */
 export function unknownKeys(keys: readonly string[], known: readonly string[]): string {
   const rest = keys.length - mostNamed;
   return `${keys
@@ -51,7 +48,10 @@ export function unknownKeys(keys: readonly string[], known: readonly string[]): 
     .join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
 }
 
-/** Says it as options say it: with the key that was probably meant, else with all of them. */
+/**
+ * Words an unknown key as for options: with the key that was probably meant, otherwise with all
+ * known keys.
+ */
 export function unknownKey(key: string, known: readonly string[]): string {
   return `unknown key \`${shortened(key)}\`${suggestion(key, known)}`;
 }
@@ -59,7 +59,7 @@ export function unknownKey(key: string, known: readonly string[]): string {
 function explain(issue: Issue, root: unknown, before: readonly PropertyKey[]): string {
   const path = [...before, ...issue.path];
   if (issue.code === 'invalid_union') {
-    // The branch that the value took: the only one that has nothing against the value as a whole.
+    // The branch that the value was meant for: the only one whose issues are all inside the value.
     const branches = issue.errors.filter((issues) =>
       issues.every(
         (one) => one.path.length > 0 || one.code === 'unrecognized_keys' || one.code === 'custom',
@@ -88,7 +88,9 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** What the format expects there, in its own words or in plain ones for those of zod. */
+/**
+ * What the format expects, in its own words, or in plain words for an issue that zod words itself.
+ */
 function expectation(issue: Issue): string {
   if (issue.message.startsWith('expected ')) return issue.message;
   switch (issue.code) {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { fileFormat } from './format.ts';
 
-/** What `host-tools.schema.json` holds. Draft-07, since that is what editors know best. */
+/** The content of `host-tools.schema.json`. It is draft-07, which editors support best. */
 export function fileJsonSchema(): Readonly<Record<string, unknown>> {
   return z.toJSONSchema(fileFormat, { target: 'draft-7', io: 'input', reused: 'inline' });
 }

@@ -1,4 +1,4 @@
-/** Loading a file of tools, profiles and rules. */
+/** Loads files of tools, profiles and rules. */
 
 import { describe } from '../errors.ts';
 import { HostToolRegistry, MisuseError } from '../index.ts';
@@ -10,13 +10,13 @@ import type { FileReport, LoadReport } from './report.ts';
 
 /**
  * Loads a YAML or JSON file into a registry: its rules, then its tools, then its profiles. A broken
- * tool or profile is in `failed`, and the others load; with a broken rule nothing of the file
- * loads. Loading the same file again replaces what it had loaded there before.
+ * tool or profile is in `failed`, and the others load. If a rule is broken, nothing of the file
+ * loads. Loading the same file again replaces what it had loaded before.
  * @param path A path, relative to the working folder, or a file URL. `.json` is JSON; anything else
  * is YAML and needs the package `yaml`.
  * @throws MisuseError (as a rejection) `invalid_file` when the file cannot be read or parsed, with
- * `file:line:column:` before the reason; `missing_dependency`, `invalid_option`, `closed`. Nothing
- * has changed then.
+ * `file:line:column:` before the reason; `missing_dependency`, `invalid_option`, `closed`. The
+ * registry is unchanged then.
  *
  * @example
  * ```ts
@@ -33,9 +33,9 @@ export async function loadHostTools<S>(
 }
 
 /**
- * Loads the `profiles` of a file alone; the tools that they name must be registered. `loaded` holds
+ * Loads only the `profiles` of a file. The tools that they name must be registered. `loaded` has
  * their ids, parents before those that extend them. Loading the same file again replaces the
- * profiles that it had loaded there before.
+ * profiles that it had loaded before.
  * @param path As for {@link loadHostTools}.
  * @throws MisuseError (as a rejection) as {@link loadHostTools} does.
  *
@@ -69,8 +69,8 @@ async function load<S>(
 }
 
 /**
- * The registry as loaders use it, whatever services its tools need. @throws MisuseError
- * `invalid_option`.
+ * Checks a registry, and returns it as loaders use it, whatever services its tools need.
+ * @throws MisuseError `invalid_option`.
  */
 export function checkRegistry<S>(
   registry: HostToolRegistry<S>,

@@ -1,4 +1,4 @@
-/** Loading a module that sets a registry up, or exports definitions. */
+/** Loads a module that sets up a registry or exports definitions. */
 
 import { describe } from '../errors.ts';
 import { type AnyTool, type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
@@ -25,16 +25,16 @@ const expected =
   '(one, or a list) or as named exports';
 
 /**
- * Loads a module into a registry. One that exports `setupHostTools(registry)` (or
- * `setup_host_tools`), sync or async, sets the registry up itself. Of any other the default export
- * counts, a definition, a list of definitions or a set-up function, and then each named export that
- * is a definition, by code unit of its name. A definition that cannot be registered is in `failed`,
- * and the others load.
+ * Loads a module into a registry. A module that exports `setupHostTools(registry)` (or
+ * `setup_host_tools`), sync or async, sets up the registry itself. From any other module, the
+ * default export is loaded first: a definition, a list of definitions or a set-up function. Then
+ * each named export that is a definition is loaded, sorted by the code units of the names. A
+ * definition that cannot be registered is in `failed`, and the others load.
  * @param specifier A path, relative to the working folder, a file URL, or a package as code in the
  * working folder would import it.
  * @throws MisuseError (as a rejection) `invalid_file` when the module cannot be loaded, exports
- * nothing of use, or its set-up throws or rejects: what the set-up had done to the registry is
- * undone then. `invalid_option` for other arguments.
+ * nothing that can be loaded, or its set-up throws or rejects. Whatever the set-up had done to the
+ * registry is undone then. `invalid_option` for wrong arguments.
  *
  * @example
  * ```ts
@@ -76,10 +76,10 @@ export async function loadHostToolsModule<S>(
   const failed: LoadFailure[] = [];
   candidates.forEach(([name, value], index) => {
     try {
-      // Throws for a definition of another copy.
+      // This throws for a definition of another copy of the library.
       internalsOf(value);
       const definition = value as AnyTool;
-      // What a set-up function has registered already.
+      // A set-up function has already registered this definition.
       if (typeof main === 'function' && target.get(definition.name) === definition) return;
       target.register(definition);
       loaded.push(definition.name);
@@ -121,7 +121,7 @@ async function moduleOf(
   }
 }
 
-/** Names of what it registered. */
+/** Runs the set-up function. Returns the names of the tools that it registered. */
 async function runSetUp(
   setUp: SetUp,
   registry: HostToolRegistry<never>,
@@ -143,8 +143,8 @@ async function runSetUp(
 }
 
 /**
- * The definitions of the default export, then those of named exports, each once, with the name of
- * the export.
+ * The definitions of the default export, then those of named exports, each once and with the name
+ * of the export.
  */
 function definitionsIn(
   exports: ReadonlyMap<string, unknown>,
@@ -154,7 +154,7 @@ function definitionsIn(
   const seen = new Set<unknown>();
   const named = [...exports].filter(([name]) => name !== 'default');
   return [...list.map((value) => ['default', value] as const), ...named].filter(([name, value]) => {
-    // Of a list every item is meant to be a definition; what is none is told.
+    // Every item of a list is meant to be a definition, so one that is not is reported.
     const wanted = kindOf(value) !== 'other' || (name === 'default' && Array.isArray(main));
     if (!wanted || seen.has(value)) return false;
     seen.add(value);

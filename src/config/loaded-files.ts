@@ -1,27 +1,26 @@
-/** What files have loaded into which registry, so that loading one again replaces exactly that. */
+/**
+ * Records what each file has loaded into each registry, so that loading a file again replaces
+ * exactly that.
+ */
 import type { AnyTool, HostToolRegistry, Profile } from '../index.ts';
 import { registryStateOf } from '../surface-port.ts';
 import type { ModuleVersions } from './import-module.ts';
 
 /**
- * A tool that a file brought. It is still the file's for as long as the registry holds this
- * definition.
+ * A tool that a file loaded. It belongs to the file as long as the registry has this definition.
  */
 export interface LoadedTool {
   readonly definition: AnyTool;
   readonly identity: string;
 }
 
-/**
- * A profile that a file brought. It is still the file's for as long as the registry holds this
- * object.
- */
+/** A profile that a file loaded. It belongs to the file as long as the registry has this object. */
 export interface LoadedProfile {
   readonly given: Profile;
   readonly identity: string;
 }
 
-/** The rules of a file, which are added and taken away together. */
+/** The rules of a file, which are added and removed together. */
 export interface LoadedRules {
   readonly identity: string;
   readonly remove: () => void;
@@ -43,10 +42,12 @@ export interface LoadedFiles {
 
 const byRegistry = new WeakMap<HostToolRegistry<never>, LoadedFiles>();
 
-/** What stands before a registry, and the registry. */
+/** Stand-ins for registries, with the registry behind each. */
 const standIns = new WeakMap<HostToolRegistry<never>, HostToolRegistry<never>>();
 
-/** Says that what is loaded into one registry is loaded into another, which it only stands for. */
+/**
+ * Declares that a registry is a stand-in: what is loaded into it is loaded into the one behind it.
+ */
 export function standFor(
   standIn: HostToolRegistry<never>,
   registry: HostToolRegistry<never>,
@@ -54,12 +55,12 @@ export function standFor(
   standIns.set(standIn, behind(registry));
 }
 
-/** The registry itself, whatever stands before it. */
+/** The registry behind a stand-in, or the given registry if it is not one. */
 export function behind(given: HostToolRegistry<never>): HostToolRegistry<never> {
   return standIns.get(given) ?? given;
 }
 
-/** Tells the registry's logger what a module or a listener of the host threw. */
+/** Logs what a module or a listener of the host threw, with the registry's logger. */
 export function tellFault(
   given: HostToolRegistry<never>,
   thrown: unknown,
@@ -69,7 +70,7 @@ export function tellFault(
   registryStateOf(behind(given)).hostFault(thrown, { ...where, source: 'config' }, message);
 }
 
-/** What is remembered of a registry, for as long as the registry lives. */
+/** The loaded files of a registry. They are kept as long as the registry exists. */
 export function loadedFiles(given: HostToolRegistry<never>): LoadedFiles {
   const registry = behind(given);
   let known = byRegistry.get(registry);

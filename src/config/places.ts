@@ -1,20 +1,23 @@
-/** Where in a file's text its values stand. */
+/** The places of values in a file's text. */
 
-/** A value's place, with those of what it holds. */
+/** The place of a value, with the places of its parts. */
 export interface Place {
-  /** Offset of its first character; of an object's member, of its key. */
+  /** The offset of its first character; for a member of an object, that of its key. */
   readonly at: number;
-  /** By key or by place in the list. */
+  /** The places of its parts, by key or by index. */
   readonly inside?: ReadonlyMap<string | number, Place>;
 }
 
-/** A text that was parsed: its value, and where each part of it stands. */
+/** A parsed text: its value, and the place of each part. */
 export interface ParsedText {
   readonly value: unknown;
   readonly place: Place;
 }
 
-/** Why a text cannot be read. Thrown by the readers; what reads the file adds its name. */
+/**
+ * The reason why a text cannot be read. The readers throw it, and the caller adds the name of the
+ * file.
+ */
 export class TextFault {
   readonly at: number;
   readonly message: string;
@@ -24,7 +27,7 @@ export class TextFault {
   }
 }
 
-/** Line and column, from 1, of an offset. */
+/** The line and column of an offset, from 1. */
 export function lineColumn(
   text: string,
   at: number,
@@ -37,7 +40,7 @@ export function lineColumn(
   return { line, column: before.length - start + 1 };
 }
 
-/** Deepest nesting that is read. Far above what any entry needs. */
+/** Maximum nesting. It is far above what any entry needs. */
 export const maxDepth = 100;
-/** Most values that a file may hold, each use of a YAML alias counted anew. */
+/** Maximum number of values in a file. Each use of a YAML alias counts. */
 export const maxValues = 200_000;

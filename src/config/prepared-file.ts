@@ -1,24 +1,27 @@
 /**
- * A file whose modules are imported and whose entries are checked one by one: all that may wait is
- * done.
+ * Prepares a file: imports its modules and checks its entries one by one. Everything asynchronous
+ * happens here.
  */
 import type { Rule } from '../index.ts';
-import { ruleEntry } from './format.ts';
 import type { ModuleVersions } from './import-module.ts';
 import { explainIssues } from './issues.ts';
 import type { RawEntry, RawFile } from './read-file.ts';
+import { ruleEntry } from './rule-format.ts';
 import { type PreparedTool, prepareTool } from './tool-entry.ts';
 
 /** The sections that a load takes from a file. */
 export type Sections = 'all' | 'profiles';
 
-/** What an entry of `rules` gave: a rule, or why there is none. */
+/** The outcome of an entry of `rules`: a rule, or the reason why there is none. */
 export type PreparedRule = { readonly entry: RawEntry } & (
   | { readonly rule: Rule }
   | { readonly reason: string }
 );
 
-/** All but the profiles, whose parents may change until the moment they are defined. */
+/**
+ * A prepared file. Its profiles are not prepared, because their parents may change until they are
+ * defined.
+ */
 export interface PreparedFile {
   readonly path: string;
   readonly sections: Sections;
@@ -27,7 +30,9 @@ export interface PreparedFile {
   readonly profiles: readonly RawEntry[];
 }
 
-/** Never rejects; what is wrong with an entry is in its place. */
+/**
+ * Prepares a file. Never rejects: the result has the fault of a broken entry in place of the entry.
+ */
 export async function prepareFile(
   { path, rules, tools, profiles }: RawFile,
   sections: Sections,
@@ -35,11 +40,11 @@ export async function prepareFile(
 ): Promise<PreparedFile> {
   if (sections === 'profiles') return { path, sections, rules: [], tools: [], profiles };
   const preparedRules = rules.map(prepareRule);
-  // No module is run for a file that will not load.
+  // Modules of a file that will not load must not run.
   if (preparedRules.some((prepared) => 'reason' in prepared))
     return { path, sections, rules: preparedRules, tools: [], profiles: [] };
   const preparedTools: PreparedTool[] = [];
-  // One after another: modules run in the order of the file.
+  // Entries are prepared one after another, so that modules run in the order of the file.
   for (const entry of tools) preparedTools.push(await prepareTool(entry, path, versions));
   return { path, sections, rules: preparedRules, tools: preparedTools, profiles };
 }

@@ -1,4 +1,4 @@
-/** Making profiles from the entries of `profiles`, parents first. */
+/** Makes profiles from the entries of `profiles`, parents first. */
 import type { Profile } from '../index.ts';
 import { nearestNames } from '../text/names.ts';
 import { type ProfileEntry, profileEntry } from './format.ts';
@@ -6,15 +6,16 @@ import { explainIssues, shortened } from './issues.ts';
 import { maxDepth } from './places.ts';
 import type { RawEntry } from './read-file.ts';
 
-/** What an entry gave: a profile, or why there is none. */
+/** The outcome of an entry: a profile, or the reason why there is none. */
 export type PreparedProfile = { readonly entry: RawEntry; readonly id: string } & (
   | { readonly profile: Profile }
   | { readonly reason: string }
 );
 
 /**
- * Reads the entries, and sorts them so that each stands behind those that it extends.
- * @param known Ids of profiles that are defined and no entry of this file.
+ * Reads the entries, and sorts them so that each comes after those that it extends. Longer than 60
+ * lines, since the steps of the walk share its stack and its results.
+ * @param known Ids of profiles that are already defined and not entries of this file.
  */
 export function prepareProfiles(
   entries: readonly RawEntry[],
@@ -24,12 +25,12 @@ export function prepareProfiles(
   const own = new Map(entries.map((entry) => [entry.key as string, prepare(entry)]));
   const sorted: PreparedProfile[] = [];
   /**
-   * How long the longest line of parents of each profile is; Infinity where it cannot be loaded.
+   * The length of each profile's longest chain of parents; Infinity for one that cannot be loaded.
    */
   const settled = new Map<string, number>();
   /**
-   * From a profile to the parent that is looked at: a list, since a line may be longer than the
-   * stack is deep.
+   * The chain from a profile to the parent that is being visited. It is a list instead of
+   * recursion, because a chain may be too long for the call stack.
    */
   const path: Visit[] = [];
   const enter = (prepared: PreparedProfile): void => {
@@ -89,13 +90,13 @@ export function prepareProfiles(
 
 interface Visit {
   readonly prepared: PreparedProfile;
-  /** Those that are still to be looked at. */
+  /** The parents that are still to be visited. */
   readonly parents: string[];
   reason: string | undefined;
   depth: number;
 }
 
-/** The profiles that one starts from. */
+/** The ids of the profiles that a profile extends. */
 export function parentsOf({ extends: parents = [] }: Profile): readonly string[] {
   return typeof parents === 'string' ? [parents] : parents;
 }
@@ -113,7 +114,7 @@ function prepare(entry: RawEntry): PreparedProfile {
   const checked = profileEntry.safeParse(entry.value);
   if (!checked.success)
     return { entry, id, reason: explainIssues(checked.error.issues, entry.value) };
-  // As it was written: what was checked is a copy that may lack keys such as `__proto__`.
+  // Uses the entry as written, because the checked copy may lack keys such as `__proto__`.
   const { tools, ...rest } = entry.value as ProfileEntry;
   if (tools === undefined && rest.extends === undefined)
     return {

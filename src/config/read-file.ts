@@ -1,4 +1,4 @@
-/** Reading a file: bounded, parsed, and cut into the entries of its sections. */
+/** Reads a file up to a size, parses it, and splits it into the entries of its sections. */
 import { constants, open, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,30 +11,30 @@ import { readJson } from './read-json.ts';
 import { yamlReader } from './read-yaml.ts';
 import type { FileSection } from './report.ts';
 
-/** Largest file that is read, in bytes. */
+/** Maximum size of a file, in bytes. */
 export const maxBytes = 4_000_000;
 
-/** An entry of a section, as it was written. */
+/** An entry of a section, as written. */
 export interface RawEntry {
-  /** Its place in the section, from 0. */
+  /** The index in its section, from 0. */
   readonly index: number;
-  /** Of a profile: its id. */
+  /** The id of a profile. */
   readonly key?: string;
   readonly value: unknown;
-  /** From 1. */
+  /** The line in the file, from 1. */
   readonly line: number;
 }
 
-/** A file that is well formed at its top. */
+/** A file whose top level is well formed. */
 export interface RawFile {
-  /** Absolute path. */
+  /** The absolute path. */
   readonly path: string;
   readonly tools: readonly RawEntry[];
   readonly profiles: readonly RawEntry[];
   readonly rules: readonly RawEntry[];
 }
 
-/** The absolute path that a host names a file by. @throws MisuseError `invalid_option`. */
+/** The absolute path of a file that a host names. @throws MisuseError `invalid_option`. */
 export function pathOf(path: string | URL, who: string): string {
   if (typeof path === 'string' && path !== '' && !path.includes('\0'))
     return resolve(path.startsWith('file:') ? urlPath(path, who) : path);
@@ -58,8 +58,8 @@ function urlPath(url: string | URL, who: string): string {
 }
 
 /**
- * What tells one state of a file from another. @throws MisuseError `invalid_file` when there is no
- * such file.
+ * A text that differs for different states of a file.
+ * @throws MisuseError `invalid_file` if the file does not exist.
  */
 export async function signatureOf(path: string): Promise<string> {
   try {
@@ -71,8 +71,9 @@ export async function signatureOf(path: string): Promise<string> {
 }
 
 /**
- * @throws MisuseError `invalid_file` whose message starts with file, line and column, and
- * `missing_dependency`.
+ * Reads a file.
+ * @throws MisuseError `invalid_file`, whose message starts with the file, line and column;
+ * `missing_dependency`
  */
 export async function readFile(path: string): Promise<RawFile> {
   const text = await readText(path);
@@ -104,9 +105,9 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** One byte more than is accepted, at most: also of a file that grows, or has no size. */
+/** Reads at most one byte more than is accepted, even if the file grows or has no size. */
 async function readBytes(path: string): Promise<Buffer> {
-  // Without waiting for whoever might write into a pipe.
+  // Opening a pipe must not wait for a writer.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const kind = await file.stat();
@@ -137,7 +138,7 @@ function unreadable(path: string, error: unknown): MisuseError {
   return new MisuseError('invalid_file', `${path}:1:1: ${what}`, { cause: error });
 }
 
-/** @throws TextFault */
+/** Splits a parsed file into its entries. @throws TextFault */
 function sectionsOf(path: string, text: string, { value, place }: ParsedText): RawFile {
   const shape = `a map with ${topLevelKeys.join(', ')}`;
   if (!isMap(value))
@@ -160,7 +161,7 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
           `${describe(content)}`,
       );
     const lines = lineFinder(text);
-    // In the order of the file: an object puts keys that are whole numbers first.
+    // The places have the order of the file. An object would put integer keys first.
     return [...(within.inside ?? new Map<string | number, Place>())].map(
       ([key, { at }], index) => ({
         index,
@@ -181,7 +182,7 @@ function placeOf(place: Place, key: string | number): Place {
   return place.inside?.get(key) ?? place;
 }
 
-/** Lines of offsets that mostly grow: goes on from the last one. */
+/** Finds the lines of offsets that mostly grow: continues from the last offset. */
 function lineFinder(text: string): (at: number) => number {
   let line = 1;
   let seen = 0;

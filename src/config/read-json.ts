@@ -1,15 +1,15 @@
 /**
- * JSON text with the places of its values. `JSON.parse` reads the value; the walk beside it says
- * where things stand, and refuses a key that is given twice.
+ * Reads JSON text with the places of its values. `JSON.parse` reads the value. A walk over the text
+ * finds the places and refuses duplicate keys.
  */
 import { shortened } from './issues.ts';
 import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
 
-/** @throws TextFault */
+/** Reads a JSON text. @throws TextFault */
 export function readJson(text: string): ParsedText {
-  // The mark that some editors put first; JSON does not know it.
+  // Some editors start a file with a byte order mark, which JSON does not allow.
   const source = text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text;
-  // The walk first: it is bounded, and its faults have a place.
+  // The walk comes first, because it is bounded and its faults have a place.
   const place = new Walk(source).whole();
   try {
     return { value: JSON.parse(source) as unknown, place };
@@ -103,13 +103,13 @@ class Walk {
     this.#scalar.lastIndex = this.#at;
     const found = this.#scalar.exec(this.#text);
     if (found === null) throw this.#unexpected('a value');
-    // Digits that no number can hold are read as Infinity, which nothing could say again.
+    // A number that is too large is read as Infinity, which JSON cannot represent.
     if (Math.abs(Number(found[0])) === Number.POSITIVE_INFINITY)
       throw new TextFault(this.#at, `${shortened(found[0])} is too large for a number`);
     this.#at += found[0].length;
   }
 
-  /** By hand: a pattern would need as much stack as the string is long. */
+  /** Reads a string by hand, because the stack that a pattern needs grows with the string. */
   #string(): string {
     const start = this.#at;
     for (let at = start + 1; ; at++) {

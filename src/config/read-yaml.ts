@@ -1,13 +1,17 @@
 /**
- * YAML text with the places of its values. Only what JSON can say is read: no tags, no merge keys,
- * no keys but scalars, and aliases up to a bound.
+ * Reads YAML text with the places of its values. Only what JSON can represent is accepted: no tags,
+ * no merge keys, only scalar keys, and a bounded number of aliases.
  */
 import type * as Yaml from 'yaml';
 import { packageFault } from '../surface-port.ts';
 import { shortened } from './issues.ts';
 import { maxDepth, maxValues, type ParsedText, type Place, TextFault } from './places.ts';
 
-/** @throws MisuseError `missing_dependency`. @param importYaml how the optional package is had. */
+/**
+ * Loads the reader of YAML texts.
+ * @param importYaml imports the optional package
+ * @throws MisuseError `missing_dependency`
+ */
 export async function yamlReader(
   importYaml: () => Promise<typeof Yaml> = () => import('yaml'),
 ): Promise<(text: string) => ParsedText> {
@@ -21,8 +25,8 @@ export async function yamlReader(
 }
 
 /**
- * Most tokens of the language that a text may have: marks, scalars, spaces, comments, line breaks.
- * A member of a block takes seven, one of a flow list three.
+ * Maximum number of tokens in a text: marks, scalars, spaces, comments, line breaks. A member of a
+ * block takes seven, an item of a flow list takes three.
  */
 export const maxTokens = 500_000;
 
@@ -32,12 +36,12 @@ const options = {
   merge: false,
   resolveKnownTags: false,
   prettyErrors: false,
-  // Looked at here: the package compares each key with all others.
+  // Duplicate keys are found here, because the package compares each key with all others.
   uniqueKeys: false,
   logLevel: 'error',
 } as const;
 
-/** @throws TextFault */
+/** Reads a YAML text. @throws TextFault */
 function read(text: string, yaml: typeof Yaml): ParsedText {
   const [document, second] = documentsOf(text, yaml);
   const [fault] = [...(document?.errors ?? []), ...(document?.warnings ?? [])].sort(
@@ -72,8 +76,8 @@ function documentsOf(text: string, yaml: typeof Yaml): readonly Yaml.Document.Pa
 }
 
 /**
- * What documents are made of, bounded before anything is made: the package composes each level by a
- * call within a call, and takes long over many small tokens.
+ * The tokens of a text, bounded before documents are composed: the package recurses for each level
+ * of nesting and is slow with many small tokens.
  */
 function* tokensOf(text: string, yaml: typeof Yaml): Generator<Yaml.CST.Token, void> {
   const parser = new yaml.Parser();
@@ -81,8 +85,8 @@ function* tokensOf(text: string, yaml: typeof Yaml): Generator<Yaml.CST.Token, v
   for (const token of new yaml.Lexer().lex(text)) {
     if (++tokens > maxTokens) throw new TextFault(parser.offset, `more than ${maxTokens} tokens`);
     yield* parser.next(token);
-    // A value takes two places where its properties or its key are open too. The walk counts
-    // exactly.
+    // A value takes two entries of the stack if its properties or its key are open too. The walk
+    // counts exactly.
     if (parser.stack.length > 2 * maxDepth + 10)
       throw new TextFault(parser.offset, `nested deeper than ${maxDepth} levels`);
   }
@@ -96,7 +100,7 @@ function messageOf({ code, message }: Yaml.YAMLParseError | Yaml.YAMLWarning): s
 class Walk {
   readonly #yaml: typeof Yaml;
   readonly #anchors = new Map<string, Yaml.Node>();
-  /** Collections that the walk is in. */
+  /** The collections that enclose the present node. */
   readonly #open = new Set<unknown>();
   #values = 0;
 
@@ -104,7 +108,7 @@ class Walk {
     this.#yaml = yaml;
   }
 
-  /** @param at where the value stands that this node, or an alias of it, gives. */
+  /** Reads a node. @param at the offset of the value that the node, or an alias of it, gives */
   node(node: unknown, at: number, depth: number): ParsedText {
     const { isAlias, isMap, isScalar, isSeq } = this.#yaml;
     if (++this.#values > maxValues)
@@ -146,7 +150,7 @@ class Walk {
         throw new TextFault(place, `the key \`${shortened(key)}\` is given twice`);
       const parsed = this.node(member, place, depth + 1);
       inside.set(key, parsed.place);
-      // Assigning `__proto__` would set the prototype.
+      // Defined, because assigning `__proto__` would set the prototype.
       Object.defineProperty(value, key, {
         value: parsed.value,
         enumerable: true,
@@ -164,7 +168,7 @@ class Walk {
     const { anchor } = key as { anchor?: string };
     if (anchor !== undefined) this.#anchors.set(anchor, key);
     checkUntagged(key, at);
-    // Read as a plain key it would bring nothing in: a schema, say, that checks nothing.
+    // As a plain key, it would merge nothing, and a schema, for example, would then check nothing.
     if (key.value === '<<' && key.type === 'PLAIN')
       throw new TextFault(
         at,
@@ -196,7 +200,7 @@ function scalarOf({ value }: Yaml.Scalar, at: number): unknown {
   throw new TextFault(at, 'expected a string, a number, a boolean or null');
 }
 
-/** The package reads the tags of its own schema without a word. */
+/** Refuses tags, because the package silently accepts those of its own schema. */
 function checkUntagged(node: unknown, at: number): void {
   const { tag } = node as { tag?: string };
   if (tag !== undefined)

@@ -1,4 +1,4 @@
-/** A registry that remembers what is done to it, so that a set-up that fails can be undone. */
+/** A registry that records what is done to it, so that a failed set-up can be undone. */
 import type {
   AnyTool,
   HostToolRegistry,
@@ -10,17 +10,20 @@ import type {
 import { loadedFiles, standFor } from './loaded-files.ts';
 import { removeProfiles } from './registry-profiles.ts';
 
-/** What a set-up is given, and what it did. */
+/** The registry for a set-up, and what the set-up did with it. */
 export interface Recording {
-  /** Works as the registry does. */
+  /** Works like the registry. */
   readonly registry: HostToolRegistry<never>;
-  /** Names of the tools that were registered through it and are there still, in order. */
+  /** The names of the tools that were registered through it and are still registered, in order. */
   names(): readonly string[];
-  /** Takes back all that was done through it; what others did meanwhile stays. */
+  /** Undoes everything that was done through it. What other code did meanwhile is kept. */
   undo(): Promise<void>;
 }
 
-/** Stands before a registry. */
+/**
+ * Creates a stand-in for a registry that records what is done through it. Longer than 60 lines,
+ * since each recorded method adds its own undo to one shared list.
+ */
 export function recordRegistry(target: HostToolRegistry<never>): Recording {
   const undo: (() => unknown)[] = [];
   const registered = new Map<string, AnyTool>();
@@ -85,7 +88,7 @@ export function recordRegistry(target: HostToolRegistry<never>): Recording {
     names: () => [...registered.keys()].filter((name) => target.get(name) !== undefined),
     undo: async () => {
       for (const step of undo.reverse()) await step();
-      // A file that the set-up loaded is loaded no more.
+      // The files that the set-up loaded no longer count as loaded.
       for (const [path, file] of files) if (filesBefore.get(path) !== file) files.delete(path);
     },
   };

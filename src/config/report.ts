@@ -1,38 +1,44 @@
-/** What a load says of itself. */
+/** The reports of loads. */
 
-/** The part of a file that an entry stands in. */
+/** The part of a file that an entry is in. */
 export type FileSection = 'tools' | 'profiles' | 'rules';
 
 /** An entry that was not loaded. */
 export interface LoadFailure {
-  /** Its place in its section, from 0. */
+  /** The index of the entry in its section, from 0. */
   readonly index: number;
-  /** The tool's name, the profile's id or the rule's id, where it has one. */
+  /** The tool's name, the profile's id or the rule's id, if it has one. */
   readonly name?: string;
   /** What was expected, what was got, and what to do. One line. */
   readonly reason: string;
-  /** The line on which the entry begins, from 1. Absent for what a module exports. */
+  /** The line on which the entry begins, from 1. Absent for an export of a module. */
   readonly line?: number;
-  /** The section that it stands in; `tools` for what a module exports. */
+  /** The section of the entry; `tools` for an export of a module. */
   readonly section: FileSection;
-  /** Path of the file. */
+  /** The path of the file. */
   readonly file: string;
 }
 
-/** What was loaded, and what was not. */
+/** The outcome of a load: what was loaded, and what was not. */
 export interface LoadReport {
-  /** Path of the file or module. */
+  /** The path of the file or module. */
   readonly file: string;
-  /** Names of tools; of `loadProfiles`, ids of profiles. In the order of the file. */
+  /**
+   * The names of the loaded tools, in the order of the file. For `loadProfiles`, the ids of the
+   * profiles, parents before those that extend them.
+   */
   readonly loaded: readonly string[];
-  /** Entries that were not loaded, in the order of the file: rules, tools, profiles. */
+  /**
+   * The entries that were not loaded: rules, then tools, then profiles, each in the order of the
+   * file.
+   */
   readonly failed: readonly LoadFailure[];
 }
 
-/** What a whole file gave. */
+/** The outcome of loading a whole file. */
 export interface FileReport extends LoadReport {
-  /** Ids of the profiles that it defined, parents before those that extend them. */
+  /** The ids of the profiles that the file defined, parents before those that extend them. */
   readonly profiles: readonly string[];
-  /** How many rules it added. */
+  /** The number of rules that the file added. */
   readonly rules: number;
 }

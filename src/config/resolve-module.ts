@@ -1,5 +1,5 @@
 /**
- * Where a module is that a file or a host names: a path, or a package as code in that folder would
+ * Resolves a module that a file or a host names: a path, or a package as code in that folder would
  * import it.
  */
 import { readFile, stat } from 'node:fs/promises';
@@ -7,10 +7,10 @@ import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** Thrown where a module cannot be had; the message is for the report. */
+/** Thrown if a module cannot be loaded. The message is for the report. */
 export class ModuleFault {
   readonly message: string;
-  /** What the module itself threw; absent where no code of it ran. */
+  /** What the module itself threw; undefined if none of its code ran. */
   readonly thrown: { readonly value: unknown } | undefined;
   constructor(message: string, thrown?: { readonly value: unknown }) {
     this.message = message;
@@ -18,7 +18,11 @@ export class ModuleFault {
   }
 }
 
-/** Absolute path of the module. @param folder absolute. @throws ModuleFault */
+/**
+ * Finds the absolute path of a module.
+ * @param folder the absolute path of the folder to start from
+ * @throws ModuleFault
+ */
 export async function resolveModule(specifier: string, folder: string): Promise<string> {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(specifier)?.[1]?.toLowerCase();
   if (scheme === 'file') {
@@ -59,12 +63,12 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
-/** Conditions of an import; a type's or a bundler's do not count. */
+/** The conditions of an import. Those of types and of bundlers do not apply. */
 const conditions = new Set(['node', 'import', 'module-sync', 'default']);
 
 /**
- * What the `exports` of a package give an import. `createRequire` knows only what they give
- * `require`, which many packages do not have.
+ * The file that the `exports` of a package give to an import. `createRequire` finds only the one
+ * that they give to `require`, and many packages have none.
  */
 async function esmTarget(specifier: string, folder: string): Promise<string | undefined> {
   const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(\/.+)?$/.exec(specifier) ?? [];

@@ -1,20 +1,20 @@
-/** Where in somebody's code an error was thrown, as far as its stack tells. */
+/** Finds the place in code at which an error was thrown, from its stack. */
 import { fileURLToPath } from 'node:url';
 
 /** A place in a file. */
 export interface ThrownPlace {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
-  /** From 1. */
+  /** The line, from 1. */
   readonly line: number;
-  /** From 1; absent for a text that cannot be parsed. */
+  /** The column, from 1. Absent for a text that cannot be parsed. */
   readonly column?: number;
 }
 
 const frame = /(?:\s|\()(file:\/\/[^)]+?|\/[^)]+?|[A-Za-z]:\\[^)]+?):(\d+):(\d+)\)?$/;
-/** What Node writes above an error of a text that cannot be parsed or linked. */
+/** The line that Node writes above an error about a text that cannot be parsed or linked. */
 const heading = /^(file:\/\/.+|\/.+|[A-Za-z]:\\.+):(\d+)$/;
-/** Frames that are looked at. */
+/** Maximum number of frames that are read. */
 const mostFrames = 20;
 
 /**
@@ -39,7 +39,7 @@ export function placeOfFrame(text: string): ThrownPlace | undefined {
   return path === undefined ? undefined : { path, line: Number(line), column: Number(column) };
 }
 
-/** `path:line:column`. */
+/** Writes a place as `path:line:column`. */
 export function placeText({ path, line, column }: ThrownPlace): string {
   return `${path}:${line}${column === undefined ? '' : `:${column}`}`;
 }
@@ -53,7 +53,7 @@ function stackOf(thrown: unknown): string {
   }
 }
 
-/** Undefined for the URL of no file here. */
+/** The path of a file or file URL. Undefined for a file URL that has no path on this system. */
 function pathOf(file: string): string | undefined {
   try {
     return file.startsWith('file:') ? fileURLToPath(file.split('?', 1)[0] as string) : file;

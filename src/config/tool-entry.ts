@@ -1,4 +1,4 @@
-/** Making a definition from an entry of `tools`. */
+/** Makes a definition from an entry of `tools`. */
 import { dirname } from 'node:path';
 import { describe } from '../errors.ts';
 import { type AnyTool, isMisuseError } from '../index.ts';
@@ -17,21 +17,21 @@ import { explainIssues } from './issues.ts';
 import type { RawEntry } from './read-file.ts';
 import { ModuleFault, resolveModule } from './resolve-module.ts';
 
-/** What an entry gave: a definition, or why there is none. */
+/** The outcome of an entry: a definition, or the reason why there is none. */
 export type PreparedTool = { readonly entry: RawEntry; readonly name: string | undefined } & (
   | {
       readonly definition: AnyTool;
-      /** Equal for entries that say the same of the same version of a module. */
+      /** Equal for entries with the same content and the same version of a module. */
       readonly identity: string;
     }
   | {
       readonly reason: string;
-      /** What the module's own code threw, where that is the reason. */
+      /** What the module's own code threw, if that is the reason. */
       readonly thrown?: { readonly value: unknown } | undefined;
     }
 );
 
-/** Never throws or rejects. */
+/** Prepares an entry of `tools`. Never throws and never rejects. */
 export async function prepareTool(
   entry: RawEntry,
   file: string,
@@ -42,7 +42,7 @@ export async function prepareTool(
     const checked = toolEntry.safeParse(entry.value);
     if (!checked.success)
       return { entry, name, reason: explainIssues(checked.error.issues, entry.value) };
-    // As it was written: what was checked is a copy that may lack keys such as `__proto__`.
+    // Uses the entry as written, because the checked copy may lack keys such as `__proto__`.
     const config = entry.value as ToolEntry;
     for (const [one, other] of spellings)
       if (config[one] !== undefined && config[other] !== undefined)
@@ -55,7 +55,7 @@ export async function prepareTool(
     const identity = `${module.path}\n${module.version}\n${canonicalJson(config as never)}`;
     return { entry, name, definition: define(config, module), identity };
   } catch (error) {
-    // An export may be of any kind, one that throws when it is looked at too.
+    // An export may be any value, including one that throws when it is read.
     if (error instanceof ModuleFault)
       return { entry, name, reason: error.message, thrown: error.thrown };
     if (isMisuseError(error)) return { entry, name, reason: error.message };
@@ -68,12 +68,12 @@ export async function prepareTool(
   }
 }
 
-/** @throws ModuleFault, MisuseError */
+/** Makes the definition from an export. @throws ModuleFault, MisuseError */
 function define(config: ToolEntry, module: ImportedModule): AnyTool {
   const { name, module: _, function: chosen, timeout, requires_approval: asks, ...rest } = config;
   const [exported, value] = exportFor(name, chosen, module);
   const kind = kindOf(value);
-  // Throws with its reason.
+  // This throws an error that gives the reason.
   if (kind === 'foreign') internalsOf(value);
   if (kind === 'definition') return standing(config, exported, value as AnyTool);
   if (typeof value !== 'function')
@@ -92,8 +92,8 @@ function define(config: ToolEntry, module: ImportedModule): AnyTool {
 }
 
 /**
- * A finished definition says everything about itself: an entry that said otherwise would be ignored
- * without a word.
+ * Accepts a finished definition. It has all its settings, so further settings in the entry are
+ * refused; otherwise they would be silently ignored.
  */
 function standing(config: ToolEntry, exported: string, definition: AnyTool): AnyTool {
   const beside = Object.keys(config).filter(

@@ -1,6 +1,6 @@
 /**
- * Watching a file: an edit that loads as a whole replaces what the file had loaded; any other
- * leaves everything as it was, and is told.
+ * Watches a file. An edit that loads as a whole replaces what the file had loaded. Any other edit
+ * changes nothing and is reported.
  */
 import { type FSWatcher, unwatchFile, watchFile, watch as watchFolder } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -24,48 +24,51 @@ import { pathOf, readFile, signatureOf } from './read-file.ts';
 import type { FileReport } from './report.ts';
 
 /**
- * How {@link watchHostTools} tells what happens. What a listener throws or rejects with goes to the
- * registry's logger and affects nothing.
+ * The options of {@link watchHostTools}. What a listener throws or rejects with is logged by the
+ * registry's logger and has no other effect.
  */
 export interface WatchOptions {
-  /** Told after each edit that was applied. Not for the first load: the promise answers that. */
+  /**
+   * Called after each edit that was applied. Not called for the first load, which settles the
+   * promise.
+   */
   readonly onReload?: ((report: FileReport) => void) | undefined;
   /**
-   * Told of each edit that was not applied, `invalid_file`: the state before it stays. `report` has
-   * all entries that failed, where it was entries. Told `closed` once where the registry was
-   * closed: the watch has ended then.
-   * @default a warning of the process, named `HostToolsWarning`
+   * Called with `invalid_file` for each edit that was not applied; the state before it is kept. If
+   * entries failed, `report` has all of them. Called once with `closed` if the registry was closed;
+   * the watch has then ended.
+   * @default emits a warning of the process, named `HostToolsWarning`
    */
   readonly onError?: ((error: MisuseError, report?: FileReport) => void) | undefined;
   /**
-   * Milliseconds between the last sign of an edit and reading it, since editors write in several
-   * steps. 0 to 60 000. @default 100
+   * Milliseconds to wait after the last sign of an edit before reading it, because editors write in
+   * several steps. 0 to 60 000. @default 100
    */
   readonly debounceMs?: number | undefined;
 }
 
 /**
- * A file that is being watched. Until it is closed it keeps the process alive, as timers and
+ * A file that is being watched. It keeps the process alive until it is closed, as timers and
  * servers do.
  */
 export interface Watch {
-  /** Of the last load that was applied. Undefined until the first one is done. */
+  /** The report of the last load that was applied. Undefined until the first one is done. */
   readonly report: FileReport | undefined;
   /**
-   * Stops watching; what was loaded stays registered. An edit that is being read is not applied any
-   * more, and nobody is told. Idempotent.
+   * Stops watching. What was loaded stays registered. An edit that is being read is neither applied
+   * nor reported. Idempotent.
    */
   close(): void;
 }
 
 /**
- * Loads a file as `loadHostTools` does, then loads it again whenever it changes. The promise
- * settles with the first load, and can be closed before. An edit is applied whole or not at all:
- * one broken entry, and everything stays as it was. Tools that an edit does not touch stay what
- * they are.
+ * Loads a file as `loadHostTools` does, then loads it again whenever it changes. The result is a
+ * promise, which settles with the first load, and also the watch, which can be closed before that.
+ * An edit is applied as a whole or not at all: a single broken entry leaves everything unchanged.
+ * Tools that an edit does not touch keep their registration.
  * @param path As for `loadHostTools`.
- * @throws MisuseError as a rejection, as `loadHostTools` does; nothing is watched then.
- * `invalid_option`, at once, for arguments that cannot be meant.
+ * @throws MisuseError as a rejection, as `loadHostTools` does; the file is not watched then.
+ * `invalid_option` synchronously, for wrong arguments.
  *
  * @example
  * ```ts
@@ -105,12 +108,13 @@ const watchTable = {
 type ReadWatchOptions = OptionValues<typeof watchTable>;
 
 /**
- * Milliseconds between two looks at what no event of the folder tells: a link's target that is
- * edited, the folder itself replaced.
+ * Milliseconds between two checks for changes that cause no event of the folder: an edit of a
+ * link's target, or the replacement of the folder itself.
  */
 const pollMs = 1_000;
 /**
- * So many times `debounceMs` after its first sign an edit is read, even if the signs do not end.
+ * An edit is read at the latest this many times `debounceMs` after its first sign, even if the
+ * signs continue.
  */
 const mostDebounces = 10;
 
@@ -121,12 +125,12 @@ class Watching {
   readonly #options: ReadWatchOptions;
   #watcher: FSWatcher | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the first sign of an edit came that was not read yet. */
+  /** The time of the first sign of an edit that was not read yet. */
   #since: number | undefined;
-  /** What the file was when it was last read. */
+  /** The signature of the file when it was last read. */
   #signature: string | undefined;
   #loading = false;
-  /** Something happened while a load was under way. */
+  /** Whether there was a sign of an edit during a load. */
   #again = false;
   #closed = false;
 
@@ -141,7 +145,7 @@ class Watching {
     try {
       await signatureOf(this.#file);
       if (this.#closed) return;
-      // Before the first read, so that no edit falls between the two.
+      // Watching starts before the first read, so that no edit between the two is missed.
       this.#watch();
       await this.#load(false);
     } catch (error) {
@@ -163,8 +167,8 @@ class Watching {
   }
 
   /**
-   * The folder, not the file: editors put a new file in the place of the old one, and a watch of
-   * the old one would see nothing more.
+   * Watches the folder and not the file, because editors replace the file with a new one, and a
+   * watch of the old file would then see no further edits.
    */
   #watch(): void {
     const name = basename(this.#file);
@@ -182,8 +186,8 @@ class Watching {
   readonly #polled = (): void => this.#hear(false);
 
   /**
-   * Any change in the folder may be one of the file, which may be a link; but only its own may put
-   * off the reading.
+   * Handles a change in the folder. Any change may affect the file, which may be a link, but only
+   * changes of the file itself postpone the reading.
    */
   #hear(own: boolean): void {
     if (this.#closed) return;
@@ -215,7 +219,7 @@ class Watching {
       await this.#load(true);
     } catch (error) {
       this.#tell(isMisuseError(error) ? error : this.#faultOf(error));
-      // Nothing can be loaded into a closed registry any more.
+      // A closed registry cannot load anything, so the watch ends.
       if (isMisuseError(error) && error.code === 'closed') this.close();
     } finally {
       this.#loading = false;
@@ -223,10 +227,14 @@ class Watching {
     if (this.#again) this.#arm();
   }
 
-  /** @param again Whether this is an edit: one that does not load as a whole is not applied. */
+  /**
+   * Loads the file.
+   * @param again Whether this is an edit, which is applied only if it loads as a whole.
+   */
   async #load(again: boolean): Promise<void> {
     const last = this.#signature;
-    // Before the read: what is written after it is seen as another edit.
+    // The signature is taken before the read, so that whatever is written afterwards counts as
+    // another edit.
     this.#signature = undefined;
     const signature = await signatureOf(this.#file);
     this.#signature = signature;

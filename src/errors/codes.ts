@@ -6,15 +6,16 @@ export interface CodeRow {
   readonly meaning: string;
   /** Whether the same call may succeed if it is simply sent again later. */
   readonly retryable: boolean;
-  /** How a call that ends so is counted: `rejected` never ran. */
+  /** The status of a call that ends with this code. A `rejected` call never ran. */
   readonly status: 'failed' | 'rejected' | 'cancelled' | 'pending';
   /**
-   * The HTTP status that a plain HTTP surface would answer with. Unique meanings share a number;
-   * the code stays the truth.
+   * The HTTP status that a plain HTTP surface would answer with. Several codes share a number, so
+   * branch on the code.
    */
   readonly http: number;
   /**
-   * How MCP shows it: always a tool result with `isError`, the code in `_meta["host-tools/error"]`.
+   * How MCP shows the failure: always as a tool result with `isError`. The code is in
+   * `_meta["host-tools/error"]`.
    */
   readonly mcp: 'isError';
 }

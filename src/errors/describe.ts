@@ -25,12 +25,15 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** The name of an error, or the type of anything else that was thrown: for logs without messages. */
+/**
+ * The name of an error, or the type of anything else that was thrown. For logs that must not
+ * contain messages.
+ */
 export function errorName(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.name) : typeof thrown;
   } catch {
-    // A revoked proxy, or an error whose name throws.
+    // The value is a revoked proxy, or an error whose `name` getter throws.
     return typeof thrown;
   }
 }

@@ -12,29 +12,29 @@ export interface CopyLimits {
    */
   readonly maxValues: number;
   /**
-   * Stops the copy once so many characters have been seen. The value is then null and `overflow` is
-   * true. @default Infinity
+   * Stops the copy once this many characters have been seen. The value is then null and `overflow`
+   * is true. @default Infinity
    */
   readonly maxChars?: number | undefined;
 }
 
-/** What a copy came to. */
+/** The outcome of a copy. */
 export type CopyOutcome =
   | {
       readonly ok: true;
       readonly value: JsonValue;
-      /** About how many characters the JSON text has; a lower bound. */
+      /** The approximate length of the JSON text in characters; a lower bound. */
       readonly size: number;
       /** More than `maxChars` characters were seen, so `value` is null. */
       readonly overflow: boolean;
-      /** An object in it has an own member `__proto__`. */
+      /** Whether an object in the value has an own member `__proto__`. */
       readonly unsafe: boolean;
     }
   | ({ readonly ok: false } & JsonFault);
 
 /**
- * Walk state, reused between copies: a copy is synchronous, and a `toJSON` that copies again gets a
- * fresh one.
+ * The state of a walk. It is reused between copies, which are synchronous. A `toJSON` that starts a
+ * copy of its own gets a fresh one.
  */
 interface Walk {
   maxDepth: number;
@@ -53,9 +53,9 @@ function newWalk(): Walk {
 const overflow = Symbol('overflow');
 
 /**
- * From this many members on, engines keep an object as a hash table, which takes several times
- * longer to copy than members of small objects do. Each further member counts as {@link wideWeight}
- * values, so that a limit on values is a limit on time.
+ * The number of members from which engines keep an object as a hash table. Copying such a member
+ * takes several times as long as one of a small object. Each further member counts as
+ * {@link wideWeight} values, so that a limit on values also limits time.
  */
 const wideObject = 100;
 const wideWeight = 5;
@@ -65,9 +65,8 @@ const smallIndexes: readonly string[] = Array.from({ length: 1_000 }, (_, index)
 /**
  * Copies a value as JSON: own enumerable properties only, `undefined` dropped as `JSON.stringify`
  * does, `toJSON` honoured. Refuses what JSON cannot hold (BigInt, symbols, functions, NaN,
- * infinities, cycles, maps, sets, binary data) and names where it is. Getters and proxies are read
- * once, here; one that throws is refused. `__proto__` becomes an own property and never a
- * prototype.
+ * infinities, cycles, maps, sets, binary data) and names the place. Getters and proxies are read
+ * once; one that throws is refused. `__proto__` becomes an own property and never a prototype.
  */
 export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
   const walk = shared.busy ? newWalk() : shared;
@@ -129,15 +128,15 @@ function copyValue(value: unknown, walk: Walk, depth: number): JsonValue | undef
   }
 }
 
-// Whole: the catch needs to know which member was being read, and a call for every member would
-// slow down the most frequent walk of all.
+// Longer than 60 lines, since the `catch` needs to know which member was being read, and a function
+// call for each member would slow down the most frequent walk in the library.
 function copyObject(value: object, walk: Walk, depth: number): JsonValue | undefined {
   if (depth >= walk.maxDepth) throw tooDeep(value, walk.maxDepth);
   let key: string | undefined;
   try {
     const isArray = Array.isArray(value);
-    // Reading the constructor is much cheaper than reading the prototype, and it tells most plain
-    // values.
+    // Reading the constructor is much cheaper than reading the prototype, and it identifies most
+    // plain values.
     if (value.constructor !== (isArray ? Array : Object)) {
       const prototype: unknown = Object.getPrototypeOf(value);
       if (
@@ -151,7 +150,8 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
         refuseExotic(value);
       }
     }
-    // One bracket: with a comma for each member, this makes both brackets and the commas between.
+    // Counts one bracket. Each member adds a comma, so the last comma accounts for the other
+    // bracket.
     walk.chars += 1;
     if (walk.chars > walk.maxChars) throw overflow;
     if (isArray) {
@@ -166,7 +166,8 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
       }
       return array;
     }
-    // Counted before it is copied: a copy of a million members would take seconds to refuse.
+    // Members are counted before the copy, because copying a million members only to refuse them
+    // would take seconds.
     let members = 0;
     for (const _ in value)
       if (++members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
@@ -174,7 +175,7 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
       walk.left -= (members - wideObject) * (wideWeight - 1);
       if (members > walk.left) throw new Fault('too_large', 'more values than the limit allows');
     }
-    // Spreading reads each member once and defines it, `__proto__` too; engines do it several times
+    // Spreading reads each member once and defines it, `__proto__` included. It is several times
     // faster than a loop of assignments.
     const copy = { ...value } as Record<string, JsonValue>;
     for (key in copy) {
@@ -188,7 +189,7 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
         case 'number':
           if (member - member !== 0) throw new Fault('not_json', `${member} is not a JSON number`);
           walk.chars += key.length + 5;
-          // It may be -0, which JSON does not have.
+          // The member may be -0, which JSON does not have.
           if (member === 0) copyMember(copy, key, 0);
           break;
         case 'boolean':

@@ -1,6 +1,9 @@
-/** Why a value cannot be copied as JSON, and where. Determined only after a copy has failed. */
+/** Finds out why a value cannot be copied as JSON, and where, once a copy has failed. */
 
-/** Why a value is not JSON. Thrown by the copy, caught at the boundary, never shown raw. */
+/**
+ * The reason why a value is not JSON. The copy throws it, the boundary catches it, and it is never
+ * shown raw.
+ */
 export interface JsonFault {
   readonly fault: 'not_json' | 'too_deep' | 'too_large';
   /** JSON pointer of the offending value. */
@@ -19,7 +22,7 @@ export class Fault {
   }
 }
 
-/** Tells a cycle from a value that is merely too deep. */
+/** Distinguishes a cycle from a value that is merely too deep. */
 export function tooDeep(value: object, maxDepth: number): Fault {
   const onPath = new Set<object>();
   let left = 10_000;
@@ -53,13 +56,13 @@ export function throwingMember(value: object): string | undefined {
       }
     }
   } catch {
-    // Not even its keys can be read.
+    // The value's keys cannot be read.
   }
   return undefined;
 }
 
 const exotic = [Map, Set, WeakMap, WeakSet, Promise, RegExp, ArrayBuffer, Error] as const;
-/** Refuses objects whose JSON would lose what they hold. */
+/** Refuses objects whose contents JSON would lose, such as maps and sets. */
 export function refuseExotic(value: object): void {
   if (ArrayBuffer.isView(value))
     throw new Fault('not_json', 'binary data is not JSON; give base64 text');

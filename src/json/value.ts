@@ -2,12 +2,12 @@
 
 /** A JSON value that holds no others. Numbers are finite. */
 export type JsonPrimitive = string | number | boolean | null;
-/** Whatever JSON can say. */
+/** Any value that JSON can represent. */
 export type JsonValue =
   | JsonPrimitive
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
-/** A JSON object. Keys come from outside: `Object.hasOwn` before you read one. */
+/** A JSON object. Its keys come from outside, so check `Object.hasOwn` before you read one. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** True for a JSON object: not null, not an array. */
@@ -15,7 +15,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Assigns a member; assigning `__proto__` would set the prototype. */
+/** Sets a member. It defines `__proto__`, because assigning that would set the prototype. */
 export function define(copy: Record<string, JsonValue>, key: string, item: JsonValue): void {
   if (key === '__proto__')
     Object.defineProperty(copy, key, {
@@ -27,7 +27,7 @@ export function define(copy: Record<string, JsonValue>, key: string, item: JsonV
   else copy[key] = item;
 }
 
-/** One segment of a JSON pointer (RFC 6901). */
+/** Escapes one segment of a JSON pointer (RFC 6901). */
 export function escapePointer(segment: string): string {
   return segment.includes('~') || segment.includes('/')
     ? segment.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -8,7 +8,7 @@ export interface Kind<T> {
   /** Completes the sentence "expected `x` to be …". */
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
-  /** For the compiler alone; never set. */
+  /** Exists only for the compiler; never set. */
   readonly type?: T;
 }
 
@@ -22,7 +22,7 @@ export interface DefaultedKind<T> extends Kind<T> {
   readonly absent: T;
 }
 
-/** A kind of its own: `expected` completes the sentence "expected `x` to be …". */
+/** Makes a kind from a test. `expected` completes the sentence "expected `x` to be …". */
 export function kind<T>(expected: string, accepts: (value: unknown) => boolean): Kind<T> {
   return { expected, accepts };
 }
@@ -31,7 +31,10 @@ export function required<T>(of: Kind<T>): RequiredKind<T> {
   return { ...of, required: true };
 }
 
-/** @param absent The value of an option that is not given. Shared by all readers: frozen if an object. */
+/**
+ * @param absent The value of an option that is not given. All readers share it, so an object must
+ * be frozen.
+ */
 export function withDefault<T>(of: Kind<T>, absent: NoInfer<T>): DefaultedKind<T> {
   return { ...of, absent };
 }
@@ -83,18 +86,18 @@ export const duration: Kind<number> = kind(
 
 export const flag: Kind<boolean> = kind('true or false', (value) => typeof value === 'boolean');
 
-/** A function. Its parameters cannot be checked: the type argument is the caller's word. */
+/** A function. Its parameters cannot be checked, so the type argument is taken on trust. */
 export function fn<F>(): Kind<F> {
   return kind('a function', (value) => typeof value === 'function');
 }
 
-/** One of some words. */
+/** One of the given words. */
 export function oneOf<const W extends string>(...words: readonly W[]): Kind<W> {
   const quoted = words.map((word) => `"${word}"`);
   return kind(listed(quoted, 'or'), (value) => (words as readonly unknown[]).includes(value));
 }
 
-/** An object or a function with these methods, own or inherited. */
+/** An object or a function that has these methods, own or inherited. */
 export function withMethods<T>(
   names: readonly (string & keyof T)[],
   expected = `an object with the method${names.length === 1 ? '' : 's'} ${listed(
@@ -111,7 +114,7 @@ export function withMethods<T>(
   );
 }
 
-/** A signal of this realm or another one. */
+/** An AbortSignal of this realm or of another one. */
 export const abortSignal: Kind<AbortSignal> = kind('an AbortSignal', (value) => {
   if (typeof value !== 'object' || value === null) return false;
   const { aborted, addEventListener, removeEventListener } = value as Partial<AbortSignal>;
@@ -130,7 +133,7 @@ export function object<T extends object>(): Kind<T> {
   );
 }
 
-/** An array. Whether its items are right is checked where they are read. */
+/** An array. Its items are checked where they are read. */
 export function array<T>(expected = 'an array'): Kind<readonly T[]> {
   return kind(expected, (value) => Array.isArray(value));
 }
@@ -139,7 +142,7 @@ export function array<T>(expected = 'an array'): Kind<readonly T[]> {
 export function arrayOf<T>(item: Kind<T>, items: string): Kind<readonly T[]> {
   return kind(
     `an array of ${items}`,
-    // By iterator: a hole is no item of any kind.
+    // The spread turns holes into undefined, which `every` would otherwise skip.
     (value) => Array.isArray(value) && [...(value as unknown[])].every((one) => item.accepts(one)),
   );
 }

@@ -9,7 +9,7 @@ export type OptionTable = Readonly<Record<string, Kind<unknown>>>;
 /** A table with exactly the options of an interface. */
 export type TableOf<T> = { readonly [Name in keyof T]-?: Kind<unknown> };
 
-/** What options are read as: required ones and those with a default are never undefined. */
+/** The options as read. Required ones and those with a default are never undefined. */
 export type OptionValues<T extends OptionTable> = {
   readonly [Name in keyof T]: T[Name] extends RequiredKind<infer V> | DefaultedKind<infer V>
     ? V
@@ -22,18 +22,19 @@ export type OptionValues<T extends OptionTable> = {
 export interface OptionsWording {
   /** The code of the error. @default "invalid_option" */
   readonly code?: MisuseCode | undefined;
-  /** What messages call one of the members. @default "option" */
+  /** The word for a member in messages. @default "option" */
   readonly noun?: string | undefined;
-  /** The option whose members are read: `limits` makes messages say `limits.maxQueuedCalls`. */
+  /** The option whose members are read. With `limits`, messages say `limits.maxQueuedCalls`. */
   readonly path?: string | undefined;
 }
 
 /**
- * Reads options by a table: ``createSession: expected `cwd` to be a string, got 5.``
- * @param where What was called, for messages.
+ * Reads options by a table. A fault reads ``createSession: expected `cwd` to be a string, got 5.``
+ * @param where The function that was called, for messages.
  * @param options Undefined means that none are given.
  * @returns Every option of the table, in an object that inherits nothing.
- * @throws MisuseError for what is no object, for an unknown name and for a value of another kind.
+ * @throws MisuseError if `options` is not an object, for an unknown name, and for a value of
+ * another kind.
  */
 export function readOptions<T extends OptionTable>(
   where: string,
@@ -60,13 +61,13 @@ export function readOptions<T extends OptionTable>(
 }
 
 /**
- * The own members of an object, in an object that inherits nothing: members of `Object.prototype`,
- * which a careless merge may have added, are not options. Each member is read once, and its value
- * is not checked.
- * @param where What was called, for messages: ``createSession: unknown option `rule`; did you mean
- * `rules`?``
+ * Reads the own members of an object into an object that inherits nothing. Members that a careless
+ * merge added to `Object.prototype` are therefore not options. Each member is read once, and its
+ * value is not checked.
+ * @param where The function that was called, for messages such as ``createSession: unknown option
+ * `rule`; did you mean `rules`?``
  * @param options Undefined means that none are given.
- * @throws MisuseError for what is no object, and for an unknown name.
+ * @throws MisuseError if `options` is not an object, and for an unknown name.
  */
 export function readMembers<T extends object>(
   where: string,
@@ -103,7 +104,10 @@ export function checkOption<T>(
   if (!kind.accepts(value)) throw wrongOption(where, name, kind.expected, value, wording);
 }
 
-/** The error for a value of the wrong kind. @param expected Such as "a string". */
+/**
+ * The error for a value of the wrong kind.
+ * @param expected What was expected, such as "a string".
+ */
 export function wrongOption(
   where: string,
   name: string,

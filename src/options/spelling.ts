@@ -1,10 +1,10 @@
-/** Names that were probably meant to be others: what a message about an unknown name suggests. */
+/** Suggests the names that were probably meant, for messages about unknown names. */
 import { type MisuseCode, MisuseError } from '../errors.ts';
 import { nearestNames } from '../text/names.ts';
 
 /**
- * Other libraries' names for things that have another name here. A name is suggested only where an
- * option of that name exists.
+ * Names in other libraries of options that have a different name here. A name is suggested only
+ * where an option of that name exists.
  */
 const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([
   ['execute', ['handler']],
@@ -46,7 +46,8 @@ const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The known name that was probably meant: the one that another library calls so, or a similar one.
+ * The known name that was probably meant: the one that other libraries call by the unknown name, or
+ * a similar one.
  */
 export function probablyMeant(unknown: string, known: readonly string[]): string | undefined {
   const [near] = wordsOfOthers.get(unknown)?.filter((word) => known.includes(word)) ?? [];
@@ -68,7 +69,7 @@ export function suggestion(unknown: string, known: Iterable<string>): string {
 /**
  * Refuses a member whose name resembles a known one that the object lacks. Other unknown members
  * are allowed: a policy or a hook may keep its state beside its functions.
- * @throws MisuseError with `code`.
+ * @throws MisuseError with the code `code`.
  */
 export function checkSpelling(
   where: string,

@@ -1,16 +1,16 @@
 /**
- * Packages that are installed beside the library: whether one is missing or failed to load, and
- * what to do.
+ * Errors about optional packages, which are installed beside the library: whether one is missing or
+ * failed to load, and what to do.
  */
 import { MisuseError, messageOf } from '../errors.ts';
 
 /**
- * The error for an optional package that was not had. What the package itself threw is quoted, so
- * the message is for the host alone.
- * @param name The package, without a path in it.
- * @param use What it is there for, after "which".
+ * The error for an optional package that could not be loaded. It quotes what the package threw, so
+ * only the host may see the message.
+ * @param name The name of the package, without a path inside it.
+ * @param use What the package is needed for; follows "which" in the message.
  * @param thrown What loading it threw; it becomes the cause.
- * @param otherwise What else a host may do where the package is missing.
+ * @param otherwise What else a host can do if the package is missing.
  */
 export function packageFault(
   name: string,
@@ -27,8 +27,8 @@ export function packageFault(
 }
 
 /**
- * Whether a loader found no such package. One that it found may itself lack another, which is no
- * reason to install the first one again.
+ * Whether a loader did not find the package. A package that it found may itself lack another one;
+ * installing the first one again would not help then.
  */
 function isMissing(name: string, thrown: unknown): boolean {
   try {

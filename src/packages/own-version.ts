@@ -1,5 +1,5 @@
 /**
- * The version of this package. A constant, because a bundled application has no package.json of
- * ours to read; a test compares the two.
+ * The version of this package. It is a constant, because a bundled application does not contain our
+ * package.json. A test compares the two.
  */
 export const packageVersion = '0.1.0';

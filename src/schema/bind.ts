@@ -1,6 +1,4 @@
-/**
- * A schema made ready: its JSON Schema for the model, and one way to validate whatever its kind.
- */
+/** Makes a schema of any kind ready: its JSON Schema for the model, and one way to validate. */
 import { describe, MisuseError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isThenable } from '../maybe-promise.ts';
@@ -15,8 +13,8 @@ import { type Direction, type SchemaKind, schemaKind, toJsonSchema } from './to-
 import { hasHostCode, runWithPromises } from './zod-promises.ts';
 
 /**
- * What validation answers. The shape of Standard Schema's own result, so that the common path
- * passes it on as it is.
+ * The outcome of a validation. It has the shape of Standard Schema's result, so that the common
+ * path passes that result on unchanged.
  */
 export type Validated = { readonly value: unknown; readonly issues?: undefined } | Refused;
 
@@ -24,13 +22,13 @@ export interface Refused {
   readonly issues: readonly Issue[];
   readonly value?: undefined;
   /**
-   * What the schema's own code threw, where that is why: the host's mistake, and not that of
-   * whoever sent the value.
+   * What the schema's own code threw, if that is the reason. Then the mistake is the host's and not
+   * the sender's.
    */
   readonly fault: { readonly thrown: unknown } | undefined;
 }
 
-/** Standard Schema's result as vendors give it. */
+/** The result of Standard Schema, as vendors return it. */
 interface StandardResult {
   readonly value?: unknown;
   readonly issues?:
@@ -38,10 +36,7 @@ interface StandardResult {
     | undefined;
 }
 
-/**
- * A schema of any kind, ready for use. Conversion and compilation happen once, when first asked
- * for.
- */
+/** A schema of any kind, ready for use. It is converted and compiled once, at the first use. */
 export interface BoundSchema {
   readonly kind: SchemaKind;
   /** False for a schema from outside. */
@@ -49,38 +44,39 @@ export interface BoundSchema {
   /** The frozen JSON Schema. */
   readonly json: JsonObject;
   /**
-   * Checks the JSON Schema for what the library's validator refuses; returns pointers of patterns
-   * that will run natively. @throws MisuseError `invalid_schema`.
+   * Checks the JSON Schema for what the library's validator refuses. Returns pointers to the
+   * patterns that will run natively.
+   * @throws MisuseError `invalid_schema`.
    */
   check(): readonly string[];
   /**
-   * Validates a private JSON copy. A raw schema fills its defaults into that copy and answers it;
-   * other kinds answer what they parsed. Never throws and never rejects: a validator that throws is
-   * one issue, with what it threw as `fault`.
+   * Validates a private JSON copy. A raw schema fills its defaults into that copy and returns it;
+   * other kinds return what they parsed. Never throws and never rejects: if the validator throws,
+   * the outcome is one issue, with what it threw as `fault`.
    */
   validate(copy: JsonValue): Validated | Promise<Validated>;
   /**
-   * Validates what was accepted and filled before, such as the input of a call that waited: a raw
-   * schema's defaults need not match that schema.
+   * Validates a value that was accepted and filled before, such as the input of a call that waited.
+   * It differs from `validate` because the defaults of a raw schema need not match that schema.
    */
   revalidate(copy: JsonValue): Validated | Promise<Validated>;
 }
 
 export interface BindOptions {
   readonly direction: Direction;
-  /** How errors name the place. */
+  /** The name of the place in errors. */
   readonly where: string;
-  /** Arguments and knobs are objects; an output may be anything. */
+  /** True for arguments and knobs, which are objects. An output may be anything. */
   readonly objectOnly: boolean;
-  /** False for schemas from outside: every pattern must then be one that RE2 can run. */
+  /** False for schemas from outside, all of whose patterns must be ones that RE2 can run. */
   readonly trusted: boolean;
 }
 
 const cache = createSchemaCache();
 
 /**
- * Makes a schema ready. Cheap: nothing but a raw schema's private copy is made yet. @throws
- * MisuseError `invalid_schema` when `schema` is none.
+ * Makes a schema ready. This is cheap: only the private copy of a raw schema is made yet.
+ * @throws MisuseError `invalid_schema` when `schema` is not a schema.
  */
 export function bindSchema(schema: unknown, options: BindOptions): BoundSchema {
   const kind = schemaKind(schema);
@@ -165,10 +161,12 @@ class VendorSchema implements BoundSchema {
     this.#options = options;
     const props = (schema as { '~standard': { validate(value: unknown): unknown } })['~standard'];
     this.#props = props;
-    // Kept, so that a schema that is changed later still validates as it was shown.
+    // The function is kept, so that a schema that is changed later still validates as the model was
+    // shown it.
     this.#validate = props.validate;
     if (kind !== 'zod4') return;
-    // Asked at the first value: a schema may refer to others that are not there yet.
+    // This is determined at the first value, because a schema may refer to others that do not exist
+    // yet.
     const { validate } = props;
     const explain = (value: unknown): unknown => validate.call(props, value);
     this.#validate = (value) => {
@@ -197,8 +195,8 @@ class VendorSchema implements BoundSchema {
       const result = this.#validate.call(this.#props, copy) as
         | StandardResult
         | PromiseLike<StandardResult>;
-      // What nearly every call comes to. A thenable's `value`, where it has one, is its
-      // prototype's.
+      // Nearly every call takes this path. A thenable may have a `value`, but only on its
+      // prototype.
       if (
         result &&
         Object.hasOwn(result, 'value') &&
@@ -278,7 +276,10 @@ function pathText(path: readonly unknown[] | undefined): string {
     .join('.');
 }
 
-/** A tool's arguments are always an object, and models and protocols want to read so. */
+/**
+ * States `type: object`, which the arguments of a tool always are and which models and protocols
+ * expect to read.
+ */
 function asObjectSchema(schema: JsonObject, where: string): JsonObject {
   const { type } = schema;
   if (type === 'object') return schema;

@@ -1,5 +1,5 @@
 /**
- * What a compiled validator carries while it runs: the step budget and, on the second pass, the
+ * The state of a compiled validator while it runs: the step budget and, on the second pass, the
  * issues.
  */
 import { escapePointer, type JsonValue } from '../json.ts';
@@ -9,31 +9,31 @@ import type { Resource } from './json-schema-references.ts';
 export interface SchemaIssue {
   /** JSON pointer into the data; `''` is the root. */
   readonly path: string;
-  /** What is expected. Never holds the value that came. */
+  /** What is expected. Never contains the value that was sent. */
   readonly message: string;
 }
 
 /**
- * One object for each compiled schema, reused: a validation is synchronous and runs no code from
- * outside.
+ * The state of one validation. Each compiled schema reuses one object, because a validation is
+ * synchronous and runs no code from outside.
  */
 export interface Context {
-  /** Steps left. Below zero the validation ends, closed. */
+  /** Steps left. Below zero, the validation ends and the value is refused. */
   steps: number;
   /** Undefined on the first pass, which only answers yes or no. */
   issues: { path: string; message: string }[] | undefined;
   /**
-   * True when every object inherits enumerable members, so that each member must be seen to be its
-   * object's own.
+   * True when every object inherits enumerable members, so that each member must be checked to be
+   * an own one.
    */
   polluted: boolean;
-  /** Resources entered, outermost first; kept only for schemas with `$dynamicRef`. */
+  /** The resources that were entered, outermost first. Kept only for schemas with `$dynamicRef`. */
   readonly scope: Resource[];
 }
 
 /**
- * Answers whether a value is valid. On the second pass it also records why not, with paths below
- * the value.
+ * Returns whether a value is valid. On the second pass it also records why not, with paths relative
+ * to the value.
  */
 export type Check = (value: JsonValue, context: Context) => boolean;
 
@@ -56,12 +56,12 @@ export function fail(context: Context, message: string, path = ''): false {
   return false;
 }
 
-/** True when no more issues need be looked for: none are wanted, or there are enough. */
+/** True when the search for issues can end: none are wanted, or there are enough. */
 export function isDone(context: Context): boolean {
   return context.issues === undefined || context.issues.length >= maxIssues;
 }
 
-/** Number of issues so far, for {@link under}. */
+/** The number of issues so far, for {@link under}. */
 export function issueCount(context: Context): number {
   return context.issues === undefined ? 0 : context.issues.length;
 }
@@ -77,12 +77,12 @@ export function under(context: Context, from: number, key: string | number): voi
   }
 }
 
-/** `/key`; a very long key, which only hostile data has, is cut. */
+/** Returns `/key`. A very long key, which only hostile data has, is cut. */
 export function pathSegment(key: string): string {
   return `/${escapePointer(key.length > 100 ? `${key.slice(0, 97)}...` : key)}`;
 }
 
-/** Runs a check for its answer alone. */
+/** Runs a check without recording issues. */
 export function holds(check: Check, value: JsonValue, context: Context): boolean {
   const { issues } = context;
   context.issues = undefined;
@@ -97,13 +97,13 @@ export function typeOf(value: JsonValue): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** A schema value in a message, shortened. */
+/** A value of the schema for a message, shortened. */
 export function show(value: JsonValue): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-/** True when somebody has added enumerable members to the prototype of all objects. */
+/** True when `Object.prototype` has enumerable members, which some other code has added. */
 export function isPolluted(): boolean {
   for (const _ in bare) return true;
   return false;

@@ -1,7 +1,7 @@
 /**
  * Fills `default`s of absent members into a value that its schema has accepted. Filling comes after
- * validation, so a default that breaks its own schema does no harm, and it follows only what always
- * applies: properties, items, allOf and $ref, never a branch of anyOf, oneOf, not or if.
+ * validation, so a default that breaks its own schema does no harm. It follows only the keywords
+ * that always apply (properties, items, allOf and $ref), never a branch of anyOf, oneOf, not or if.
  */
 import {
   canonicalJson,
@@ -15,22 +15,22 @@ import { type Dialect, isLoneReference, keyword } from './json-schema-dialect.ts
 import { chargedText } from './keywords-value.ts';
 
 /**
- * Fills defaults into a value in place, or with `remove` takes optional members that equal their
- * default out again.
+ * Fills defaults into a value in place. With `remove`, it removes optional members that equal their
+ * default.
  */
 export type Fill = (value: JsonValue, context: Context, remove: boolean) => void;
 
 /** What the compiler knows about a schema document. */
 export interface DefaultsSource {
   readonly dialect: Dialect;
-  /** Where the `$ref` of a schema leads. */
+  /** The schema that the `$ref` of a schema leads to. */
   target(schema: JsonObject): JsonValue | undefined;
 }
 
 interface Filler {
   /**
-   * Undefined while the schema is still being read, so that a loop of schemas finds its way back
-   * here; and for good where nothing can be filled.
+   * Undefined while the schema is still being read, so that a loop of schemas can refer to this
+   * node. It remains undefined if nothing can be filled.
    */
   fill: Fill | undefined;
 }
@@ -104,13 +104,13 @@ function memberFill(
   const value = defaultOf(schema, source);
   const inner = fillerOf(schema, source, known);
   if (value === undefined && inner === undefined) return undefined;
-  /** The completed default, and the steps that a copy of it takes. */
+  /** The completed default, and the number of steps that a copy of it takes. */
   let template: { readonly value: JsonValue; readonly steps: number } | undefined;
   let bareText: string | undefined;
   let expanding = false;
   /**
-   * The default with the defaults inside it filled or removed; one that leads back to itself stays
-   * as it is written.
+   * The default, with the defaults inside it filled or removed. A default that leads back to itself
+   * is used as written.
    */
   const complete = (context: Context, remove: boolean): JsonValue => {
     const fresh = cloneJson(value as JsonValue);
@@ -153,10 +153,10 @@ function memberFill(
   };
 }
 
-/** The `default` of a schema, or of the one it refers to. */
+/** The `default` of a schema, or of the schema that it refers to. */
 function defaultOf(schema: JsonValue, source: DefaultsSource): JsonValue | undefined {
   let current: JsonValue | undefined = schema;
-  // Chains of references are short, and a loop of them has been refused.
+  // This ends, because loops of references have been refused. Chains of references are short.
   while (isJsonObject(current)) {
     if (!isLoneReference(current, source.dialect) && Object.hasOwn(current, 'default'))
       return current.default;
@@ -211,7 +211,8 @@ function itemsFill(
 }
 
 function setMember(holder: JsonObject, name: string, value: JsonValue): void {
-  // The value is the library's own copy. `__proto__` must become a member, not the prototype.
+  // The value is the library's own copy. Defining makes `__proto__` a member; assigning would set
+  // the prototype.
   Object.defineProperty(holder, name, {
     value,
     enumerable: true,

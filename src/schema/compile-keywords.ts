@@ -25,38 +25,38 @@ import {
 } from './keywords-unevaluated.ts';
 import { enumCheck, numberCheck, type Pattern, stringCheck, typeCheck } from './keywords-value.ts';
 
-/** What a sub-schema became. */
+/** A compiled sub-schema. */
 export interface Sub {
-  /** Undefined: accepts everything. */
+  /** Undefined if everything is accepted. */
   check: Check | undefined;
-  /** Undefined: evaluates nothing, or nobody asks. */
+  /** Undefined if nothing is evaluated, or if no keyword needs to know. */
   mark: Mark | undefined;
-  /** The one type that the check asks for, where it asks for nothing else. */
+  /** The type that the check requires, if it requires nothing else. */
   plain?: string | undefined;
 }
 
-/** One schema object while its closures are collected. */
+/** A schema object whose closures are being collected. */
 export interface Site {
   readonly wantsMarks: boolean;
-  /** An own keyword of the schema that its dialect knows. */
+  /** Reads an own keyword of the schema that its dialect knows. */
   readonly get: (name: string) => JsonValue | undefined;
-  /** Undefined, a keyword that is absent, accepts everything. */
+  /** Compiles a sub-schema. Undefined, for an absent keyword, accepts everything. */
   readonly child: (schema: JsonValue | undefined) => Sub;
   readonly pattern: (source: string) => Pattern;
-  /** The type check: where it fails, nothing else is asked. */
+  /** The type check. If it fails, no other check runs. */
   gate: Check | undefined;
   readonly checks: Check[];
-  /** Asked only where everything else holds. */
+  /** Runs only if all other checks hold. */
   last: Check | undefined;
   readonly marks: Mark[];
-  /** Steps that entering the schema takes; leaves take none, their parent pays for them. */
+  /** The steps for entering the schema. Leaves cost none, because their parent pays for them. */
   cost: number;
 }
 
 const accept: Check = () => true;
 const { POSITIVE_INFINITY } = Number;
 
-/** The collected checks as one; undefined when every value is valid. */
+/** Combines the collected checks into one. Undefined when every value is valid. */
 export function checkOf({ gate, checks, last, cost }: Site): Check | undefined {
   const stages = [gate, allCheck(checks), last].filter((stage) => stage !== undefined);
   const [first] = stages;
@@ -70,10 +70,10 @@ export function checkOf({ gate, checks, last, cost }: Site): Check | undefined {
   };
 }
 
-/** The type that the collected checks amount to, where there is only that. */
+/** The type that the collected checks require, if they require nothing else. */
 export function plainOf({ checks, cost, get }: Site): string | undefined {
   const type = get('type');
-  // What is asked last has a cost.
+  // A schema with a `last` check has a cost, so `last` needs no test of its own.
   return checks.length === 0 && cost === 0 && typeof type === 'string' ? type : undefined;
 }
 
@@ -81,7 +81,7 @@ function gated(gate: Check, rest: Check): Check {
   return (value, context) => gate(value, context) && rest(value, context);
 }
 
-/** The collected marks as one. */
+/** Combines the collected marks into one. */
 export function markOf({ marks, wantsMarks }: Site): Mark | undefined {
   if (!wantsMarks || marks.length === 0) return undefined;
   if (marks.length === 1) return marks[0];
@@ -96,12 +96,12 @@ function count(site: Site, name: string, absent: number): number {
   return typeof value === 'number' ? value : absent;
 }
 
-/** type, enum, const, numbers and strings. */
+/** Adds `type`, `enum`, `const` and the keywords of numbers and strings. */
 export function addValue(site: Site): void {
   const type = site.get('type') as string | readonly string[] | undefined;
   const values = site.get('enum');
-  // Where the enum, or the shape of an object or array, already implies the type, it is not asked
-  // twice.
+  // The type is not checked twice if the enum, or the shape of an object or array, already implies
+  // it.
   const implied =
     (type === 'object' && hasObjectShape(site)) ||
     (type === 'array' && hasArrayShape(site)) ||
@@ -133,7 +133,7 @@ function hasArrayShape({ get }: Site): boolean {
   return ['items', 'prefixItems', 'minItems', 'maxItems'].some((name) => get(name) !== undefined);
 }
 
-/** Keywords of objects. */
+/** Adds the keywords of objects. */
 export function addObject(site: Site): void {
   if (hasObjectShape(site)) addMembers(site);
   const least = count(site, 'minProperties', 0);
@@ -194,8 +194,8 @@ function addMembers(site: Site): void {
 }
 
 /**
- * Keywords of arrays. `items` may also be an array, as before 2020-12; `additionalItems` then
- * speaks for the rest.
+ * Adds the keywords of arrays. `items` may also be an array, as before 2020-12; `additionalItems`
+ * then applies to the rest.
  */
 export function addArray(site: Site): void {
   if (hasArrayShape(site)) {
@@ -237,7 +237,7 @@ function list(value: JsonValue | undefined, site: Site): Sub[] {
   return Array.isArray(value) ? value.map((item: JsonValue) => site.child(item)) : [];
 }
 
-/** allOf, anyOf, oneOf, not, if. */
+/** Adds `allOf`, `anyOf`, `oneOf`, `not` and `if`. */
 export function addCombinations(site: Site): void {
   const all = list(site.get('allOf'), site);
   for (const { check, mark } of all) {
@@ -281,8 +281,8 @@ function addCondition(site: Site, { check = accept, mark }: Sub): void {
 }
 
 /**
- * unevaluatedProperties and unevaluatedItems; the last, for they look at what everything else has
- * marked.
+ * Adds `unevaluatedProperties` and `unevaluatedItems`. They come last, because they depend on what
+ * all other keywords have marked.
  */
 export function addUnevaluated(site: Site): void {
   const names = site.get('unevaluatedProperties');

@@ -1,6 +1,6 @@
 /**
- * Puts the closures of a document together: one node for each sub-schema, bound late where schemas
- * refer to each other.
+ * Combines the closures of a document: one node for each sub-schema, bound late if schemas refer to
+ * each other.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { compilePattern } from '../text/regex.ts';
@@ -41,7 +41,7 @@ interface Build {
 
 export interface CompiledNodes {
   readonly check: Check;
-  /** Where each `$ref` leads. */
+  /** The schema that each `$ref` leads to. */
   readonly targets: ReadonlyMap<JsonObject, JsonValue>;
 }
 
@@ -67,8 +67,8 @@ const anything: Sub = { check: undefined, mark: undefined };
 const nothing: Sub = { check: refuseAll, mark: undefined };
 
 /**
- * The node of a schema, as something that may be kept: a node that is not ready is looked up when
- * it runs.
+ * The checks of a schema's node, which may be kept. A node that is not ready yet is looked up when
+ * its check runs.
  */
 function subOf(schema: JsonValue | undefined, build: Build): Sub {
   if (!isJsonObject(schema)) return schema === false ? nothing : anything;
@@ -133,8 +133,8 @@ function ownerOf(schema: JsonObject, references: References): Resource {
 }
 
 /**
- * Where `$dynamicRef` is used, a schema of another resource is entered with that resource on the
- * scope.
+ * If the document uses `$dynamicRef`, puts the resource of a schema on the scope while the schema
+ * is applied.
  */
 function inScope(
   sub: Sub,
@@ -191,7 +191,7 @@ function addSub(site: Site, { check, mark }: Sub): void {
   if (mark !== undefined) site.marks.push(mark);
 }
 
-/** `$dynamicRef`: the outermost resource that was entered and has the anchor decides. */
+/** Compiles a `$dynamicRef`. It leads into the outermost entered resource that has the anchor. */
 function dynamicSub(
   reference: string,
   schema: JsonObject,

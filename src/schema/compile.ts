@@ -1,5 +1,6 @@
 /**
- * JSON Schemas as closures: checked once, compiled at the first use, run without generated code.
+ * Compiles JSON Schemas to closures. A schema is checked once, compiled at the first use, and run
+ * without generated code.
  */
 import { canonicalJson, cloneJson, copyJson, type JsonValue } from '../json.ts';
 import {
@@ -21,13 +22,13 @@ export type { JsonSchemaDocument } from './json-schema-dialect.ts';
 export interface CompiledSchema {
   /**
    * Validates a value that is a private JSON copy, and fills defaults of absent members into it.
-   * Answers undefined when it is valid, else at most 20 issues. Never throws; a validation that
-   * takes too many steps is an issue.
+   * Returns undefined if the value is valid, otherwise at most 20 issues. Never throws; a
+   * validation that takes too many steps ends with an issue.
    */
   validate(value: JsonValue): readonly SchemaIssue[] | undefined;
   /**
-   * Validates again what `validate` has accepted and filled before, such as the input of a call
-   * that waited: an optional member that equals its default counts as absent, since defaults need
+   * Validates a value again that `validate` has accepted and filled, such as the input of a call
+   * that waited. An optional member that equals its default counts as absent, because defaults need
    * not match their own schema. Changes nothing.
    */
   revalidate(value: JsonValue): readonly SchemaIssue[] | undefined;
@@ -35,12 +36,12 @@ export interface CompiledSchema {
 
 export interface CompileOptions {
   /**
-   * The host's own schema: a pattern beyond the linear engine runs natively. One from outside is
-   * refused for it.
+   * True for the host's own schema: a pattern that the linear engine cannot run then runs natively.
+   * A schema from outside is refused if it has such a pattern.
    */
   readonly trusted: boolean;
   /**
-   * Steps that one validation may take; about one for each schema that is applied to a value.
+   * Maximum steps of one validation; about one for each schema that is applied to a value.
    * @default 400_000 for a trusted schema, else 200_000
    */
   readonly maxSteps?: number | undefined;
@@ -49,12 +50,15 @@ export interface CompileOptions {
 /** About 50 ms of work on a small machine. */
 const trustedSteps = 400_000;
 const untrustedSteps = 200_000;
-/** Bounds of a schema as a document; generous, for an enum of hundreds of thousands is legal. */
+/**
+ * Bounds of a schema as a document. They are generous, because an enum of hundreds of thousands of
+ * values is legal.
+ */
 const documentLimits = { maxDepth: 1_000, maxValues: 2_000_000 };
 
 /**
- * Checks a schema without compiling it: cheap enough for every registration.
- * @returns pointers of the patterns that only the native engine can run; none unless trusted
+ * Checks a schema without compiling it, which is cheap enough for every registration.
+ * @returns pointers to the patterns that only the native engine can run; none unless trusted
  * @throws MisuseError `invalid_schema` that names the place in the schema and the remedy
  */
 export function checkSchema(
@@ -65,7 +69,7 @@ export function checkSchema(
 }
 
 /**
- * Compiles a schema. Draft-07 or 2020-12 by `$schema`, 2020-12 without one.
+ * Compiles a schema of draft-07 or 2020-12, as `$schema` says; 2020-12 without it.
  * @throws MisuseError `invalid_schema` as {@link checkSchema} does
  */
 export function compileSchema(schema: JsonSchemaDocument, options: CompileOptions): CompiledSchema {
@@ -110,7 +114,7 @@ function validator(check: Check, fill: Fill | undefined, maxSteps: number): Comp
           : 'cannot be validated against its schema',
     },
   ];
-  /** Only a value that was refused is asked why. */
+  /** The second pass, which finds the issues of a refused value. */
   const explain = (value: JsonValue): readonly SchemaIssue[] => {
     const issues: { path: string; message: string }[] = [];
     start(issues);
@@ -150,7 +154,8 @@ export interface SchemaCache {
 }
 
 /**
- * A cache of compiled schemas that keeps the `max` used last. @param max at least 1; default 1 000
+ * A cache that keeps the `max` most recently used schemas.
+ * @param max at least 1; default 1 000
  */
 export function createSchemaCache(max = 1_000): SchemaCache {
   const entries = new Map<string, CompiledSchema>();

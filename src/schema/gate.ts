@@ -1,17 +1,15 @@
-/**
- * The gate for schemas from outside: size and shape are bounded before anything is made of them.
- */
+/** Checks schemas from outside: their size and shape are bounded before they are used. */
 import { copyJson, isJsonObject } from '../json.ts';
 import { walkSchema } from './json-schema-check.ts';
 import { type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
 import type { SchemaLimits } from './json-schema-limits.ts';
 import type { SharedPatterns } from './pattern-budget.ts';
 
-/** Bytes of the schema as JSON text. */
+/** Maximum bytes of the schema as JSON text. */
 const maxBytes = 65_536;
-/** Nesting of arrays and objects of any kind. */
+/** Maximum nesting of arrays and objects of any kind. */
 const maxNesting = 64;
-/** What a schema from outside may hold at most. */
+/** The limits of a schema from outside. */
 export const untrustedLimits: SchemaLimits = {
   depth: 32,
   schemas: 5_000,
@@ -26,18 +24,20 @@ export const untrustedLimits: SchemaLimits = {
 };
 
 /**
- * Checks a schema from outside: at most 64 KB, nested at most 64, sub-schemas nested at most 32 and
- * at most 5 000 of them, at most 500 properties an object, 1 000 values an `enum`, 10 000 schemas
- * applied to one value, `uniqueItems` only with a `maxItems` of at most 1 000, each type of a
- * `type` once, references only inside the document, no `$id`, `$dynamicRef` or `$recursiveRef`, at
- * most 200 different patterns of at most 512 characters that run in linear time.
- * @param patterns is drawn on: what the patterns of several schemas may cost together
- * @returns the private copy that was checked. Use it and not the original, whose getters may answer
- * differently the next time
+ * Checks a schema from outside. It may have at most 64 KB, 64 levels of nesting, 32 levels of
+ * sub-schemas, 5 000 sub-schemas, 500 properties per object, 1 000 values per `enum`, and 10 000
+ * schemas that apply to one value. `uniqueItems` needs a `maxItems` of at most 1 000. A `type`
+ * names each type once. References lead only inside the document; `$id`, `$dynamicRef` and
+ * `$recursiveRef` are refused. At most 200 different patterns are accepted, of at most 512
+ * characters each, and they must run in linear time.
+ * @param patterns the budget that the patterns of several schemas share; this schema's patterns are
+ * deducted from it
+ * @returns the private copy that was checked. Use it instead of the original, whose getters may
+ * return something else the next time
  * @throws MisuseError `invalid_schema` that names the place and the limit
  */
 export function gateSchema(schema: unknown, patterns?: SharedPatterns): JsonSchemaDocument {
-  // The copy counts characters roughly and only bounds the work; the bytes are counted after it.
+  // The copy counts characters only roughly, to bound the work. The bytes are counted afterwards.
   const copy = copyJson(schema, {
     maxDepth: maxNesting,
     maxValues: maxBytes,

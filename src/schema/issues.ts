@@ -1,8 +1,8 @@
 /**
- * How validation failures read to a model: one line a path, what was expected, never the raw
+ * Words validation failures for a model: one line per path, what was expected, never the raw
  * arguments.
  */
-/** One thing wrong; `path` is dotted, "" is the root. */
+/** One thing that is wrong with a value. `path` is dotted; "" is the root. */
 export interface Issue {
   readonly path: string;
   readonly message: string;
@@ -11,7 +11,7 @@ export interface Issue {
 const maxLines = 20;
 const maxLineChars = 300;
 
-/** One line a path. */
+/** Writes issues as text, one line per path. */
 export function issueLines(issues: readonly Issue[]): string {
   const lines = issues.slice(0, maxLines).map(line);
   if (issues.length > maxLines) lines.push(`and ${issues.length - maxLines} more`);
@@ -19,17 +19,17 @@ export function issueLines(issues: readonly Issue[]): string {
 }
 
 /**
- * Where a vendor's message quotes what came: zod 3 after `received '`, Valibot after
- * `but received`, ArkType in a last `(was …)`.
+ * The part of a vendor's message that quotes the value: zod 3 writes it after `received '`, Valibot
+ * after `but received`, and ArkType in a final `(was …)`.
  */
 const echoes = /,? (?:but )?received (?:["'`].*|-?\d.*)$| ?\(was (?!an? \S+\)$|missing\)$).*\)$/su;
 
 /**
- * The message without the value that came: a model knows what it sent, and logs need not. Names of
- * types stay.
+ * Removes the value that was sent from a message: the model knows it, and logs must not have it.
+ * Names of types are kept.
  */
 export function withoutEcho(message: string): string {
-  // Most messages quote nothing, and looking is cheaper than replacing.
+  // Most messages quote nothing, and this test is cheaper than the replacement.
   return message.includes('received') || message.includes('(was ')
     ? message.replace(echoes, '')
     : message;
@@ -37,8 +37,8 @@ export function withoutEcho(message: string): string {
 
 function line({ path, message }: Issue): string {
   const text = path === '' ? message : `${path}: ${message}`;
-  // A path holds keys that a model made up: no line breaks, no terminal escapes, no reordering
-  // marks.
+  // A path has keys that a model made up, so line breaks, control characters and reordering marks
+  // are replaced.
   const flat = /[^\S ]|[\p{Cc}\p{Bidi_Control}]/u.test(text)
     ? text.replaceAll(/\s+/gu, ' ').replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '?')
     : text;

@@ -1,9 +1,9 @@
 /**
- * The structural check of a schema: one cheap walk that refuses what the compiler could not give a
- * meaning.
+ * The structural check of a schema: one cheap walk that refuses whatever the compiler could not
+ * interpret.
  */
-import { describe, messageOf } from '../errors.ts';
-import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { describe } from '../errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import {
   type Dialect,
   dialectOf,
@@ -11,21 +11,26 @@ import {
   type JsonSchemaDocument,
   schemaError,
 } from './json-schema-dialect.ts';
+import { checkNames, checkPattern, checkType } from './json-schema-keyword-values.ts';
 import { maxSchemaDepth, type SchemaLimits } from './json-schema-limits.ts';
 import { refuseLoops } from './json-schema-loops.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
-import { isNativePattern, type PatternBudget, type SharedPatterns } from './pattern-budget.ts';
+import { pointerOf, type Reference, refuse, type Walk } from './json-schema-walk.ts';
+import type { SharedPatterns } from './pattern-budget.ts';
 
 export interface CheckOptions {
-  /** The host's own schema: a pattern beyond the linear engine is taken. */
+  /** True for the host's own schema: patterns that the linear engine cannot run are accepted. */
   readonly trusted: boolean;
-  /** Limits on its size. @default generous ones that keep the compiler within its stack */
+  /** Limits on the schema's size. @default {@link trustedLimits} */
   readonly limits?: SchemaLimits | undefined;
-  /** What is left for patterns, over several schemas. @default no bound but that of each */
+  /**
+   * The budget that the patterns of several schemas share.
+   * @default each schema has only its own limits
+   */
   readonly patterns?: SharedPatterns | undefined;
 }
 
-/** What the walk learned; the compiler builds on it. */
+/** The findings of the walk, for the compiler. */
 export interface CheckedSchema {
   readonly dialect: Dialect;
   /** Present when the document has references or identifiers. */
@@ -33,45 +38,14 @@ export interface CheckedSchema {
   readonly hasDefaults: boolean;
   readonly hasUnevaluated: boolean;
   readonly hasDynamicReferences: boolean;
-  /** Pointers of patterns that only the native engine can run. */
+  /** Pointers to the patterns that only the native engine can run. */
   readonly nativePatterns: readonly string[];
-}
-
-interface Reference {
-  readonly holder: JsonObject;
-  readonly text: string;
-  readonly pointer: string;
-  /**
-   * A `$dynamicRef`: where it leads is known at validation only, so the step budget guards it and
-   * not the search for loops.
-   */
-  readonly dynamic: boolean;
-}
-
-interface Walk {
-  readonly dialect: Dialect;
-  readonly limits: SchemaLimits;
-  /** Where the walk started: `''`, or the reference that led there. */
-  base: string;
-  /** Keys from the start to here, not escaped. */
-  readonly path: string[];
-  depth: number;
-  schemas: number;
-  readonly references: Reference[];
-  identified: boolean;
-  hasDefaults: boolean;
-  hasUnevaluated: boolean;
-  hasDynamicReferences: boolean;
-  readonly nativePatterns: string[];
-  readonly patterns: PatternBudget;
-  /** Schemas walked already; a set only once there are references, for most schemas have none. */
-  seen: JsonObject[] | Set<JsonObject>;
 }
 
 const { POSITIVE_INFINITY } = Number;
 
 /**
- * What the host's own schema may hold at most: generous, only what keeps the compiler within its
+ * The limits of the host's own schema. They are generous and only keep the compiler within its
  * stack.
  */
 export const trustedLimits: SchemaLimits = {
@@ -88,7 +62,8 @@ export const trustedLimits: SchemaLimits = {
 };
 
 /**
- * Walks a schema that is plain JSON.
+ * Walks a schema that is plain JSON. Longer than 60 lines, since the state of the walk, its two
+ * passes and the report on it are one sequence.
  * @throws MisuseError `invalid_schema` that names the place and the remedy.
  */
 export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): CheckedSchema {
@@ -121,8 +96,8 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
     const references =
       walk.references.length > 0 || walk.identified ? indexReferences(schema, dialect) : undefined;
     const targets = new Map<JsonObject, JsonValue>();
-    // Resolving may reach schemas in places that no keyword names; those are walked too and may add
-    // references.
+    // A reference may lead to a schema in a place that no keyword names. It is walked too, and may
+    // add references.
     if (references !== undefined) {
       const seen = new Set(walk.seen);
       walk.seen = seen;
@@ -155,14 +130,6 @@ export function walkSchema(schema: JsonSchemaDocument, options: CheckOptions): C
   }
 }
 
-function refuse(walk: Walk, message: string, cause?: unknown): never {
-  throw schemaError(pointerOf(walk), message, cause);
-}
-
-function pointerOf(walk: Walk): string {
-  return walk.base + walk.path.map((key) => `/${escapePointer(key)}`).join('');
-}
-
 function visit(schema: JsonValue, walk: Walk): void {
   if (++walk.schemas > walk.limits.schemas)
     refuse(walk, `more than ${walk.limits.schemas} sub-schemas`);
@@ -180,8 +147,8 @@ function visit(schema: JsonValue, walk: Walk): void {
     const value = schema[key] as JsonValue;
     if (key === 'default' && !lone) walk.hasDefaults = true;
     const kind = walk.dialect.keywords.get(key);
-    // Beside a `$ref` of draft-07 nothing counts, but definitions are still walked: references lead
-    // there.
+    // Keywords beside a `$ref` of draft-07 are ignored, but definitions are still walked, because
+    // references lead there.
     if (kind === undefined || (lone && key !== '$ref' && key !== 'definitions')) continue;
     walk.path.push(key);
     visitKeyword(schema, key, kind, value, walk);
@@ -190,6 +157,10 @@ function visit(schema: JsonValue, walk: Walk): void {
   walk.depth--;
 }
 
+/**
+ * Checks the value of one keyword and visits its sub-schemas. Longer than 60 lines, since it is one
+ * flat table with a case for each kind of keyword.
+ */
 function visitKeyword(
   schema: JsonObject,
   key: string,
@@ -280,52 +251,6 @@ function visitMap(key: string, kind: string, value: JsonValue, walk: Walk): void
     if (kind === 'dependencies' && Array.isArray(item)) checkNames(item, walk);
     else visit(item, walk);
     walk.path.pop();
-  }
-}
-
-const typeNames: ReadonlySet<JsonValue> = new Set([
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'object',
-  'array',
-  'null',
-]);
-
-function checkType(value: JsonValue, walk: Walk): void {
-  if (
-    typeof value === 'string'
-      ? typeNames.has(value)
-      : Array.isArray(value) &&
-        value.length > 0 &&
-        value.every((name: JsonValue) => typeNames.has(name))
-  ) {
-    if (walk.limits.uniqueTypes && Array.isArray(value) && new Set(value).size < value.length)
-      refuse(walk, 'a type is named more than once');
-    return;
-  }
-  refuse(
-    walk,
-    'expected string, number, integer, boolean, object, array, null or an array of these, got ' +
-      `${describe(value)}`,
-  );
-}
-
-function checkNames(value: JsonValue, walk: Walk): void {
-  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string'))
-    refuse(walk, `expected an array of property names, got ${describe(value)}`);
-  if (value.length > walk.limits.enum)
-    refuse(walk, `${value.length} names; at most ${walk.limits.enum} are accepted`);
-}
-
-function checkPattern(value: JsonValue, walk: Walk): void {
-  if (typeof value !== 'string')
-    refuse(walk, `expected a regular expression as a string, got ${describe(value)}`);
-  try {
-    if (isNativePattern(value, walk.patterns)) walk.nativePatterns.push(pointerOf(walk));
-  } catch (error) {
-    refuse(walk, messageOf(error), error);
   }
 }
 

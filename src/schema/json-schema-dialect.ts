@@ -1,4 +1,4 @@
-/** Which words a JSON Schema dialect knows, what each must hold, and where its sub-schemas are. */
+/** The keywords that a JSON Schema dialect knows, their values, and the places of sub-schemas. */
 import { describe, MisuseError } from '../errors.ts';
 import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
@@ -101,7 +101,7 @@ const dialects: ReadonlyMap<string, Dialect> = new Map([
   ['//json-schema.org/draft/2020-12/schema', draft202012],
 ]);
 
-/** The dialect that a `$schema` names; 2020-12 where it is absent. */
+/** The dialect that `$schema` names; 2020-12 if it is absent. */
 export function dialectOf(schema: JsonValue): Dialect {
   if (!isJsonObject(schema) || !Object.hasOwn(schema, '$schema')) return draft202012;
   const name = schema.$schema;
@@ -119,7 +119,7 @@ export function dialectOf(schema: JsonValue): Dialect {
   return dialect;
 }
 
-/** A refusal that names the place in the schema. */
+/** The error that refuses a schema and names the place in it. */
 export function schemaError(pointer: string, message: string, cause?: unknown): MisuseError {
   return new MisuseError(
     'invalid_schema',
@@ -128,7 +128,7 @@ export function schemaError(pointer: string, message: string, cause?: unknown): 
   );
 }
 
-/** True where every other keyword of the object is to be ignored: beside a `$ref` in draft-07. */
+/** True if all other keywords of the object are ignored, as beside a `$ref` in draft-07. */
 export function isLoneReference(schema: JsonObject, dialect: Dialect): boolean {
   return dialect.draft === 'draft-07' && Object.hasOwn(schema, '$ref');
 }
@@ -140,9 +140,9 @@ export function keyword(schema: JsonObject, name: string, dialect: Dialect): Jso
 
 export interface Child {
   readonly schema: JsonValue;
-  /** From the parent, such as `/properties/a`. */
+  /** The pointer from the parent, such as `/properties/a`. */
   readonly pointer: string;
-  /** True where the child sees the same value as its parent. */
+  /** True if the child applies to the same value as its parent. */
   readonly inPlace: boolean;
 }
 
@@ -158,7 +158,7 @@ const inPlaceWords: ReadonlySet<string> = new Set([
   'dependencies',
 ]);
 
-/** The direct sub-schemas. For a schema whose keyword values have been checked. */
+/** The direct sub-schemas of a schema whose keyword values have been checked. */
 export function childrenOf(schema: JsonObject, dialect: Dialect): Child[] {
   const found: Child[] = [];
   for (const name of Object.keys(schema)) {

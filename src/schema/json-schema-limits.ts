@@ -1,30 +1,35 @@
-/** How large a schema may be. */
+/** The limits on the size of a schema. */
 import type { PatternLimits } from './pattern-budget.ts';
 
-/** What a schema may hold at most. */
+/** The limits of one schema. */
 export interface SchemaLimits extends PatternLimits {
-  /** Deepest nesting of sub-schemas. */
+  /** Maximum nesting of sub-schemas. */
   readonly depth: number;
-  /** Sub-schemas altogether. */
+  /** Maximum number of sub-schemas. */
   readonly schemas: number;
-  /** Members of one `properties`, `patternProperties`, `$defs`, … */
+  /** Maximum members of one `properties`, `patternProperties`, `$defs`, … */
   readonly properties: number;
-  /** Members of one `enum`. */
+  /** Maximum values of one `enum`. */
   readonly enum: number;
   /**
-   * Schemas that apply to one value through `allOf`, `$ref` and the like, counted with repetition.
+   * Maximum number of schemas that apply to one value through `allOf`, `$ref` and the like, counted
+   * with repetition.
    */
   readonly expansion: number;
   /** `uniqueItems` needs a `maxItems` of at most this. */
   readonly uniqueItems: number;
-  /** The list of a `type` names each type once. */
+  /** Whether the list of a `type` must name each type only once. */
   readonly uniqueTypes: boolean;
-  /** `$id`, `$dynamicRef` and `$dynamicAnchor` are refused, and a `$ref` must start with `#`. */
+  /**
+   * Whether `$id`, `$dynamicRef` and `$dynamicAnchor` are refused, and a `$ref` must start with
+   * `#`.
+   */
   readonly plainReferences: boolean;
 }
 
 /**
- * How deep sub-schemas may be nested, also by chains of references. A document has at most 1 000
- * levels. The stack is no such bound: how many frames fit depends on what the engine has optimised.
+ * Maximum nesting of sub-schemas, chains of references included. A document has at most 1 000
+ * levels. The call stack is not a reliable bound, because the number of frames that fit depends on
+ * what the engine has optimised.
  */
 export const maxSchemaDepth = 2_000;

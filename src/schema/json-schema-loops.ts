@@ -1,14 +1,14 @@
 /**
- * Schemas that apply to one value through `$ref`, `allOf` and the like: counted, and refused where
- * they never end.
+ * Counts the schemas that apply to one value through `$ref`, `allOf` and the like, and refuses
+ * those that never end.
  */
 import { describe } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { childrenOf, type Dialect, isLoneReference, schemaError } from './json-schema-dialect.ts';
 
 /**
- * Refuses a loop of references that never moves on to a part of the value, and more than `limit`
- * schemas, counted with repetition, on one value.
+ * Refuses a loop of references that never descends into the value. Also refuses more than `limit`
+ * schemas on one value, counted with repetition.
  * @throws MisuseError `invalid_schema`
  */
 export function refuseLoops(
@@ -18,9 +18,9 @@ export function refuseLoops(
   limit: number,
 ): void {
   const counts = new Map<JsonObject, number>();
-  /** Schemas that are being counted, or have been. */
+  /** The schemas whose count has begun or is done. */
   const begun = new Set<JsonObject>();
-  /** @param by The reference that was followed last. */
+  /** @param by the reference that was followed last */
   const expand = (schema: JsonValue, by?: JsonValue): number => {
     if (!isJsonObject(schema)) return 1;
     const known = counts.get(schema);

@@ -1,5 +1,5 @@
 /**
- * Where `$ref`, `$anchor` and `$id` lead inside one document. Nothing is ever read from outside it.
+ * Resolves `$ref`, `$anchor` and `$id` inside one document. Nothing is ever read from outside it.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import {
@@ -10,13 +10,13 @@ import {
   schemaError,
 } from './json-schema-dialect.ts';
 
-/** One schema resource: the document, or a part of it that has an `$id` of its own. */
+/** A schema resource: the document, or a part of it that has its own `$id`. */
 export interface Resource {
   readonly uri: string;
   readonly root: JsonSchemaDocument;
   readonly anchors: Map<string, JsonObject>;
   readonly dynamicAnchors: Map<string, JsonObject>;
-  /** Names that two schemas claim: a reference to one is refused. */
+  /** Names that two schemas claim. A reference to such a name is refused. */
   readonly ambiguous: Set<string>;
 }
 
@@ -24,7 +24,7 @@ export interface Resource {
 export interface References {
   readonly main: Resource;
   readonly resources: Map<string, Resource>;
-  /** The resource that holds a schema object. */
+  /** The resource that each schema object belongs to. */
   readonly owner: Map<JsonObject, Resource>;
   readonly ambiguous: Set<string>;
   readonly dialect: Dialect;
@@ -35,7 +35,7 @@ export interface Target {
   readonly resource: Resource;
 }
 
-/** A base for documents without an `$id`; it names nothing and is never fetched. */
+/** The base URI of documents without an `$id`. It is never fetched. */
 const baseUri = 'schema://document/';
 
 /** Indexes a document whose keyword values have been checked. */
@@ -56,7 +56,10 @@ function newResource(uri: string, root: JsonSchemaDocument): Resource {
   return { uri, root, anchors: new Map(), dynamicAnchors: new Map(), ambiguous: new Set() };
 }
 
-/** The resource that holds the schema. Indexes what is below it, the first time. */
+/**
+ * Returns the resource that the schema belongs to. The first time, indexes the schema and what is
+ * below it.
+ */
 function indexSchema(
   schema: JsonValue,
   parent: Resource,
@@ -131,7 +134,7 @@ function resolveUri(location: string, base: string, pointer: string): string {
 }
 
 /**
- * Finds what a reference means, inside the document.
+ * Finds the schema that a reference leads to, inside the document.
  * @throws MisuseError `invalid_schema` when it leads outside or nowhere.
  */
 export function resolveReference(
@@ -196,7 +199,6 @@ function followPointer(
   }
   if (typeof value !== 'boolean' && !isJsonObject(value))
     throw schemaError(pointer, 'the reference leads to something that is no schema');
-  // A place that no keyword names may hold a schema too; its own $id and anchors count from here
-  // on.
+  // A schema can be in a place that no keyword names. Its own $id and anchors count from here on.
   return { schema: value, resource: indexSchema(value, resource, references, path) };
 }

@@ -14,17 +14,17 @@ import {
 import { chargedText } from './keywords-value.ts';
 
 export interface ArrayShape {
-  /** Checks of the first items, one each; undefined accepts any. */
+  /** The checks of the first items, one for each. Undefined accepts any item. */
   readonly prefix: readonly (Check | undefined)[];
-  /** Check of the items after those; undefined accepts any. */
+  /** The check of the items after those. Undefined accepts any item. */
   readonly rest: Check | undefined;
   readonly minItems: number;
   readonly maxItems: number;
-  /** True when the schema's only type is array: a value of another type is then refused here. */
+  /** True when the schema's only type is array. A value of another type is then refused here. */
   readonly demanded: boolean;
 }
 
-/** `items`, `prefixItems`, `minItems`, `maxItems` and `type: array` in one pass. */
+/** Checks `items`, `prefixItems`, `minItems`, `maxItems` and `type: array` in one pass. */
 export function arrayCheck({ prefix, rest, minItems, maxItems, demanded }: ArrayShape): Check {
   const first = prefix.length;
   return (value, context) => {
@@ -39,7 +39,7 @@ export function arrayCheck({ prefix, rest, minItems, maxItems, demanded }: Array
     let valid = true;
     if (length < minItems) valid = fail(context, `must have at least ${minItems} items`);
     else if (length > maxItems) valid = fail(context, `must have at most ${maxItems} items`);
-    // An array of the wrong length is not looked into: it may be huge.
+    // The items of an array of the wrong length are not checked, because it may be huge.
     if (!valid) return false;
     const end = rest === undefined ? Math.min(first, length) : length;
     context.steps -= 1 + (end >> 1);
@@ -57,7 +57,9 @@ export function arrayCheck({ prefix, rest, minItems, maxItems, demanded }: Array
   };
 }
 
-/** `uniqueItems: true`, by value, in time linear in the items' text. */
+/**
+ * Checks `uniqueItems: true`, by value, in time that is linear in the length of the items' text.
+ */
 export const uniqueCheck: Check = (value, context) => {
   if (!Array.isArray(value) || value.length < 2) return true;
   charge(context, value.length >> 2);
@@ -73,7 +75,7 @@ export const uniqueCheck: Check = (value, context) => {
   return true;
 };
 
-/** `contains` with `minContains` and `maxContains`. */
+/** Checks `contains` with `minContains` and `maxContains`. */
 export function containsCheck(check: Check, least: number, most: number): Check {
   const few =
     least === 1

@@ -1,8 +1,11 @@
-/** Keywords that put schemas together: allOf, anyOf, oneOf, not, if. */
+/** Keywords that combine schemas: allOf, anyOf, oneOf, not, if. */
 import type { JsonValue } from '../json.ts';
 import { type Check, type Context, fail, holds, isDone, maxIssues } from './compile-context.ts';
 
-/** Every check must hold; on the second pass all are asked. Undefined without any check. */
+/**
+ * Combines checks that must all hold. On the second pass all of them run. Undefined without any
+ * check.
+ */
 export function allCheck(checks: readonly Check[]): Check | undefined {
   if (checks.length < 2) return checks[0];
   const [first, second, third] = checks as readonly [Check, Check, ...Check[]];
@@ -24,7 +27,7 @@ export function allCheck(checks: readonly Check[]): Check | undefined {
   };
 }
 
-/** `anyOf`. */
+/** Checks `anyOf`. */
 export function anyCheck(checks: readonly Check[]): Check {
   return (value, context) => {
     const { issues } = context;
@@ -37,7 +40,7 @@ export function anyCheck(checks: readonly Check[]): Check {
   };
 }
 
-/** `oneOf`. */
+/** Checks `oneOf`. */
 export function oneCheck(checks: readonly Check[]): Check {
   return (value, context) => {
     const { issues } = context;
@@ -54,8 +57,8 @@ export function oneCheck(checks: readonly Check[]): Check {
 }
 
 /**
- * Reports the one branch that the value was meant for, when there is one: the only one whose faults
- * are all inside the value.
+ * Reports the issues of the branch that the value was meant for, if it can be identified: the only
+ * branch whose issues are all inside the value.
  */
 function failBranches(checks: readonly Check[], value: JsonValue, context: Context): false {
   const { issues } = context;
@@ -87,13 +90,13 @@ function failBranches(checks: readonly Check[], value: JsonValue, context: Conte
   );
 }
 
-/** `not`. */
+/** Checks `not`. */
 export function notCheck(check: Check): Check {
   return (value, context) =>
     !holds(check, value, context) || fail(context, 'must not match the schema under `not`');
 }
 
-/** `if` with `then` and `else`. */
+/** Checks `if` with `then` and `else`. */
 export function conditionCheck(
   condition: Check,
   then: Check | undefined,

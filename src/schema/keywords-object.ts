@@ -14,15 +14,15 @@ import {
 } from './compile-context.ts';
 import { matches, type Pattern } from './keywords-value.ts';
 
-/** One named member: `properties` and `required` folded together. */
+/** One named member, from `properties` and `required`. */
 export interface Member {
   readonly name: string;
   readonly required: boolean;
-  /** False when only `required` names it: it then counts as additional. */
+  /** False when only `required` names the member. It then counts as additional. */
   readonly declared: boolean;
-  /** Undefined: any value. */
+  /** Undefined accepts any value. */
   readonly check: Check | undefined;
-  /** The one type that the check asks for, where it asks for nothing else. */
+  /** The type that the check requires, if it requires nothing else. */
   readonly plain: string | undefined;
 }
 
@@ -33,16 +33,16 @@ export interface NamePattern extends Pattern {
 export interface ObjectShape {
   readonly members: readonly Member[];
   readonly patterns: readonly NamePattern[];
-  /** `additionalProperties`: false for none, undefined for any. */
+  /** The check of `additionalProperties`. False accepts none, undefined accepts any. */
   readonly additional: Check | false | undefined;
-  /** True when the schema's only type is object: a value of another type is then refused here. */
+  /** True when the schema's only type is object. A value of another type is then refused here. */
   readonly demanded: boolean;
 }
 
-/** Most names listed in a message. */
+/** Maximum names listed in a message. */
 const listed = 20;
 
-/** How the hot loop tests a member of one of these types, without a call. */
+/** Codes of the types that the hot loop tests itself, without a function call. */
 const plainCodes: ReadonlyMap<string | undefined, number> = new Map([
   ['string', 1],
   ['number', 2],
@@ -50,8 +50,9 @@ const plainCodes: ReadonlyMap<string | undefined, number> = new Map([
 ]);
 
 /**
- * `properties`, `required`, `patternProperties`, `additionalProperties` and `type: object` in one
- * pass.
+ * Checks `properties`, `required`, `patternProperties`, `additionalProperties` and `type: object`
+ * in one pass. Longer than 60 lines, since the returned closure is the hottest loop of validation
+ * and reads what is prepared here once.
  */
 export function objectCheck(shape: ObjectShape): Check {
   const { members, patterns, additional, demanded } = shape;
@@ -64,7 +65,7 @@ export function objectCheck(shape: ObjectShape): Check {
   );
   const required = members.map((member) => member.required);
   const declared = members.map((member) => (member.declared ? 1 : 0));
-  // A name that every object inherits must be seen to be an own member.
+  // For a name that every object inherits, the loop must check that the member is an own one.
   const inherited = names.map((name) => name in Object.prototype);
   const rest = patterns.length > 0 || additional !== undefined ? restCheck(shape) : undefined;
   const closed = patterns.length === 0 && additional === false;
@@ -88,7 +89,7 @@ export function objectCheck(shape: ObjectShape): Check {
     let present = 0;
     for (let index = 0; index < size; index++) {
       const item = object[names[index] as string];
-      // JSON has no undefined, so what is undefined is absent.
+      // JSON has no undefined, so an undefined member is absent.
       if (
         item === undefined ||
         ((polluted || inherited[index] === true) && !Object.hasOwn(object, names[index] as string))
@@ -124,7 +125,7 @@ export function objectCheck(shape: ObjectShape): Check {
   };
 }
 
-/** The second pass over the named members. */
+/** Finds the issues of the named members, on the second pass. */
 function explainMembers(
   members: readonly Member[],
 ): (object: JsonObject, context: Context) => boolean {
@@ -145,7 +146,7 @@ function explainMembers(
   };
 }
 
-/** The members that are not named: by pattern, or additional. */
+/** Checks the members that are not named, by pattern or as additional ones. */
 function restCheck({ members, patterns, additional }: ObjectShape): Check {
   const known = new Set(members.filter((member) => member.declared).map(({ name }) => name));
   const allowed = [...known].slice(0, listed).join(', ');
@@ -185,7 +186,7 @@ function restCheck({ members, patterns, additional }: ObjectShape): Check {
   };
 }
 
-/** `minProperties` and `maxProperties`. */
+/** Checks `minProperties` and `maxProperties`. */
 export function sizeCheck(least: number, most: number): Check {
   return (value, context) => {
     if (!isObject(value)) return true;
@@ -196,7 +197,7 @@ export function sizeCheck(least: number, most: number): Check {
   };
 }
 
-/** `propertyNames`. */
+/** Checks `propertyNames`. */
 export function namesCheck(check: Check): Check {
   return (value, context) => {
     if (!isObject(value)) return true;
@@ -213,7 +214,7 @@ export function namesCheck(check: Check): Check {
   };
 }
 
-/** `dependentRequired`, and the name lists of `dependencies`. */
+/** Checks `dependentRequired`, and the name lists of `dependencies`. */
 export function dependentNamesCheck(
   lists: readonly (readonly [name: string, needs: readonly string[]])[],
 ): Check {
@@ -232,7 +233,7 @@ export function dependentNamesCheck(
   };
 }
 
-/** `dependentSchemas`, and the schemas of `dependencies`. */
+/** Checks `dependentSchemas`, and the schemas of `dependencies`. */
 export function dependentSchemasCheck(
   entries: readonly (readonly [name: string, check: Check])[],
 ): Check {

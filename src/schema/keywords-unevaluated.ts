@@ -1,6 +1,6 @@
 /**
- * What `unevaluatedProperties` and `unevaluatedItems` need: which members of a valid value its
- * schema has looked at.
+ * Tracks which members of a valid value its schema has evaluated, for `unevaluatedProperties` and
+ * `unevaluatedItems`.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import {
@@ -16,23 +16,23 @@ import {
 import type { NamePattern } from './keywords-object.ts';
 import { matches } from './keywords-value.ts';
 
-/** Members of one value that schemas have evaluated. */
+/** The members of one value that schemas have evaluated. */
 export interface Evaluated {
   allNames: boolean;
   readonly names: Set<string>;
-  /** Items before this index are evaluated. */
+  /** All items before this index are evaluated. */
   items: number;
   readonly indexes: Set<number>;
 }
 
-/** Adds what a schema evaluates in a value that it accepts. */
+/** Adds the members that a schema evaluates in a value that it accepts. */
 export type Mark = (value: JsonValue, context: Context, evaluated: Evaluated) => void;
 
 export function nothingEvaluated(): Evaluated {
   return { allNames: false, names: new Set(), items: 0, indexes: new Set() };
 }
 
-/** Marks of `properties`, `patternProperties` and `additionalProperties`. */
+/** The mark of `properties`, `patternProperties` and `additionalProperties`. */
 export function markNames(
   names: readonly string[],
   patterns: readonly NamePattern[],
@@ -51,14 +51,17 @@ export function markNames(
   };
 }
 
-/** Marks of `prefixItems` and `items`: so many, or all. */
+/**
+ * The mark of `prefixItems` and `items`.
+ * @param count the number of items that they evaluate; Infinity for all
+ */
 export function markItems(count: number): Mark {
   return (_value, _context, evaluated) => {
     evaluated.items = Math.max(evaluated.items, count);
   };
 }
 
-/** Marks of `contains`. */
+/** The mark of `contains`. */
 export function markContained(check: Check): Mark {
   return (value, context, evaluated) => {
     if (!Array.isArray(value)) return;
@@ -68,7 +71,7 @@ export function markContained(check: Check): Mark {
   };
 }
 
-/** Marks of a branch that counts only where its check holds. */
+/** The mark of a branch that counts only if its check holds. */
 export function markWhere(check: Check, mark: Mark): Mark {
   return (value, context, evaluated) => {
     charge(context, 1);
@@ -76,7 +79,9 @@ export function markWhere(check: Check, mark: Mark): Mark {
   };
 }
 
-/** `unevaluatedProperties` and `unevaluatedItems`, after everything else in their schema. */
+/**
+ * Checks `unevaluatedProperties` and `unevaluatedItems`, after all other keywords of their schema.
+ */
 export function unevaluatedCheck(
   marks: readonly Mark[],
   names: Check | undefined,
@@ -112,5 +117,5 @@ export function unevaluatedCheck(
   };
 }
 
-/** The check of `false` as a schema. */
+/** The check of the schema `false`. */
 export const refuseAll: Check = (_value, context) => fail(context, 'is not allowed here');

@@ -1,4 +1,4 @@
-/** Keywords that look at one value by itself: type, enum, const, numbers, strings. */
+/** Keywords that check a value by itself: type, enum, const, numbers, strings. */
 import { canonicalJson, type JsonValue } from '../json.ts';
 import type { Matcher } from '../text/regex.ts';
 import { type Check, type Context, charge, fail, show, typeOf } from './compile-context.ts';
@@ -18,7 +18,7 @@ function failType(context: Context, expected: string, value: JsonValue): false {
   return fail(context, `must be ${expected}, got ${article[typeOf(value)]}`);
 }
 
-/** `type`. */
+/** Checks `type`. */
 export function typeCheck(type: string | readonly string[]): Check {
   const names = typeof type === 'string' ? [type] : [...new Set(type)];
   if (names.length === 1) return singleTypeCheck(names[0] as string);
@@ -62,8 +62,8 @@ function singleTypeCheck(name: string): Check {
 }
 
 /**
- * `enum`, and `const` as an enum of one. Equality is by value, whatever the order of an object's
- * members.
+ * Checks `enum`, and `const` as an enum with one value. Values are compared deeply, and the order
+ * of an object's members does not matter.
  */
 export function enumCheck(values: readonly JsonValue[]): Check {
   const message = enumMessage(values);
@@ -97,7 +97,7 @@ function enumMessage(values: readonly JsonValue[]): string {
   return `must be one of ${shown}${values.length > 20 ? `, ... (${values.length} values)` : ''}`;
 }
 
-/** Canonical text of a value, paid for. */
+/** The canonical text of a value. Takes the steps for writing it from the budget. */
 export function chargedText(value: JsonValue, context: Context): string {
   const text = canonicalJson(value);
   charge(context, text.length >> 4);
@@ -106,7 +106,10 @@ export function chargedText(value: JsonValue, context: Context): string {
 
 type NumberTest = (value: number, context: Context) => boolean;
 
-/** `minimum`, `maximum`, their exclusive forms and `multipleOf`; undefined when there are none. */
+/**
+ * Checks `minimum`, `maximum`, their exclusive forms and `multipleOf`. Undefined when there are
+ * none.
+ */
 export function numberCheck(get: (name: string) => JsonValue | undefined): Check | undefined {
   const tests: NumberTest[] = [];
   const messages: string[] = [];
@@ -140,7 +143,7 @@ export function numberCheck(get: (name: string) => JsonValue | undefined): Check
   };
 }
 
-/** By decimal digits, as people write numbers: 0.3 is a multiple of 0.1. */
+/** Computes with decimal digits, as people write numbers, so that 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, divisor: number, context: Context): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
   charge(context, 8);
@@ -160,7 +163,9 @@ function decimal(value: number): readonly [digits: bigint, exponent: number] {
   return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 }
 
-/** `minLength`, `maxLength` (in code points) and `pattern`; undefined when there are none. */
+/**
+ * Checks `minLength`, `maxLength` (in code points) and `pattern`. Undefined when there are none.
+ */
 export function stringCheck(
   minLength: number,
   maxLength: number,
@@ -177,7 +182,8 @@ export function stringCheck(
     let valid = true;
     const { length } = value;
     if (length < minLength * 2 || length > maxLength) {
-      // A code point has one or two units, so only in between must they be counted.
+      // A code point has one or two units, so code points are counted only if the number of units
+      // leaves it open.
       const points =
         length < minLength || length > maxLength * 2 ? length : codePoints(value, context);
       if (points < minLength) valid = fail(context, short);
@@ -211,13 +217,13 @@ export interface Pattern {
   readonly source: string;
   readonly matcher: Matcher;
   /**
-   * Instructions to pay for with each character. 0 for a pattern that only the native engine can
-   * run: nobody knows what that costs.
+   * Instructions that each character costs. 0 for a pattern that only the native engine can run,
+   * because that cost is unknown.
    */
   readonly weight: number;
 }
 
-/** Runs a pattern and pays for it. */
+/** Runs a pattern, and takes its steps from the budget. */
 export function matches({ matcher, weight }: Pattern, text: string, context: Context): boolean {
   if (weight !== 0) charge(context, 8 + ((weight * (text.length + 8)) >> 4));
   return matcher.test(text);

@@ -1,23 +1,23 @@
 /**
- * Where the references of a schema lead, for whoever shows or walks schemas: by the rules of the
- * validator, and without throwing.
+ * Follows references for code that shows or walks schemas: by the rules of the validator, but
+ * without throwing.
  */
 import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { dialectOf } from './json-schema-dialect.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
 
 /**
- * Schemas are frozen, and their references are read many times. Null for one that has none to speak
- * of.
+ * The indexed references of each schema. Schemas are frozen, and their references are read many
+ * times. Null for a schema that cannot be indexed.
  */
 const indexed = new WeakMap<JsonObject, References | null>();
 const pointers = new WeakMap<JsonObject, ReadonlyMap<JsonValue, string>>();
 
 /**
- * What a reference means: `#`, a pointer, an `$anchor` or an `$id` of the same document. Undefined
- * where it leads outside or nowhere.
- * @param holder The schema that the reference stands in: an `$id` around it decides where it
- * starts.
+ * Follows a reference: `#`, a pointer, an `$anchor` or an `$id` of the same document. Undefined if
+ * it leads outside or nowhere.
+ * @param holder The schema that has the reference. The `$id` that encloses it is the base of the
+ * reference.
  */
 export function followReference(
   reference: string,
@@ -28,7 +28,7 @@ export function followReference(
   if (references === undefined) return undefined;
   const { owner, resources } = references;
   const home = owner.get(root);
-  // A copy of a part has lost its place, which counts where parts have an `$id` of their own.
+  // The place of a copied part is unknown. It matters only if parts have an `$id` of their own.
   const alone = [...resources.values()].every((resource) => resource.root === root);
   const from = owner.get(holder) ?? (alone ? home : undefined);
   if (from === undefined) return undefined;
@@ -46,13 +46,13 @@ function referencesOf(root: JsonObject): References | undefined {
   try {
     made = indexReferences(root, dialectOf(root));
   } catch {
-    // A schema of nobody's dialect has no references that could be followed.
+    // The references of a schema of an unknown dialect cannot be followed.
   }
   indexed.set(root, made);
   return made ?? undefined;
 }
 
-/** JSON pointer of a part of a document; undefined for what is not in it. */
+/** The JSON pointer of a part of a document. Undefined if the part is not in it. */
 export function pointerOf(part: JsonValue, root: JsonObject): string | undefined {
   const known = pointers.get(root) ?? pointersOf(root);
   pointers.set(root, known);
@@ -61,7 +61,7 @@ export function pointerOf(part: JsonValue, root: JsonObject): string | undefined
 
 function pointersOf(root: JsonObject): ReadonlyMap<JsonValue, string> {
   const found = new Map<JsonValue, string>([[root, '']]);
-  // A Map that grows while it is walked is walked to its end.
+  // Iterating a Map also reaches the entries that are added meanwhile.
   for (const [part, pointer] of found) {
     const entries = Array.isArray(part)
       ? (part as readonly JsonValue[]).entries()

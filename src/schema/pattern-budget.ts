@@ -1,39 +1,44 @@
 /**
- * What the patterns of one schema may cost together: each is compiled once, at the check, so a
- * flood of them must be stopped.
+ * The budget of a schema's patterns. Each pattern is compiled once, at the check, so their number
+ * and size must be bounded.
  */
 import { MisuseError } from '../errors.ts';
 import { compilePattern } from '../text/regex.ts';
 
 export interface PatternLimits {
-  /** Different patterns. */
+  /** Maximum number of different patterns. */
   readonly patterns: number;
-  /** Instructions of all patterns together, by which compiling and matching are paid for. */
+  /**
+   * Maximum instructions of all patterns together. The cost of compiling and matching is measured
+   * in instructions.
+   */
   readonly patternSize: number;
 }
 
-/** What the patterns of schemas that come together may cost, beside what those of each may. */
+/**
+ * The budget that the patterns of several schemas share, in addition to the limits of each schema.
+ */
 export interface SharedPatterns {
-  /** Instructions that are left; below 0, no pattern is taken any more. */
+  /** Instructions that are left. Below 0, all further patterns are refused. */
   left: number;
 }
 
 export interface PatternBudget {
-  /** The host's own patterns: one beyond the linear engine is taken. */
+  /** True for the host's own patterns: those that the linear engine cannot run are accepted. */
   readonly trusted: boolean;
   readonly limits: PatternLimits;
-  /** Patterns met so far; true where only the native engine can run one. */
+  /** The patterns so far. True for a pattern that only the native engine can run. */
   readonly native: Map<string, boolean>;
   size: number;
-  /** Of all schemas together, where several come from one place. */
+  /** The shared budget, if several schemas come from one source. */
   readonly shared?: SharedPatterns | undefined;
 }
 
 /**
- * Compiles a pattern unless it was met before, and answers whether only the native engine can run
+ * Compiles a pattern unless it was compiled before. Returns whether only the native engine can run
  * it.
- * @throws MisuseError `invalid_schema` when it is no pattern, or the patterns are too many or too
- * complex
+ * @throws MisuseError `invalid_schema` when it is not a valid pattern, or when the patterns are too
+ * many or too complex
  */
 export function isNativePattern(source: string, budget: PatternBudget): boolean {
   const { native, limits, trusted } = budget;
@@ -41,7 +46,8 @@ export function isNativePattern(source: string, budget: PatternBudget): boolean 
   if (known !== undefined) return known;
   if (native.size >= limits.patterns)
     throw new MisuseError('invalid_schema', `More than ${limits.patterns} different patterns`);
-  // Before it is compiled: that would be paid for by nobody.
+  // The budget is checked before compiling, because compiling another pattern would exceed it
+  // further.
   if (budget.shared !== undefined && budget.shared.left < 0) throw overdrawn();
   if (limits.patternSize !== Number.POSITIVE_INFINITY) spend(slowClasses(source), budget);
   const compiled = compilePattern(source, { trusted });
@@ -70,8 +76,8 @@ function overdrawn(): MisuseError {
 }
 
 /**
- * Some classes are one instruction, but take as long to compile as hundreds: Unicode properties,
- * and any class without regard to case.
+ * The instructions to add for classes that are one instruction but take as long to compile as
+ * hundreds: Unicode properties, and all classes of a case-insensitive pattern.
  */
 function slowClasses(source: string): number {
   const caseless = /\(\?[a-z]*i/.test(source);

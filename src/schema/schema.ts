@@ -2,20 +2,20 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 
 /**
- * The part of Standard Schema that is read. Declared here, so that any zod, Valibot, ArkType or
- * Effect copy fits.
+ * The part of Standard Schema that the library reads. It is declared here, so that any copy of zod,
+ * Valibot, ArkType or Effect fits.
  */
 export interface StandardSchema<In = unknown, Out = In> {
-  /** The standard's one property. */
+  /** The only property of the standard. */
   readonly '~standard': {
     readonly version: 1;
-    /** Which library made it; picks the way to JSON Schema. */
+    /** The library that made the schema. It decides how the schema is converted to JSON Schema. */
     readonly vendor: string;
-    /** For the compiler alone; never read. */
+    /** Exists only for the compiler; never read. */
     readonly types?: { readonly input: In; readonly output: Out } | undefined;
     /**
-     * Gives `{ value }` or `{ issues }`, at once or as a promise. A throw counts as a schema that
-     * does not hold.
+     * Returns `{ value }` or `{ issues }`, or a promise of one. If it throws, the value counts as
+     * invalid.
      */
     readonly validate: (value: unknown, ...rest: never[]) => unknown;
   };
@@ -23,22 +23,21 @@ export interface StandardSchema<In = unknown, Out = In> {
 
 declare const jsonSchemaType: unique symbol;
 
-/** A raw JSON Schema: draft-07 or 2020-12 by `$schema`, 2020-12 without it. */
+/** A raw JSON Schema of draft-07 or 2020-12, as `$schema` says; 2020-12 without it. */
 export interface JsonSchema {
   readonly '~standard'?: never;
-  /** The dialect's address. @default 2020-12 */
+  /** The URI of the dialect. @default 2020-12 */
   readonly $schema?: string;
-  /** The kinds of value that fit. Of an input it is `object`. */
+  /** The types that are accepted. The type of an input must be `object`. */
   readonly type?: string | readonly string[];
   readonly [keyword: string]: unknown;
 }
 
-/** A raw JSON Schema whose TypeScript type was named by {@link jsonSchema}. */
+/** A raw JSON Schema that got its TypeScript type from {@link jsonSchema}. */
 export type TypedJsonSchema<T> = JsonSchema & { readonly [jsonSchemaType]?: T };
 
 /**
- * Names the static type of a raw JSON Schema. At run time the library still validates by the
- * schema.
+ * Gives a raw JSON Schema a static type. At run time the library still validates by the schema.
  *
  * @example
  * ```ts
@@ -66,8 +65,8 @@ export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
 export type Schema = StandardSchema<any, any> | JsonSchema;
 
 /**
- * Best-effort static type of a literal JSON Schema; what it does not know is JsonValue. Before
- * defaults are filled in, `Filled` is never.
+ * The best-effort static type of a literal JSON Schema. What it does not understand is JsonValue.
+ * `Filled` is never before defaults are filled in.
  */
 type FromJson<S, Filled> = S extends { readonly const: infer C }
   ? C
@@ -111,14 +110,14 @@ type FromRaw<S, Filled> = typeof jsonSchemaType extends keyof S
     : never;
 type Flat<T> = { [K in keyof T]: T[K] } & {};
 
-/** What a caller may send. */
+/** The value that a caller may send. */
 export type InputOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
   ? NonNullable<T> extends { readonly input: infer I }
     ? I
     : unknown
   : FromRaw<S, never>;
 
-/** What a handler gets: the input with its defaults filled in. */
+/** The value that a handler gets: the input with its defaults filled in. */
 export type ParsedOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
   ? NonNullable<T> extends { readonly output: infer O }
     ? O

@@ -1,6 +1,6 @@
 /**
- * The only place that knows vendors: turns zod 4, zod 3, any Standard Schema or raw JSON Schema
- * into one frozen JSON Schema.
+ * Converts zod 4, zod 3, any Standard Schema or raw JSON Schema into a frozen JSON Schema. No other
+ * file knows vendors of schemas.
  */
 import { createRequire } from 'node:module';
 import { toJSONSchema } from 'zod/v4/core';
@@ -21,8 +21,8 @@ interface Zod4Internals {
 }
 
 /**
- * Says what a value is, or undefined when it is no schema. A function counts: ArkType's schemas are
- * callable.
+ * The kind of a schema; undefined if the value is not a schema. A function can be a schema, because
+ * ArkType's schemas are callable.
  */
 export function schemaKind(schema: unknown): SchemaKind | undefined {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null)
@@ -42,7 +42,7 @@ export function schemaKind(schema: unknown): SchemaKind | undefined {
 
 /**
  * The JSON Schema that a model is shown.
- * @param where How errors name the place, such as ``tool `git`, `parameters` ``.
+ * @param where The name of the place in errors, such as ``tool `git`, `parameters` ``.
  * @throws MisuseError `invalid_schema`, with the remedy, when the schema has no JSON Schema.
  */
 export function toJsonSchema(schema: unknown, direction: Direction, where: string): JsonObject {
@@ -111,12 +111,12 @@ function convert(
 }
 
 /**
- * Restores the descriptions that a foreign copy of zod keeps in a registry of its own, and says how
- * a date travels.
+ * Restores the descriptions that a foreign copy of zod keeps in its own registry, and describes
+ * dates as strings.
  */
 function mend(place: { zodSchema: unknown; jsonSchema: Record<string, unknown> }): void {
   const zodSchema = place.zodSchema as Zod4Internals;
-  // From 4.2 on all copies share one registry, and the converter has read it.
+  // Since 4.2 all copies share one registry, which the converter has read.
   const { version } = zodSchema._zod;
   const isForeign = version === undefined || (version.major === 4 && version.minor < 2);
   const meta = isForeign
@@ -132,7 +132,7 @@ function mend(place: { zodSchema: unknown; jsonSchema: Record<string, unknown> }
 }
 
 /**
- * zod 3 goes through its own converter. (That converter answers `{}` for zod 4: never cross them.)
+ * Converts a zod 3 schema with zod 3's own converter, which would return `{}` for a zod 4 schema.
  */
 function convertZod3(schema: unknown, direction: Direction): JsonObject {
   const { zodToJsonSchema } = zod3Converter();
@@ -150,9 +150,9 @@ interface Zod3Converter {
 }
 
 /**
- * Loaded when the first zod 3 schema is seen: the converter loads all of zod 3, which would double
- * the time that importing this library takes. Tools that trace files follow this spelling; bundlers
- * leave the package outside of the bundle.
+ * Loads the converter for the first zod 3 schema. The converter loads all of zod 3, which would
+ * double the time that importing this library takes. Tools that trace files recognise this way of
+ * loading; bundlers leave the package out of the bundle.
  * @throws MisuseError `missing_dependency`
  */
 function zod3Converter(): Zod3Converter {
@@ -170,8 +170,8 @@ function zod3Converter(): Zod3Converter {
 }
 
 /**
- * 2020-12 is what a schema without `$schema` means here and in MCP; saying it costs every model
- * step tokens.
+ * Removes a `$schema` of 2020-12. Without one, a schema means the same here and in MCP, and the
+ * address would cost tokens at every model step.
  */
 function withoutDefaultDialect(schema: JsonObject): JsonObject {
   if (schema.$schema !== 'https://json-schema.org/draft/2020-12/schema') return schema;
@@ -179,7 +179,10 @@ function withoutDefaultDialect(schema: JsonObject): JsonObject {
   return rest;
 }
 
-/** `{ path: z.string() }` is no JSON Schema, though it looks like one that accepts everything. */
+/**
+ * Refuses `{ path: z.string() }`, which looks like a JSON Schema that accepts everything but is not
+ * one.
+ */
 function refuseShape(schema: object, where: string): void {
   for (const [key, member] of Object.entries(schema)) {
     const kind = schemaKind(member);

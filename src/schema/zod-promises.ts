@@ -1,8 +1,8 @@
 /**
- * zod 4 first tries without promises and, where a refinement answers one, drops it and starts anew:
- * the host's code runs twice, and a dropped promise that rejects is nobody's, which ends the
- * process. Schemas with code of the host in them are therefore run with promises allowed from the
- * start.
+ * Runs zod 4 schemas whose refinements may return promises. zod 4 first tries without promises. If
+ * a refinement returns one, zod drops it and starts again: the host's code runs twice, and if the
+ * dropped promise rejects, the unhandled rejection ends the process. Schemas that contain the
+ * host's code are therefore run with promises allowed from the start.
  */
 
 interface ZodSchema {
@@ -31,8 +31,8 @@ interface Payload {
 const hostCode = new Set<unknown>(['custom', 'transform', 'lazy', 'promise', 'function']);
 
 /**
- * True where a refinement, a transform or a lazy part stands anywhere in the schema, or where that
- * cannot be told.
+ * True if the schema contains a refinement, a transform or a lazy part anywhere, or if that cannot
+ * be determined.
  */
 export function hasHostCode(schema: unknown): boolean {
   const seen = new Set<object>();
@@ -56,8 +56,8 @@ export function hasHostCode(schema: unknown): boolean {
 }
 
 /**
- * Validates with promises allowed, and answers in the shape of Standard Schema. `explain` says what
- * is wrong, at the cost of a second run.
+ * Validates with promises allowed, and returns a result in the shape of Standard Schema. `explain`
+ * finds out what is wrong, at the cost of a second run.
  */
 export function runWithPromises(
   schema: unknown,

@@ -1,4 +1,4 @@
-/** Writes the files of a new project: all of them, or none. */
+/** Writes the files of a new project: either all of them or none. */
 import { lstat, mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { messageOf } from '../../errors.ts';
@@ -38,7 +38,7 @@ export async function createProject(
     for (const [path, text] of files) {
       const place = join(folder, path);
       await makeFolders(dirname(place), undo);
-      // `wx` fails if something is there by now, a symbolic link included.
+      // `wx` fails if the path exists by now, even as a symbolic link.
       await writeFile(place, text, { flag: 'wx' });
       undo.push(() => rm(place));
     }
@@ -58,7 +58,7 @@ async function requireFolder(folder: string, given: string): Promise<void> {
     isFolder = (await stat(folder)).isDirectory();
   } catch (error) {
     const code = codeOf(error);
-    // Nothing is there, and no link that leads nowhere either.
+    // The path does not exist, not even as a broken link.
     if (code === 'ENOENT' && (await kindAt(folder)) === undefined) return;
     const reason =
       code === 'ENOENT'
@@ -92,19 +92,19 @@ async function requireFree(folder: string, paths: readonly string[]): Promise<vo
   );
 }
 
-/** What is at a path; a symbolic link is not followed. Undefined for nothing. */
+/** The kind of entry at a path, without following a symbolic link. Undefined if there is none. */
 async function kindAt(path: string): Promise<'folder' | 'other' | undefined> {
   try {
     return (await lstat(path)).isDirectory() ? 'folder' : 'other';
   } catch (error) {
     const code = codeOf(error);
-    // Below a file there is nothing; the file itself is found on its own.
+    // `ENOTDIR` means that a parent is a file, which is found on its own.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`Cannot read \`${path}\`: ${reasonOf(error)}. ${none}`);
   }
 }
 
-/** Creates a folder with its parents; each one that is new is removed again by `undo`. */
+/** Creates a folder with its parents. `undo` removes those that are new. */
 async function makeFolders(folder: string, undo: (() => Promise<unknown>)[]): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;

@@ -17,7 +17,8 @@ export const init: Command = {
   options: [],
   operands: ['[DIR]'],
   async run({ io, operands: [given = '.'] }) {
-    // An unset variable of a shell script; it must not mean this folder.
+    // An empty text can come from an unset variable of a shell script. It must not mean this
+    // folder.
     if (given === '') throw usageFault('Expected DIR to be a path, got an empty text.');
     const { folder, files } = await createProject(io.cwd, given, starterFiles).catch(
       (error: unknown) => {

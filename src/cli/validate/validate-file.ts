@@ -107,7 +107,7 @@ function entryFault({
     return `Expected \`mount\` to be a function (coordinator, config), got ${describe(mount.value)}.`;
   if (setup !== undefined && typeof setup.value !== 'function')
     return `Expected \`${setup.name}\` to be a function (registry), got ${describe(setup.value)}.`;
-  // Called with a registry, it would only fail for a reason that nobody understands.
+  // If it were called with a registry, its error would be misleading.
   if (setup?.name === 'default' && memberOf(setup.value, 'name').value === 'mount')
     return 'The default export is a function `mount`: export it by that name.';
   if (mount !== undefined || setup !== undefined || definitions.length > 0 || faults.length > 0)
@@ -179,7 +179,7 @@ async function checkConfig(
   const registry = new HostToolRegistry();
   try {
     const ended = await within(timeoutMs, async () => {
-      // Loaded here, since it needs a package that modules do without.
+      // Loaded only here, because it needs a package that modules do not need.
       const { loadHostTools } = await import('../../config/index.ts');
       return loadHostTools(path, registry);
     });
@@ -204,7 +204,7 @@ async function checkConfig(
       empty ? 'It has no entry: list tools, profiles or rules.' : undefined,
       'It has entries.',
     );
-    // Where a rule did not load nothing did, and there is no tool to be matched.
+    // If a rule did not load, nothing did, so there are no tools to match.
     checkReferences(registry, await writtenRules(path), findings);
     return await checkDefinitions(registry.listTools(), findings, options);
   } finally {

@@ -58,7 +58,7 @@ export async function checkMount(
         await checkReturnedCleanup(returned as () => unknown, findings, timeoutMs);
     }
   } finally {
-    // Also if a hostile module has cut the checks short.
+    // This runs even if a hostile module has cut the checks short.
     await checkCleanup(
       coordinator,
       ended.kind === 'value' && typeof ended.value === 'function',

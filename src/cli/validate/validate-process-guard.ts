@@ -10,13 +10,11 @@ export interface ProcessGuard {
   readonly exits: readonly string[];
   /** Unhandled rejections and uncaught exceptions, as text. */
   readonly strays: readonly string[];
-  /**
-   * Waits until Node has reported the rejections of the last turns. Then restores the process.
-   */
+  /** Waits until Node has reported the rejections of the last turns. Then restores the process. */
   release(): Promise<void>;
 }
 
-/** Our stand-in for `process.exit`. */
+/** The library's replacement for `process.exit`. */
 interface Stand {
   (code?: unknown): never;
   /** The function that it replaces, while its guard is active. */

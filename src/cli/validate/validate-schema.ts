@@ -39,7 +39,7 @@ const limits = { maxDepth: 64, maxValues: 100_000 };
 
 /**
  * Reads and checks each member by which a mounted tool can show its schema. Returns the schema if
- * it is usable. One function, because each check adds to what the next one reads.
+ * it is usable. Longer than 60 lines, since each check adds to what the next one reads.
  */
 export function checkMountedSchema(
   tool: object,
@@ -182,7 +182,7 @@ function notASchema(value: unknown): string | undefined {
 
 /**
  * Inputs that are probably invalid for the schema, and harmless: one without arguments, and one in
- * which each declared argument has a wrong type. No argument that takes a text has one. Use only
+ * which each declared argument has a wrong type. No argument that accepts a text gets one. Use only
  * those that the schema refuses.
  */
 export function badInputs(schema: JsonObject): JsonObject[] {
