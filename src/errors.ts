@@ -169,3 +169,11 @@ export function isMisuseError(value: unknown): value is MisuseError {
 export function assertNever(value: never): never {
   throw new MisuseError('invalid_option', `Unexpected value: ${String(value)}`);
 }
+
+/** @param action what the closed session was asked to do, such as `register a tool` */
+export function sessionClosed(sessionId: string, action: string): MisuseError {
+  return new MisuseError(
+    'closed',
+    `Session \`${sessionId}\`: cannot ${action}, because the session is closed. Create another.`,
+  );
+}

@@ -167,7 +167,7 @@ describe('links', () => {
 describe('the package', () => {
   test('has every file that its texts link to', () => {
     const packed =
-      /^(?:README|CHANGELOG)\.md$|^LICENSE$|^docs\/(?!index\.md$|api\/|public\/|\.vitepress\/)/;
+      /^(?:README|CHANGELOG|SECURITY)\.md$|^LICENSE$|^docs\/(?!index\.md$|api\/|public\/|\.vitepress\/)/;
     const apart = [...pages.filter(({ path }) => path !== siteHome), changelog].flatMap((page) =>
       linksOf(page)
         .filter((link) => !packed.test(targetOf(link) ?? page.path))

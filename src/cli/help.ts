@@ -68,7 +68,8 @@ function optionLines(names: readonly OptionName[]): string[] {
       const row: { readonly value?: string; readonly short?: string; readonly help: string } =
         optionTable[name];
       return [
-        `${row.short === undefined ? '    ' : `-${row.short}, `}--${name}${row.value === undefined ? '' : ` ${row.value}`}`,
+        (row.short === undefined ? '    ' : `-${row.short}, `) +
+          `--${name}${row.value === undefined ? '' : ` ${row.value}`}`,
         row.help,
       ];
     }),

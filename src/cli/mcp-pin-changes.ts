@@ -70,8 +70,9 @@ export function changeLines({ name, kind, differences: places }: Change): string
     changed: 'changed',
     gone: 'is gone, or can no longer be imported',
   }[kind];
+  const isUnknown = kind === 'changed' && places.length === 0;
   return [
-    `${printable(name)} ${title}${kind === 'changed' && places.length === 0 ? '; the file does not have the old definition' : ''}`,
+    `${printable(name)} ${title}${isUnknown ? '; the file does not have the old definition' : ''}`,
     ...places.flatMap(lines),
   ];
 }

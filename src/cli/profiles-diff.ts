@@ -219,7 +219,9 @@ function ruleLine({ id, effect, rule, tools }: RuleRow): string {
     tools.length === 0
       ? `${subjectOf(rule)}, which is not an effective tool,`
       : tools.map(printable).join(', ');
-  const rest = `${when === undefined ? '' : ` when ${jsonText(when)}`}${reason === undefined ? '' : ` as ${printable(reason)}`}`;
+  const rest =
+    (when === undefined ? '' : ` when ${jsonText(when)}`) +
+    (reason === undefined ? '' : ` as ${printable(reason)}`);
   return `${effect} ${rest === '' ? touched.replace(/,$/, '') : touched}${rest} (${printable(id)})`;
 }
 

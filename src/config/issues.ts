@@ -97,7 +97,7 @@ function expectation(issue: Issue): string {
     case 'invalid_type':
       return `expected ${kinds[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
-      return `expected ${issue.values.map((value) => (typeof value === 'string' ? `\`${value}\`` : String(value))).join(' or ')}`;
+      return `expected ${issue.values.map(quoted).join(' or ')}`;
     case 'too_small':
       return issue.origin === 'array'
         ? `expected a list of at least ${issue.minimum}`
@@ -136,4 +136,8 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
         : undefined,
     root,
   );
+}
+
+function quoted(value: unknown): string {
+  return typeof value === 'string' ? `\`${value}\`` : String(value);
 }

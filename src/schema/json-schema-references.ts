@@ -9,6 +9,7 @@ import {
   type JsonSchemaDocument,
   schemaError,
 } from './json-schema-dialect.ts';
+import { maxSchemaDepth } from './json-schema-limits.ts';
 
 /** A schema resource: the document, or a part of it that has its own `$id`. */
 export interface Resource {
@@ -65,8 +66,10 @@ function indexSchema(
   parent: Resource,
   references: References,
   pointer: string,
+  depth = 0,
 ): Resource {
   if (!isJsonObject(schema)) return parent;
+  if (depth > maxSchemaDepth) throw new RangeError('nested too deeply');
   const { dialect, owner } = references;
   const known = owner.get(schema);
   if (known !== undefined) return known;
@@ -88,7 +91,7 @@ function indexSchema(
   }
   owner.set(schema, resource);
   for (const child of childrenOf(schema, dialect))
-    indexSchema(child.schema, resource, references, pointer + child.pointer);
+    indexSchema(child.schema, resource, references, pointer + child.pointer, depth + 1);
   return resource;
 }
 

@@ -1,9 +1,6 @@
-/**
- * The state of one session: options, facts, tools, calls in flight and counters. Most parts are
- * created on first use, so an idle session is small.
- */
+/** The state of one session. Most parts are created on first use, so an idle session is small. */
 import { ApprovalDesk } from '../approval/desk.ts';
-import { MisuseError } from '../errors.ts';
+import { sessionClosed } from '../errors.ts';
 import { type ChangeReason, EventHub, type EventType } from '../events.ts';
 import type { Hook } from '../hooks.ts';
 import { deepFreeze, type JsonObject } from '../json.ts';
@@ -296,11 +293,6 @@ export class SessionState {
 
   /** @throws MisuseError `closed`. */
   checkOpen(action: string): void {
-    if (this.closed || this.registry.closed)
-      throw new MisuseError(
-        'closed',
-        `Session \`${this.sessionId}\`: cannot ${action}, because the session is closed. ` +
-          'Create another.',
-      );
+    if (this.closed || this.registry.closed) throw sessionClosed(this.sessionId, action);
   }
 }

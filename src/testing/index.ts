@@ -31,12 +31,6 @@ export type {
   SurfaceUnderTest,
 } from './conformance/surface-conformance.ts';
 export { surfaceConformance, surfaceFeatures } from './conformance/surface-conformance.ts';
-// Coordinators
-export type {
-  MountRecord,
-  TestCancellation,
-  TestCoordinatorOptions,
-} from './coordinator/coordinator.ts';
 export { TestCoordinator } from './coordinator/coordinator.ts';
 export type { ApprovalStub, StubAnswer } from './coordinator/coordinator-approval.ts';
 export type { TestHooks } from './coordinator/coordinator-hooks.ts';
@@ -45,6 +39,12 @@ export type {
   TestNodeBindingOptions,
 } from './coordinator/coordinator-node-binding.ts';
 export { createTestNodeBinding } from './coordinator/coordinator-node-binding.ts';
+// Coordinators
+export type {
+  MountRecord,
+  TestCancellation,
+  TestCoordinatorOptions,
+} from './coordinator/coordinator-options.ts';
 export type { RecordedEvent } from './coordinator/event-recorder-coordinator.ts';
 export { EventRecorder } from './coordinator/event-recorder-coordinator.ts';
 export type { EventLog } from './event-log.ts';

@@ -142,7 +142,7 @@ describe('docs/files.md', () => {
     const registry = new HostToolRegistry();
     const report = await loadHostTools(at('host-tools.yaml'), registry);
     expect(report.failed).toEqual([]);
-    expect(registry.list().length).toBeGreaterThan(0);
+    expect(registry.listNames().length).toBeGreaterThan(0);
     expect(report.profiles.length).toBeGreaterThanOrEqual(least);
     expect(report.rules).toBeGreaterThanOrEqual(least);
   });

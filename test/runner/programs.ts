@@ -18,7 +18,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const cache = join(root, 'node_modules/.cache/test-programs');
+const cache = join(root, '.cache/test-programs');
 const dayMs = 86_400_000;
 
 /**

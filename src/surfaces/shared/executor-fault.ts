@@ -28,9 +28,11 @@ export function connectionFault(message: string, cause?: unknown): ConnectionFau
  * ends as `tool_not_available`.
  */
 export function withdrawnFault(reason: string): Error {
-  const message =
-    'The tool is not available: ' +
-    `${reason === 'removed' ? 'its server has it no more' : 'its definition changed, and nobody has accepted the new one yet'}.`;
+  const why =
+    reason === 'removed'
+      ? 'its server no longer offers it'
+      : 'its definition changed, and the new one has not been accepted yet';
+  const message = `The tool is not available: ${why}.`;
   return Object.assign(new Error(message), {
     code: 'tool_not_available' as const,
     reason,

@@ -3,17 +3,8 @@
  * faults on demand and an injected clock.
  */
 
-import type { CancellationPort, Coordinator, HookResult } from '../../index.ts';
-import {
-  anything,
-  fn,
-  object,
-  oneOf,
-  readOptions,
-  type TableOf,
-  text,
-  withDefault,
-} from '../../options.ts';
+import type { Coordinator, HookResult } from '../../index.ts';
+import { readOptions } from '../../options.ts';
 import { type CleanupStack, createCleanupStack } from '../../surfaces/amplifier/cleanup-stack.ts';
 import { type Contributions, createContributions } from '../../surfaces/amplifier/contributions.ts';
 import type { CoordinatorFault } from '../../surfaces/amplifier/coordinator-faults.ts';
@@ -23,79 +14,16 @@ import {
   mountName,
   mountPoints,
 } from '../../surfaces/amplifier/mount-table.ts';
-import {
-  type ApprovalStub,
-  createApprovalStub,
-  type StubAnswer,
-  settleApproval,
-} from './coordinator-approval.ts';
+import { type ApprovalStub, createApprovalStub, settleApproval } from './coordinator-approval.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 import { createTestNodeBinding, type TestNodeBinding } from './coordinator-node-binding.ts';
+import {
+  coordinatorTable,
+  type MountRecord,
+  type TestCancellation,
+  type TestCoordinatorOptions,
+} from './coordinator-options.ts';
 import { EventRecorder } from './event-recorder-coordinator.ts';
-
-/**
- * What a {@link TestCoordinator} may be told. @throws MisuseError `invalid_option` for an unknown
- * `mode`.
- */
-export interface TestCoordinatorOptions {
-  /**
-   * How `mount` and `unmount` answer. `'async'`: with a promise, and the change happens a microtask
-   * later, so that a forgotten `await` shows; what is refused rejects. `'sync'`: with nothing, and
-   * what is refused throws. @default 'async'
-   */
-  readonly mode?: 'async' | 'sync' | undefined;
-  /** The id of the coordinator's session. @default 'test-session' */
-  readonly sessionId?: string | undefined;
-  /** The id of its parent session. @default null */
-  readonly parentId?: string | null | undefined;
-  /**
-   * The mount plan.
-   * @default { session: { orchestrator: 'test-orchestrator', context: 'test-context' } }
-   */
-  readonly config?: Readonly<Record<string, unknown>> | undefined;
-  /** The clock of hook timestamps: epoch milliseconds. @default Date.now */
-  readonly now?: (() => number) | undefined;
-  /**
-   * The person's answer to `ask_user`; null = there is no approval system. @default 'timeout', that
-   * is nobody answers
-   */
-  readonly approval?: StubAnswer | null | undefined;
-}
-
-const coordinatorTable = {
-  mode: withDefault(oneOf('async', 'sync'), 'async'),
-  sessionId: withDefault(text(), 'test-session'),
-  parentId: withDefault(anything<string | null>(), null),
-  config: withDefault(
-    object<Readonly<Record<string, unknown>>>(),
-    Object.freeze({ session: { orchestrator: 'test-orchestrator', context: 'test-context' } }),
-  ),
-  now: fn<() => number>(),
-  approval: anything<StubAnswer | null>(),
-} satisfies TableOf<TestCoordinatorOptions>;
-
-/**
- * One `mount` or `unmount`, as it was asked for: recorded before it is checked, so refused ones are
- * here too.
- */
-export interface MountRecord {
-  /** As it was given, also where there is no such point. */
-  readonly mountPoint: string;
-  /** What was to be mounted; for an unmount what was mounted there, undefined when nothing was. */
-  readonly module: unknown;
-  /** The argument, not the inferred name. */
-  readonly name: string | undefined;
-}
-
-/** A token that goes from none to graceful to immediate, and back by `reset`. */
-export interface TestCancellation extends CancellationPort {
-  /** Finish what runs, start nothing new. Changes nothing once it is immediate. */
-  requestGraceful(): void;
-  /** Stop now. */
-  requestImmediate(): void;
-  /** Back to none. */
-  reset(): void;
-}
 
 /**
  * See the file's head. A coordinator is never closed; make a fresh one for each test.
