@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ApprovalStore, JsonObject } from '../../src/index.ts';
 import { createRelay, memoryStore, type Relay, serveRelay } from '../../src/relay/index.ts';
 import type { RelayOptions } from '../../src/relay/options.ts';
@@ -131,10 +131,13 @@ async function attacked(
           }
         }
       })();
-      return async () => {
+      const stop = async (): Promise<void> => {
         over = true;
         await loop;
       };
+      // Otherwise a failed expectation would leave the loop running, and the suite with it.
+      onTestFinished(stop);
+      return stop;
     },
   };
 }
@@ -208,7 +211,7 @@ describe('an agent', () => {
       params: { name: 'danger', arguments: {} },
     });
     expect(text).not.toContain('elicitation/create');
-    expect(text).toContain('waits for a person');
+    expect(text).toContain('waiting for a person');
     expect(ran).toBe(0);
     await stop();
   });
