@@ -172,7 +172,11 @@ describe('what is in the package', () => {
   });
 
   test('built-in modules are imported by their full names', () => {
-    const bare = builtinModules.map((name) => name.replaceAll('/', '\\/')).join('|');
+    // Some versions of Node list a few under their full names.
+    const bare = builtinModules
+      .filter((name) => !name.startsWith('node:'))
+      .map((name) => name.replaceAll('/', '\\/'))
+      .join('|');
     const texts = packed
       .filter((path) => path.endsWith('.js'))
       .map((path) => [path, readFileSync(join(built, path), 'utf8')] as const);

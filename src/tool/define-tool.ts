@@ -46,9 +46,14 @@ export function createDefinition(
   const annotations = readAnnotations(config.annotations, where);
   const tags = Object.freeze([...config.tags]);
   const face = { name, description, title, version, category, annotations, tags };
+  const { input, output } = readSchemas(config, where, origin === true);
+  const { knobs, check } = readPolicy(config, where);
+  // One literal without spreads: every call reads these members.
   const internals: Omit<ToolInternals, 'definition'> = {
-    ...readSchemas(config, where, origin === true),
-    ...readPolicy(config, where),
+    input,
+    output,
+    knobs,
+    check,
     handler: config.handler,
     create: config.create,
     executor: config.executor,
