@@ -11,6 +11,7 @@ export type {
   TypedJsonSchema,
 } from './schema/schema.ts';
 export { jsonSchema } from './schema/schema.ts';
+export type { Attribute } from './tool/attributes.ts';
 export { defineTool } from './tool/define-tool.ts';
 export type { HostTool } from './tool/host-tool.ts';
 export type {
@@ -80,7 +81,7 @@ export { allow, ask, deny } from './policy/decision.ts';
 export type { Limits } from './policy/limits.ts';
 export type { Policy, PolicySubject } from './policy/policy.ts';
 export type { Profile } from './policy/profile.ts';
-export type { Glob, Rule, WhenTest } from './policy/rule.ts';
+export type { Glob, Rule, RuleTest, WhenTest } from './policy/rule.ts';
 
 // Approvals
 

@@ -1,8 +1,8 @@
 /** What a rule may hold at most, what it is told when it holds more, and what its tests cost. */
 import { describe, expect, test } from 'vitest';
 import { MisuseError } from '../src/errors.ts';
-import { maxRuleSteps } from '../src/policy/conditions.ts';
 import type { Effect } from '../src/policy/decision.ts';
+import { type Judged, maxRuleSteps } from '../src/policy/judged.ts';
 import type { CompiledRule, Rule } from '../src/policy/rule.ts';
 import { compileRules } from '../src/policy/rules.ts';
 import { compilePattern } from '../src/text/regex.ts';
@@ -72,14 +72,14 @@ describe('a rule may hold up to', () => {
     expect(compile({ effect: 'deny', reason: 'x'.repeat(128) }).reason).toBe('x'.repeat(128));
   });
 
-  test('eight levels', () => {
-    expect(refusal({ effect: 'deny', when: { a: { in: nested(4) } } })).toBe(
+  test('32 levels', () => {
+    expect(refusal({ effect: 'deny', when: { a: { in: nested(28) } } })).toBe(
       'session rule 0: Expected `when["a"].in[0]` to be a string, number, boolean or null, ' +
         'got an array of 1',
     );
-    expect(refusal({ effect: 'deny', when: { a: { in: nested(5) } } })).toBe(
-      'session rule 0: Expected plain data at `/when/a/in/0/0/0/0/0`, got something that JSON cannot ' +
-        'hold: nested deeper than 8 levels',
+    expect(refusal({ effect: 'deny', when: { a: { in: nested(29) } } })).toBe(
+      'session rule 0: Expected plain data at `/when/a/in' +
+        `${'/0'.repeat(29)}\`, got something that JSON cannot hold: nested deeper than 32 levels`,
     );
   });
 });
@@ -115,11 +115,12 @@ test.each<[source: unknown, expected: string]>([
   ],
   [
     { effect: 'deny', when: { a: {} } },
-    '`when["a"]` to be a scalar or exactly one of in, equals, matches, glob, got `none` (string)',
+    '`when["a"]` to be a scalar or an object with at least one of equals, in, glob, matches, ' +
+      'gt, gte, lt, lte, exists, size, not, any, got an object',
   ],
   [
     { effect: 'deny', when: [7] },
-    '`when[0]` to be an object with `path` and one test, got `7` (number)',
+    '`when[0]` to be an object with `path` and at least one test, got `7` (number)',
   ],
   [
     { effect: 'deny', when: [{ equals: 1 }] },
@@ -194,7 +195,15 @@ describe('a character of a text costs', () => {
   ])('%s', (_, condition, cost) => {
     for (const effect of ['deny', 'allow']) {
       const input = { a: 'y'.repeat(800) };
-      const judged = { input, parsed: input, declares: () => true, left: maxRuleSteps };
+      const judged: Judged = {
+        input,
+        parsed: input,
+        declares: () => true,
+        facts: {},
+        surface: '',
+        attributes: undefined,
+        left: maxRuleSteps,
+      };
       compile({ effect, when: { a: condition } }).matches(judged);
       // Beside the text, its object, its key where it is looked up, and itself are looked at.
       expect(maxRuleSteps - judged.left).toBe((effect === 'deny' ? 3 : 2) + 800 * cost);

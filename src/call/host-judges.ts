@@ -3,30 +3,17 @@
  * that throws, takes too long or returns something else denies the call.
  */
 import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
-import { describe, MisuseError } from '../errors.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
-import { isThenable } from '../maybe-promise.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
 import { denied, makeVerdict, type Verdict } from '../policy/verdict.ts';
 import type { Binding } from '../state/binding.ts';
 import type { FoundCall } from '../state/call.ts';
 import { promptOf } from './approval-question.ts';
+import { attributesOf } from './attribute-judge.ts';
 import { freshParse } from './fresh-parse.ts';
-import { reportFault } from './report-fault.ts';
-import type { Judge, Tally } from './tally.ts';
-import { answerInTime, tooLate } from './with-deadline.ts';
-
-/** What logs, events and verdicts say about a gate. */
-interface Gate {
-  /** The layer: `registry`, `session` or `tool`. */
-  readonly source: string;
-  readonly what: 'policy' | 'check' | 'requiresApproval';
-  /** The id of a policy. */
-  readonly id: string | undefined;
-  /** The gate's allowance, which is the same each time. */
-  readonly allowed: Verdict;
-}
+import { guarded, nonsense } from './guarded.ts';
+import type { Gate, Judge, Tally } from './tally.ts';
 
 const allowedByTool = makeVerdict('allow', { source: 'tool' });
 const checkGate: Gate = { source: 'tool', what: 'check', id: undefined, allowed: allowedByTool };
@@ -52,6 +39,9 @@ export function policyJudge(policy: Policy<unknown>, source: string): Judge {
         input: cloneJson(call.canonical),
         context: call.info(),
         knobs: knobs as JsonObject,
+        facts: call.session.facts,
+        surface: call.surface?.name ?? '',
+        attributes: attributesOf(call),
       });
     };
     return guarded(call, tally, gate, run, (answer) => vote(call, tally, gate, answer));
@@ -124,63 +114,6 @@ function lacksInput(call: FoundCall, tally: Tally): boolean {
   return true;
 }
 
-/** Runs one gate within its time. Whatever goes wrong denies the call. */
-function guarded(
-  call: FoundCall,
-  tally: Tally,
-  gate: Gate,
-  run: () => unknown,
-  read: (answer: unknown) => void,
-): void | Promise<void> {
-  const threw = (thrown: unknown): void => {
-    reportFault(
-      call,
-      thrown,
-      gate.what,
-      `\`${gate.id ?? gate.what}\` threw, so the call was refused`,
-    );
-    refuse(tally, gate, 'policy_threw', thrown);
-  };
-  try {
-    const answer = run();
-    if (!isThenable(answer)) return read(answer);
-    return answerInTime(call, answer, call.session.registry.policyTimeoutMs).then(
-      (settled) => (settled === tooLate ? refuse(tally, gate, 'policy_timeout') : read(settled)),
-      threw,
-    );
-  } catch (error) {
-    return threw(error);
-  }
-}
-
-/** Denies a call because a gate failed, as opposed to a gate that decided. */
-function refuse(tally: Tally, { source, id }: Gate, reason: string, cause?: unknown): void {
-  tally.steps?.push({ source, effect: 'deny', reason });
-  tally.deny = makeVerdict('deny', { code: 'policy_error', reason, source, ruleId: id, cause });
-}
-
-/** Denies a call because a gate returned no decision, and logs what it returned for the host. */
-function nonsense(
-  call: FoundCall,
-  tally: Tally,
-  gate: Gate,
-  expected: string,
-  answer: unknown,
-): void {
-  const name = gate.id ?? gate.what;
-  const fault = new MisuseError(
-    'invalid_option',
-    `Expected \`${name}\` to return ${expected}, got ${describe(answer)}.`,
-  );
-  reportFault(
-    call,
-    fault,
-    gate.what,
-    `\`${name}\` did not return a decision, so the call was refused`,
-  );
-  refuse(tally, gate, 'policy_nonsense', fault);
-}
-
 function vote(call: FoundCall, tally: Tally, gate: Gate, answer: unknown): void {
   if (answer === undefined && gate.what === 'policy') return;
   const decision = safeRead(answer);
@@ -220,7 +153,7 @@ function vote(call: FoundCall, tally: Tally, gate: Gate, answer: unknown): void 
       });
       return;
     case 'allow':
-      tally.allow ??= gate.allowed;
+      tally.allow ??= gate.allowed as Verdict;
   }
 }
 

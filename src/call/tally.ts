@@ -16,3 +16,14 @@ export interface Tally {
 
 /** One gate. It adds its answer to the tally, now or later. */
 export type Judge = (call: FoundCall, tally: Tally) => void | Promise<void>;
+
+/** What logs, events and verdicts say about a gate that is the host's code. */
+export interface Gate {
+  /** The layer: `registry`, `session` or `tool`. */
+  readonly source: string;
+  readonly what: 'policy' | 'check' | 'requiresApproval' | 'attributes';
+  /** The id of a policy. */
+  readonly id: string | undefined;
+  /** The gate's allowance, which is the same each time; undefined for a gate that allows nothing. */
+  readonly allowed: Verdict | undefined;
+}

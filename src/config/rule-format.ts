@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   annotations,
   effect,
-  exactlyOne,
   oneOf,
   oneOrMore,
   scalar,
@@ -20,26 +19,67 @@ const globs = oneOf(
   'a glob or a list of globs',
 );
 
+const pattern = text.describe(
+  'A regular expression, found anywhere in the text. It runs in linear time: no lookaround, no ' +
+    'backreferences.',
+);
+const listOrFact = oneOf(
+  [oneOrMore, strict({ fact: text.describe('The name of the fact that holds the list.') })],
+  'a list of values or { fact: NAME }',
+);
+const numberText = 'A number. A deny or ask also compares a text that is a number.';
+
+/** The tests of one value, all of which must hold. They nest, so the format refers to itself. */
+const test: z.ZodType<RuleTestEntry> = z
+  .lazy(() => oneOf([scalar, testObject], 'a scalar or an object of tests'))
+  .meta({ id: 'RuleTest', title: 'Test', description: 'A scalar, or an object of tests.' });
 const tests = {
-  equals: scalar.optional().describe('The value.'),
-  in: oneOrMore.optional().describe('One of these values.'),
-  matches: text
+  equals: scalar.optional().describe('The value equals this one.'),
+  in: listOrFact.optional().describe('The value equals one of these, or of the list in a fact.'),
+  glob: z.string().optional().describe('The whole text matches this glob.'),
+  matches: pattern.optional(),
+  gt: z.number().optional().describe(`Greater than this. ${numberText}`),
+  gte: z.number().optional().describe(`At least this. ${numberText}`),
+  lt: z.number().optional().describe(`Less than this. ${numberText}`),
+  lte: z.number().optional().describe(`At most this. ${numberText}`),
+  exists: z.boolean().optional().describe('Whether there is a value.'),
+  size: test.optional().describe('A test of the length of a text or list.'),
+  not: test.optional().describe('The inner test fails.'),
+  any: z
+    .array(test)
+    .min(1, 'expected at least one test')
     .optional()
-    .describe(
-      'A regular expression, found anywhere in the text. It runs in linear time: no ' +
-        'lookaround, no backreferences.',
-    ),
-  glob: z.string().optional().describe('A glob over the whole text.'),
+    .describe('At least one of these tests holds.'),
 };
-const testKeys = ['equals', 'in', 'matches', 'glob'] as const;
-const test = exactlyOne(tests, testKeys);
-const testAtPath = exactlyOne(
+const testObject = atLeastOne(tests, 0);
+const testAtPath = atLeastOne(
   {
-    path: z.array(z.string()).min(1).describe('The path, a key a step; `*` walks arrays.'),
+    path: z.array(z.string()).min(1).describe('The path, one key per step; `*` walks arrays.'),
     ...tests,
   },
-  testKeys,
+  1,
 );
+
+/** A test as a file has it. */
+type RuleTestEntry = string | number | boolean | null | { readonly [name: string]: unknown };
+
+/** An object with at least one test beside its other keys. */
+function atLeastOne<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  others: number,
+): z.ZodObject<Shape, z.core.$strict> {
+  const names = Object.keys(tests);
+  return strict(shape)
+    .check((context) => {
+      if (!names.some((name) => Object.hasOwn(context.value, name)))
+        context.issues.push({
+          code: 'custom',
+          message: `expected at least one of ${names.join(', ')}, got none`,
+          input: context.value,
+        });
+    })
+    .meta({ minProperties: others + 1 });
+}
 
 /** A rule, in a file's `rules` or in a profile's. */
 export const ruleEntry = strict({
@@ -62,6 +102,15 @@ export const ruleEntry = strict({
   source: glob
     .optional()
     .describe('Who brought the tool, as a glob: `host`, the source of a scope, `session`.'),
+  principal: test.optional().describe('A test of whom the session acts for; "" for no one.'),
+  surface: test
+    .optional()
+    .describe('A test of the adapter that the call came through; "" for a direct call.'),
+  facts: z
+    .record(z.string(), test)
+    .meta({ minProperties: 1 })
+    .optional()
+    .describe("Tests of the session's facts by name, all of which must hold."),
   when: oneOf(
     [
       z
@@ -72,10 +121,7 @@ export const ruleEntry = strict({
               /^[^.]+(?:\.[^.]+)*$/,
               'expected names joined by dots; the list form takes any key',
             ),
-          oneOf(
-            [scalar, test],
-            'a scalar or one of { equals }, { in: [...] }, { matches }, { glob }',
-          ),
+          test,
         )
         .meta({ minProperties: 1 }),
       z.array(testAtPath).min(1, 'expected at least one test'),

@@ -15,6 +15,15 @@ export interface PolicySubject<S = unknown> {
   readonly context: CallInfo<S>;
   /** The tool's settings in the session's profile, with defaults. `{}` for a tool without knobs. */
   readonly knobs: JsonObject;
+  /** The facts of the session. */
+  readonly facts: JsonObject;
+  /** The adapter that the call came through; `""` for a direct call. */
+  readonly surface: string;
+  /**
+   * What the tool's `attributes` returned, by the path that the tool declares. A path without a
+   * value in the input has none.
+   */
+  readonly attributes: JsonObject;
 }
 
 /**

@@ -80,6 +80,8 @@ export interface ResolvedProfile {
   readonly tools: ReadonlyMap<string, ProfileTool>;
   /** Parents' rules first. The layer of each rule names the profile that wrote it. */
   readonly rules: readonly CompiledRule[];
+  /** Whether one of the rules tests the principal. */
+  readonly testsPrincipal: boolean;
   readonly limits: Limits;
   readonly default: Effect | undefined;
 }
@@ -113,7 +115,7 @@ export function resolveProfile(
   lookup: (id: string) => ResolvedProfile | undefined,
 ): ResolvedProfile {
   const { where, source } = readProfile(profile);
-  const { id, default: own } = source;
+  const { id } = source;
   const parents = readParents(source.extends, id, where).map((parentId) => {
     const parent = lookup(parentId);
     if (parent === undefined)
@@ -124,13 +126,15 @@ export function resolveProfile(
     return parent;
   });
   const tools = mergeTools(parents, readTools(source.tools, where));
-  const rules = compileRules(source.rules, `profile:${id}`);
+  const own = compileRules(source.rules, `profile:${id}`);
+  // A rule that two parents share is one rule.
+  const rules = [...new Set([...parents.flatMap((parent) => parent.rules), ...own])];
   const limits = source.limits === undefined ? {} : checkLimits(source.limits, where);
   return Object.freeze<ResolvedProfile>({
     id,
     tools,
-    // A rule that two parents share is one rule.
-    rules: Object.freeze([...new Set([...parents.flatMap((parent) => parent.rules), ...rules])]),
+    rules: Object.freeze(rules),
+    testsPrincipal: rules.some(({ hasPrincipal }) => hasPrincipal),
     limits: Object.freeze(
       Object.assign(
         Object.create(null) as Limits,
@@ -138,7 +142,7 @@ export function resolveProfile(
         limits,
       ),
     ),
-    default: own ?? strictest(parents.map((parent) => parent.default)),
+    default: source.default ?? strictest(parents.map((parent) => parent.default)),
   });
 }
 

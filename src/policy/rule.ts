@@ -1,8 +1,8 @@
 /** What a rule is: as a host writes it, and as the gates run it. */
-import type { JsonPrimitive } from '../json.ts';
+import type { JsonObject, JsonPrimitive } from '../json.ts';
 import type { ToolAnnotations, ToolSummary } from '../tool-summary.ts';
-import type { Judged } from './conditions.ts';
 import type { Effect } from './decision.ts';
+import type { Judged } from './judged.ts';
 
 /**
  * Matches a whole text, case-sensitively. `*` matches any run of characters, `?` exactly one;
@@ -11,17 +11,50 @@ import type { Effect } from './decision.ts';
 export type Glob = string;
 
 /**
- * One test of the scalars at a path. `equals` and `in` compare with values; `matches` is an
- * unanchored regular expression that runs in linear time; `glob` is a {@link Glob}. In an `allow`, a
- * value must have the type that the rule names, and only strings can match `matches` and `glob`. In
- * a `deny` or `ask`, numbers and booleans are also compared by their JSON text, so that sending
- * `"22"` instead of `22` does not evade the rule.
+ * A test of the values at a path: a scalar, which they must equal, or an object of tests, which must
+ * all hold for the same value. In an `allow`, a value must have the type that the test names. In a
+ * `deny` or `ask`, numbers and booleans are also compared by their JSON text, and a string that is a
+ * JSON number counts as that number, so that sending `"22"` instead of `22` does not evade the rule.
+ * Inside `not` it is the other way round.
  */
-export type WhenTest =
-  | { readonly in: readonly JsonPrimitive[] }
-  | { readonly equals: JsonPrimitive }
-  | { readonly matches: string }
-  | { readonly glob: Glob };
+export type RuleTest = JsonPrimitive | WhenTest;
+
+/** The object form of a {@link RuleTest}. At least one test is given. */
+export interface WhenTest {
+  /** The value equals this scalar. */
+  readonly equals?: JsonPrimitive | undefined;
+  /**
+   * The value equals one of these scalars. With `{ fact }`, the list is that fact of the session,
+   * read at each call; where the fact is absent or no list, a `deny` or `ask` matches and an `allow`
+   * does not.
+   */
+  readonly in?: readonly JsonPrimitive[] | { readonly fact: string } | undefined;
+  /** The text matches this {@link Glob} as a whole. */
+  readonly glob?: Glob | undefined;
+  /** The text contains a match of this regular expression, which runs in linear time. */
+  readonly matches?: string | undefined;
+  /** The number is greater. */
+  readonly gt?: number | undefined;
+  /** The number is greater or equal. */
+  readonly gte?: number | undefined;
+  /** The number is less. */
+  readonly lt?: number | undefined;
+  /** The number is less or equal. */
+  readonly lte?: number | undefined;
+  /**
+   * Whether the path leads to a value. `exists: false` and `not` are the only tests that hold where
+   * it leads to none.
+   */
+  readonly exists?: boolean | undefined;
+  /** A test of the number of code points of a string, or of elements of an array. */
+  readonly size?: RuleTest | undefined;
+  /**
+   * The inner test fails: for some value in a `deny` or `ask`, for every value in an `allow`.
+   */
+  readonly not?: RuleTest | undefined;
+  /** At least one of these tests holds. */
+  readonly any?: readonly RuleTest[] | undefined;
+}
 
 /** A decision as plain data, loadable from YAML. A field that is left out restricts nothing. */
 export interface Rule {
@@ -47,14 +80,27 @@ export interface Rule {
   /** The source that the tool was registered from. */
   readonly source?: Glob | undefined;
   /**
+   * A test of the principal that the session acts for; `""` where it has none.
+   * @default any principal
+   */
+  readonly principal?: RuleTest | undefined;
+  /**
+   * A test of the adapter that the call came through, such as `mcp`; `""` for a direct call.
+   * @default any
+   */
+  readonly surface?: RuleTest | undefined;
+  /** Tests of the session's facts by name, all of which must hold. */
+  readonly facts?: Readonly<Record<string, RuleTest>> | undefined;
+  /**
    * Conditions on the input, all of which must hold. Either a map from paths (`"a.b"`; `*` walks
-   * arrays) to a scalar or a test, or a list whose paths are lists, for keys that contain dots. The
-   * input is read both as it was sent and as the handler gets it: a `deny` or `ask` matches if
-   * either one matches, an `allow` only if both do. A path that only one of them has is judged
-   * there; if both lack it, the rule does not match.
+   * arrays) to tests, or a list whose paths are lists, for keys that contain dots. The input is read
+   * both as it was sent and as the handler gets it: a `deny` or `ask` matches if either one matches,
+   * an `allow` only if both do. A path that only one of them has is judged there. A test of an array
+   * holds for its elements, but `size` and `exists` are about the array itself. `"payee@name"` reads
+   * the attribute `name` of what the tool's `attributes.payee` returned.
    */
   readonly when?:
-    | Readonly<Record<string, JsonPrimitive | WhenTest>>
+    | Readonly<Record<string, RuleTest>>
     | readonly ({ readonly path: readonly string[] } & WhenTest)[]
     | undefined;
   /** The reason of a deny. Must match `^[a-z][a-z0-9_]*$`. @default 'denied_by_rule' */
@@ -69,13 +115,20 @@ export interface CompiledRule {
   readonly reason: string | undefined;
   /** Where the rule was written: `registry`, `profile:<id>`, `session`, … */
   readonly layer: string;
-  /** Whether the rule depends on the input. A deny that does not also hides the tool. */
+  /** Whether the rule depends on the call: its input or its surface. A deny that does not also
+   * hides the tool. */
   readonly hasWhen: boolean;
-  /** The part that no input changes: names, tags, annotations, source. */
+  /** Whether the rule tests the principal. */
+  readonly hasPrincipal: boolean;
+  /** Paths whose attributes the rule reads, as tools declare them. */
+  readonly attributes: readonly string[];
+  /** The part that neither session nor call changes: names, tags, annotations, source. */
   appliesTo(tool: ToolSummary): boolean;
+  /** The part that no call changes: principal and facts. */
+  appliesIn(principal: string, facts: JsonObject): boolean;
   /**
-   * The `when` part, judged on the input as sent and as parsed. True without a `when`. @throws
-   * `overBudget`.
+   * The part that depends on the call: surface and `when`, judged on the input as sent and as
+   * parsed. @throws `overBudget`.
    */
   matches(judged: Judged): boolean;
 }

@@ -5,13 +5,26 @@ import { readMembers } from '../options.ts';
 import { globTest } from '../text/glob.ts';
 import { latinForm } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
-import { holds } from './conditions.ts';
+import { holds, holdsFor, type Reading } from './conditions.ts';
 import { type Effect, isReason } from './decision.ts';
 import type { CompiledRule, Rule } from './rule.ts';
 import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
-import { compileWhen } from './when.ts';
+import { compileTest } from './value-test.ts';
+import { comparisonOf, compileWhen } from './when.ts';
 
-const ruleKeys = ['id', 'effect', 'tools', 'tags', 'annotations', 'source', 'when', 'reason'];
+const ruleKeys = [
+  'id',
+  'effect',
+  'tools',
+  'tags',
+  'annotations',
+  'source',
+  'principal',
+  'surface',
+  'facts',
+  'when',
+  'reason',
+];
 const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
 /**
@@ -55,24 +68,80 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
   if (reason !== undefined)
     check(isReason(reason), 'reason', 'a string that matches ^[a-z][a-z0-9_]*$', reason);
 
-  const conditions = rule.when === undefined ? undefined : compileWhen(rule.when, effect, check);
-  const reading = effect === 'allow' ? 'all' : 'any';
   return Object.freeze<CompiledRule>({
     id: id ?? `${layer}#${before + index}`,
     effect,
     reason: effect === 'deny' ? (reason ?? 'denied_by_rule') : undefined,
     layer,
-    hasWhen: conditions !== undefined,
     appliesTo: compileScope(rule, effect, check),
-    matches: (judged) =>
-      conditions === undefined ||
-      conditions.every((condition) => holds(condition, reading, judged)),
+    ...compileSessionPart(rule, effect, check),
+    ...compileCallPart(rule, effect, check),
   });
+}
+
+type SessionPart = Pick<CompiledRule, 'hasPrincipal' | 'appliesIn'>;
+
+/** The part of a rule that no call changes. */
+function compileSessionPart(
+  { principal, facts }: Partial<JsonObject>,
+  effect: Effect,
+  check: Check,
+): SessionPart {
+  const comparison = comparisonOf(effect);
+  const reading = readingOf(effect);
+  const who =
+    principal === undefined ? undefined : compileTest(principal, 'principal', comparison, check);
+  if (facts !== undefined)
+    check(
+      isJsonObject(facts) && Object.keys(facts).length > 0,
+      'facts',
+      'left out or a map from at least one fact to a test',
+      facts,
+    );
+  const tests = Object.entries(facts ?? {}).map(
+    ([name, test]) =>
+      [name, compileTest(test, `facts[${JSON.stringify(name)}]`, comparison, check)] as const,
+  );
+  return {
+    hasPrincipal: who !== undefined,
+    appliesIn: (own, known) =>
+      (who === undefined || holdsFor(who, reading, own, known)) &&
+      tests.every(([name, test]) =>
+        holdsFor(test, reading, Object.hasOwn(known, name) ? known[name] : undefined, known),
+      ),
+  };
+}
+
+type CallPart = Pick<CompiledRule, 'hasWhen' | 'attributes' | 'matches'>;
+
+/** The part of a rule that depends on the call. */
+function compileCallPart(
+  { surface, when }: Partial<JsonObject>,
+  effect: Effect,
+  check: Check,
+): CallPart {
+  const conditions = when === undefined ? [] : compileWhen(when, effect, check);
+  const via =
+    surface === undefined
+      ? undefined
+      : compileTest(surface, 'surface', comparisonOf(effect), check);
+  const reading = readingOf(effect);
+  return {
+    hasWhen: when !== undefined || via !== undefined,
+    attributes: conditions.flatMap(({ attribute }) => (attribute ? [attribute.of] : [])),
+    matches: (judged) =>
+      (via === undefined || holdsFor(via, reading, judged.surface, judged.facts)) &&
+      conditions.every((condition) => holds(condition, reading, judged)),
+  };
+}
+
+function readingOf(effect: Effect): Reading {
+  return effect === 'allow' ? 'all' : 'any';
 }
 
 /** A copy comes first, so that what is checked is what is kept. */
 function readRule(source: unknown, where: string): Partial<JsonObject> {
-  const copy = copyJson(source, { maxDepth: 8, maxValues: 100_000 });
+  const copy = copyJson(source, { maxDepth: 32, maxValues: 100_000 });
   if (!copy.ok)
     throw new MisuseError(
       'invalid_rule',

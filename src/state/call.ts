@@ -4,7 +4,7 @@ import type { Standing } from '../approval/grants.ts';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
 import type { CallInfo, Surface } from '../context.ts';
 import type { ToolError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import type { AbortEntry } from '../limits/abort-hub.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
@@ -231,6 +231,13 @@ export class CallExtra {
   unreadable = 0;
 
   // Gates.
+  /** What the tool's `attributes` answered, and the input that they were asked about. */
+  attributes:
+    | {
+        readonly input: JsonObject;
+        readonly answers: ReadonlyMap<string, JsonValue | undefined>;
+      }
+    | undefined;
   /** The loop guard has counted the call. */
   guarded = false;
   /** A person has changed the input, which must be validated and judged again. */

@@ -126,6 +126,11 @@ export class RegistryState {
     return this.#rules.of(source);
   }
 
+  /** Whether the tools that a session shows may depend on its principal. */
+  judgesPrincipal(profile: ResolvedProfile | undefined): boolean {
+    return this.#rules.testsPrincipal || profile?.testsPrincipal === true;
+  }
+
   /** Adds rules after the existing ones. The returned function removes them. */
   addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
     const remove = this.#rules.add(rules, layer, source);

@@ -10,12 +10,15 @@ interface RuleLayer {
 
 export class RuleLayers {
   #layers: readonly RuleLayer[];
+  /** Whether one of the rules tests the principal. */
+  testsPrincipal: boolean;
   /** Numbers the rules without an id. A number is never reused. */
   #count: number;
 
   constructor(rules: readonly Rule[]) {
     this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
     this.#count = rules.length;
+    this.testsPrincipal = this.#someTestsPrincipal();
   }
 
   /** The rules that apply to tools of this source. */
@@ -33,9 +36,16 @@ export class RuleLayers {
       source,
     };
     if (source === undefined) this.#count += added.rules.length;
-    this.#layers = [...this.#layers, added];
-    return () => {
-      this.#layers = this.#layers.filter((one) => one !== added);
-    };
+    this.#setLayers([...this.#layers, added]);
+    return () => this.#setLayers(this.#layers.filter((one) => one !== added));
+  }
+
+  #setLayers(layers: readonly RuleLayer[]): void {
+    this.#layers = layers;
+    this.testsPrincipal = this.#someTestsPrincipal();
+  }
+
+  #someTestsPrincipal(): boolean {
+    return this.#layers.some(({ rules }) => rules.some(({ hasPrincipal }) => hasPrincipal));
   }
 }

@@ -47,7 +47,9 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   const { registry, profile } = session;
   const { summary, internals, name } = entry;
   const profileTool = profile?.tools.get(name);
-  const touches = (rule: CompiledRule): boolean => rule.appliesTo(summary);
+  const who = session.principal ?? '';
+  const touches = (rule: CompiledRule): boolean =>
+    rule.appliesTo(summary) && rule.appliesIn(who, session.facts);
   const registryRules = registry.rulesFor(entry.owner).filter(touches);
   const sessionRules =
     profile === undefined && session.rules.length === 0

@@ -45,7 +45,9 @@ export class SharedViews {
     }
     if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0)
       return { statuses: new Map(), view: undefined };
+    const principal = registry.judgesPrincipal(session.profile) ? session.principal : undefined;
     const key =
+      principal === undefined &&
       session.profileId === undefined &&
       session.overrides === undefined &&
       Object.keys(session.facts).length === 0
@@ -54,6 +56,7 @@ export class SharedViews {
             session.profileId ?? null,
             session.facts,
             (session.overrides ?? null) as JsonValue,
+            principal ?? null,
           ]);
     let shared = this.#views.get(key);
     if (shared === undefined) {

@@ -55,6 +55,7 @@ export const toolTable = {
   tags: texts,
   annotations: object(),
   requiresApproval: anything(),
+  attributes: object(),
   timeoutMs: duration,
   idleTimeoutMs: duration,
   policy: object(),

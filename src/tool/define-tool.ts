@@ -6,6 +6,7 @@ import { describe, MisuseError } from '../errors.ts';
 import { readOptions } from '../options.ts';
 import { bindSchema } from '../schema/bind.ts';
 import { checkToolName } from '../text/names.ts';
+import { readAttributes } from './attributes.ts';
 import {
   asField,
   type LooseConfig,
@@ -58,6 +59,7 @@ export function createDefinition(
     create: config.create,
     executor: config.executor,
     requiresApproval: readApproval(config.requiresApproval, where),
+    attributes: readAttributes(config.attributes, where),
     timeoutMs: config.timeoutMs,
     idleTimeoutMs: config.idleTimeoutMs,
     requires: readFactRules(config.requires ?? [], where),

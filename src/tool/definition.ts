@@ -13,6 +13,7 @@ import type { BoundSchema } from '../schema/bind.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import { checkToolName } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
+import type { ReadAttributes } from './attributes.ts';
 import type { AnyTool, Executor, FactRule, PolicyCall } from './tool-config.ts';
 
 /** A handler as the library calls it. */
@@ -66,6 +67,7 @@ export interface ToolInternals {
     | boolean
     | ApprovalPrompt
     | ((input: unknown, context: CallInfo) => unknown);
+  readonly attributes: ReadAttributes | undefined;
   readonly timeoutMs: number | undefined;
   readonly idleTimeoutMs: number | undefined;
   readonly requires: readonly FactRule[];

@@ -7,6 +7,7 @@ import type { Allow, Ask, Decision, Deny } from '../policy/decision.ts';
 import type { Fail, Ok } from '../result.ts';
 import type { InputOf, JsonSchema, ParsedOf, Schema } from '../schema/schema.ts';
 import type { ToolAnnotations, ToolRef } from '../tool-summary.ts';
+import type { Attribute } from './attributes.ts';
 
 declare const toolServices: unique symbol;
 
@@ -157,6 +158,12 @@ export interface ToolSpecBase<
     | ApprovalPrompt
     | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>)
     | undefined;
+  /**
+   * What only the host knows about values of the input, for rules and policies: a function for each
+   * path. See {@link Attribute}.
+   * @default none
+   */
+  attributes?: Readonly<Record<string, Attribute<S>>> | undefined;
   /**
    * How long the handler may run, in milliseconds. Above 0, at most 2^31-1. Waits for reviewers and
    * for slots do not count.

@@ -72,7 +72,9 @@ describe('host-tools.schema.json', () => {
       { tools: [{ name: 'a', module: 'b', requires_approval: true, requiresApproval: true }] },
     ],
     ['a rule without an effect', { rules: [{ tools: 'a' }] }],
-    ['a rule with two tests', { rules: [{ effect: 'deny', when: { a: { in: [1], equals: 1 } } }] }],
+    ['a rule without a test', { rules: [{ effect: 'deny', when: { a: {} } }] }],
+    ['a bound that is no number', { rules: [{ effect: 'deny', when: { a: { gt: '1' } } }] }],
+    ['a nested test without a test', { rules: [{ effect: 'deny', when: { a: { not: {} } } }] }],
     ['a profile with neither tools nor a parent', { profiles: { p: {} } }],
     [
       'a schema of no object',
@@ -149,9 +151,11 @@ describe('docs/files.md', () => {
 
   test('names every key of the format', () => {
     const { definitions } = fileJsonSchema() as {
-      definitions: Record<string, { properties: object }>;
+      definitions: Record<string, { properties?: object }>;
     };
-    const keys = Object.values(definitions).flatMap(({ properties }) => Object.keys(properties));
+    const keys = Object.values(definitions).flatMap(({ properties }) =>
+      Object.keys(properties ?? {}),
+    );
     expect(keys.filter((key) => !page.includes(`\`${key}`) && !page.includes(`${key}\``))).toEqual(
       [],
     );

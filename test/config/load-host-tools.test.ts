@@ -585,9 +585,9 @@ describe('a broken rule', () => {
       /unknown key `match`; did you mean `matches`\?/,
     ],
     [
-      'two tests',
-      { effect: 'deny', when: { a: { in: [1], equals: 1 } } },
-      /expected exactly one of equals, in, matches, glob, got equals and in/,
+      'no test',
+      { effect: 'deny', when: { a: { not: {} } } },
+      /`when.a.not`: expected at least one of equals, in, glob, matches, gt/,
     ],
     ['no tools at all', { effect: 'deny', tools: [] }, /`tools`/],
     ['an empty `when`', { effect: 'deny', when: {} }, /`when`/],

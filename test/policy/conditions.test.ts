@@ -1,17 +1,13 @@
 /** What a condition finds in a value, how far it looks, and what looking costs. */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../src/json.ts';
-import {
-  type Condition,
-  holds,
-  type Judged,
-  maxRuleSteps,
-  overBudget,
-  type Reading,
-} from '../../src/policy/conditions.ts';
+import { type Condition, holds, type Reading } from '../../src/policy/conditions.ts';
 import type { Effect } from '../../src/policy/decision.ts';
+import { type Judged, maxRuleSteps, overBudget } from '../../src/policy/judged.ts';
 import type { CompiledRule, Rule } from '../../src/policy/rule.ts';
 import { compileRules } from '../../src/policy/rules.ts';
+import { isScalar } from '../../src/policy/scalar-tests.ts';
+import type { ValueTest } from '../../src/policy/value-test.ts';
 
 /**
  * What a call gives its rules to judge. @param declared Names at the root of the tool's schema; all
@@ -22,6 +18,9 @@ function judged(input: unknown, parsed: unknown = input, declared?: readonly str
     input: input as JsonObject,
     parsed,
     declares: (name) => declared?.includes(name) ?? true,
+    facts: {},
+    surface: '',
+    attributes: undefined,
     left: maxRuleSteps,
   };
 }
@@ -40,14 +39,19 @@ function matches(
   return compile({ effect, when }).matches(judged(input, parsed, declared));
 }
 
-/** Whether an `x` stands at a path. */
+/** A test of scalars, as `equals` and its like are. */
+function valueTest(test: (value: JsonPrimitive) => boolean, cost = 0): ValueTest {
+  return { judge: (value) => isScalar(value) && test(value), cost, holdsWhereAbsent: false };
+}
+
+/** Whether there is an `x` at a path. */
 function findsX(
   reading: Reading,
   path: readonly string[],
   input: unknown,
   parsed: unknown = input,
 ): boolean {
-  return holds({ path, test: (value) => value === 'x', cost: 0 }, reading, judged(input, parsed));
+  return holds({ path, test: valueTest((value) => value === 'x') }, reading, judged(input, parsed));
 }
 
 /** A value in so many arrays. */
@@ -65,7 +69,7 @@ function stepsOf(
   parsed: unknown = input,
 ): number {
   const call = judged(input, parsed);
-  holds({ path, test: (value) => value === 0, cost: 1 / 4 }, reading, call);
+  holds({ path, test: valueTest((value) => value === 0, 1 / 4) }, reading, call);
   return maxRuleSteps - call.left;
 }
 
@@ -535,7 +539,7 @@ describe('a step is a value that is looked at, or a key that is looked up', () =
   });
 
   test('the last step of the budget may be taken, and one more is refused', () => {
-    const condition: Condition = { path: ['a'], test: () => false, cost: 0 };
+    const condition: Condition = { path: ['a'], test: valueTest(() => false) };
     const call = (left: number): Judged => ({ ...judged({ a: 1 }), left });
     expect(holds(condition, 'any', call(3))).toBe(false);
     expect(() => holds(condition, 'any', call(2))).toThrow(overBudget as never);
@@ -547,7 +551,7 @@ describe('what a parse holds beside JSON is read as the JSON that stands for it'
   const seen = (value: unknown): JsonPrimitive[] => {
     const values: JsonPrimitive[] = [];
     holds(
-      { path: ['a'], test: (scalar) => values.push(scalar) === 0, cost: 0 },
+      { path: ['a'], test: valueTest((scalar) => values.push(scalar) === 0) },
       'any',
       judged({}, { a: value }),
     );
@@ -590,7 +594,11 @@ describe('what a parse holds beside JSON is read as the JSON that stands for it'
   test('an allow does not rest on what is no scalar', () => {
     for (const value of [{}, () => 'x', Symbol('x')]) {
       expect(
-        holds({ path: ['a'], test: () => true, cost: 0 }, 'all', judged({ a: 'x' }, { a: value })),
+        holds(
+          { path: ['a'], test: valueTest(() => true) },
+          'all',
+          judged({ a: 'x' }, { a: value }),
+        ),
       ).toBe(false);
     }
   });

@@ -136,7 +136,8 @@ same<Ours.Glob, Contract.Glob>(true);
 adds<Ours.Rule, Contract.Rule>(true);
 fits<Ours.Rule>(given<Contract.Rule>());
 fits<Ours.WhenTest>(given<Contract.WhenTest>());
-fits<Contract.WhenTest>(given<Ours.WhenTest>());
+adds<Ours.WhenTest, Contract.WhenTest>(true);
+fits<Ours.RuleTest>(given<Contract.RuleTest>());
 adds<Ours.Profile, Contract.Profile>(true);
 fits<Ours.Profile>(given<Contract.Profile>());
 adds<

@@ -322,6 +322,9 @@ export interface ToolSpecBase<
     | boolean
     | ApprovalPrompt
     | ((input: ParsedOf<P>, context: CallInfo<S>) => MaybePromise<boolean | ApprovalPrompt>);
+  attributes?: Readonly<
+    Record<string, (value: unknown, context: CallInfo<S>) => MaybePromise<JsonValue | undefined>>
+  >;
   timeoutMs?: number;
   idleTimeoutMs?: number;
   requires?: readonly FactRule[];
@@ -412,16 +415,27 @@ export interface Rule {
   tags?: string | readonly string[];
   annotations?: ToolAnnotations;
   source?: Glob;
-  when?:
-    | Readonly<Record<string, JsonPrimitive | WhenTest>>
-    | readonly ({ path: readonly string[] } & WhenTest)[];
+  principal?: RuleTest;
+  surface?: RuleTest;
+  facts?: Readonly<Record<string, RuleTest>>;
+  when?: Readonly<Record<string, RuleTest>> | readonly ({ path: readonly string[] } & WhenTest)[];
   reason?: string;
 }
-export type WhenTest =
-  | { in: readonly JsonPrimitive[] }
-  | { equals: JsonPrimitive }
-  | { matches: string }
-  | { glob: Glob };
+export type RuleTest = JsonPrimitive | WhenTest;
+export interface WhenTest {
+  equals?: JsonPrimitive;
+  in?: readonly JsonPrimitive[] | { fact: string };
+  glob?: Glob;
+  matches?: string;
+  gt?: number;
+  gte?: number;
+  lt?: number;
+  lte?: number;
+  exists?: boolean;
+  size?: RuleTest;
+  not?: RuleTest;
+  any?: readonly RuleTest[];
+}
 export interface Profile {
   id: string;
   extends?: string | readonly string[];
@@ -454,6 +468,9 @@ export interface PolicySubject<S> {
   readonly input: JsonObject;
   readonly context: CallInfo<S>;
   readonly knobs: JsonObject;
+  readonly facts: JsonObject;
+  readonly surface: string;
+  readonly attributes: JsonObject;
 }
 export interface ToolSummary {
   readonly name: string;

@@ -5,13 +5,15 @@
 import { deniedError, withCause } from '../../errors.ts';
 import type { ToolEvents } from '../../events.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
-import { type Judged, maxRuleSteps, overBudget } from '../../policy/conditions.ts';
+import { type Judged, maxRuleSteps, overBudget } from '../../policy/judged.ts';
 import type { CompiledRule } from '../../policy/rule.ts';
 import { denialText, makeVerdict, type Verdict } from '../../policy/verdict.ts';
 import type { Binding } from '../../state/binding.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import { deliver } from '../../state/deliver.ts';
+import type { ReadAttributes } from '../../tool/attributes.ts';
 import { promptOf } from '../approval-question.ts';
+import { attributeJudge } from '../attribute-judge.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
 import type { Outcome, Step } from '../step.ts';
 import type { Judge, Tally } from '../tally.ts';
@@ -127,6 +129,8 @@ function judgesOf(binding: Binding): readonly Judge[] {
   if (binding.judges === undefined) {
     const { registryRules, policies, sessionRules, sessionPolicies, entry } = binding;
     const judges: Judge[] = [];
+    const attributes = attributesRead(binding);
+    if (attributes !== undefined) judges.push(attributeJudge(attributes));
     if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
     for (const policy of policies) judges.push(policyJudge(policy, 'registry'));
     if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));
@@ -137,6 +141,17 @@ function judgesOf(binding: Binding): readonly Judge[] {
     binding.judges = judges;
   }
   return binding.judges as readonly Judge[];
+}
+
+/** The tool's attributes that some rule or policy can read; undefined if there are none. */
+function attributesRead(binding: Binding): ReadAttributes | undefined {
+  const { attributes } = binding.entry.internals;
+  if (attributes === undefined) return undefined;
+  if (binding.policies.length > 0 || binding.sessionPolicies.length > 0) return attributes;
+  const rules = [...binding.registryRules, ...binding.sessionRules];
+  const named = new Set(rules.flatMap((rule) => rule.attributes));
+  const read = new Map([...attributes].filter(([path]) => named.has(path)));
+  return read.size === 0 ? undefined : read;
 }
 
 /** The gate that the rules of one layer make up together. They share one budget of steps. */
@@ -155,6 +170,8 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
       const rule = rules[index] as CompiledRule;
       const { id: ruleId, layer: source } = rule;
       if (rule.hasWhen) {
+        // `explain` without an input says nothing about rules that look at it.
+        if (tally.steps !== undefined && call.input === undefined) continue;
         judged ??= judgedOf(call);
         const match = matchOf(rule, judged);
         if (match === 'over budget') {
@@ -183,6 +200,9 @@ function judgedOf(call: FoundCall): Judged {
     input: call.canonical,
     parsed: call.parsed,
     declares: (name) => isJsonObject(properties) && Object.hasOwn(properties, name),
+    facts: call.session.facts,
+    surface: call.surface?.name ?? '',
+    attributes: call.extra?.attributes?.answers,
     left: maxRuleSteps,
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { matchOf } from '../../../src/call/stages/decide.ts';
 import type { JsonObject, Rule } from '../../../src/index.ts';
-import type { Judged } from '../../../src/policy/conditions.ts';
+import type { Judged } from '../../../src/policy/judged.ts';
 import type { CompiledRule } from '../../../src/policy/rule.ts';
 import { define, setup } from '../define.ts';
 

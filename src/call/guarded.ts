@@ -1,0 +1,65 @@
+/** Runs a gate that is the host's code. Whatever goes wrong denies the call. */
+import { describe, MisuseError } from '../errors.ts';
+import { isThenable } from '../maybe-promise.ts';
+import { makeVerdict } from '../policy/verdict.ts';
+import type { FoundCall } from '../state/call.ts';
+import { reportFault } from './report-fault.ts';
+import type { Gate, Tally } from './tally.ts';
+import { answerInTime, tooLate } from './with-deadline.ts';
+
+/** Runs one gate within its time. Whatever goes wrong denies the call. */
+export function guarded(
+  call: FoundCall,
+  tally: Tally,
+  gate: Gate,
+  run: () => unknown,
+  read: (answer: unknown) => void,
+): void | Promise<void> {
+  const threw = (thrown: unknown): void => {
+    reportFault(
+      call,
+      thrown,
+      gate.what,
+      `\`${gate.id ?? gate.what}\` threw, so the call was refused`,
+    );
+    refuse(tally, gate, 'policy_threw', thrown);
+  };
+  try {
+    const answer = run();
+    if (!isThenable(answer)) return read(answer);
+    return answerInTime(call, answer, call.session.registry.policyTimeoutMs).then(
+      (settled) => (settled === tooLate ? refuse(tally, gate, 'policy_timeout') : read(settled)),
+      threw,
+    );
+  } catch (error) {
+    return threw(error);
+  }
+}
+
+/** Denies a call because a gate failed, as opposed to a gate that decided. */
+function refuse(tally: Tally, { source, id }: Gate, reason: string, cause?: unknown): void {
+  tally.steps?.push({ source, effect: 'deny', reason });
+  tally.deny = makeVerdict('deny', { code: 'policy_error', reason, source, ruleId: id, cause });
+}
+
+/** Denies a call because a gate returned no decision, and logs what it returned for the host. */
+export function nonsense(
+  call: FoundCall,
+  tally: Tally,
+  gate: Gate,
+  expected: string,
+  answer: unknown,
+): void {
+  const name = gate.id ?? gate.what;
+  const fault = new MisuseError(
+    'invalid_option',
+    `Expected \`${name}\` to return ${expected}, got ${describe(answer)}.`,
+  );
+  reportFault(
+    call,
+    fault,
+    gate.what,
+    `\`${name}\` did not return a decision, so the call was refused`,
+  );
+  refuse(tally, gate, 'policy_nonsense', fault);
+}

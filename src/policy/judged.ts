@@ -1,0 +1,35 @@
+/** What the rules of a layer look at, and how far they may look. */
+import type { JsonObject } from '../json.ts';
+
+/**
+ * How many steps the rules of one layer may take together for one call. A step is a value looked
+ * at, a key looked up, or a part of a text tested, and takes some tens of nanoseconds.
+ */
+export const maxRuleSteps = 2_000_000;
+
+/** Thrown when the rules of a layer have used up their steps. */
+export const overBudget = Symbol('over the budget of rules');
+
+/** What the rules of a layer know about one call. */
+export interface Judged {
+  /** What was sent, as people and events see it. */
+  readonly input: JsonObject;
+  /**
+   * What the handler gets: the same object where the schema transforms nothing, undefined where
+   * there is no parsed value.
+   */
+  readonly parsed: unknown;
+  /**
+   * Whether the tool's schema lists a name at its root. An allow must not depend on a member that
+   * the schema drops.
+   */
+  readonly declares: (name: string) => boolean;
+  /** The facts of the session. */
+  readonly facts: JsonObject;
+  /** The adapter that the call came through; `""` for a direct call. */
+  readonly surface: string;
+  /** What the host said about values of the input, by the path that the tool declares. */
+  readonly attributes: ReadonlyMap<string, unknown> | undefined;
+  /** Steps left. Starts at {@link maxRuleSteps}. */
+  left: number;
+}

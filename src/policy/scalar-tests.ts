@@ -1,0 +1,216 @@
+/** The tests of a rule that look at one scalar. */
+import { isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from '../json.ts';
+import { globTest } from '../text/glob.ts';
+import { compilePattern } from '../text/regex.ts';
+import { type Check, isText, maxTextLength } from './rule-check.ts';
+
+/** Stands for the value of a path that leads nowhere. */
+export const absent = Symbol('absent');
+
+/** Stands for an element of an empty array. */
+export const noElement = Symbol('no element');
+
+/**
+ * How a value is compared. A `deny` or `ask` compares loosely: numbers and booleans also by their
+ * JSON text, and a text that is a number also as that number. An `allow` compares strictly. Inside
+ * `not` it is the other way round, so that a doubtful value never helps a call to pass.
+ */
+export type Comparison = 'loose' | 'strict';
+
+/** One compiled test. */
+export interface Part {
+  /**
+   * Whether the test holds for a value. Undefined if that depends on an element, and there is none.
+   * @param value a scalar, an object, {@link absent} or {@link noElement}
+   * @param whole the array that the value is an element of; otherwise the value itself
+   * @param facts the facts of the session
+   */
+  readonly judge: (value: unknown, whole: unknown, facts: JsonObject) => boolean | undefined;
+  /** Steps that the test takes for each character of a text. */
+  readonly cost: number;
+}
+
+export type CompilePart = (
+  operand: JsonValue,
+  field: string,
+  comparison: Comparison,
+  check: Check,
+) => Part;
+
+export function isScalar(value: unknown): value is JsonPrimitive {
+  return (
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'number' ||
+    typeof value === 'boolean'
+  );
+}
+
+/**
+ * The cost of testing one character, relative to looking at one value. These were measured: a
+ * comparison of texts stops early, a large pattern does not.
+ */
+export const compareCost = 1 / 8;
+const globCost = 1 / 2;
+const patternCost = 1 / 8;
+
+/** A test of scalars. It fails for an object and for an absent value. */
+function onScalar(holds: (value: JsonPrimitive, facts: JsonObject) => boolean): Part['judge'] {
+  return (value, _whole, facts) => {
+    if (value === noElement) return undefined;
+    return isScalar(value) && holds(value, facts);
+  };
+}
+
+const scalarText = 'a string, number, boolean or null';
+
+export const scalarTests: readonly (readonly [string, CompilePart])[] = [
+  [
+    'equals',
+    (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
+      check(isScalar(operand), field, scalarText, operand);
+      return equalTo([operand], comparison);
+    },
+  ],
+  ['in', compileIn],
+  [
+    'glob',
+    (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
+      check(
+        typeof operand === 'string' && operand.length <= maxTextLength,
+        field,
+        `a string of at most ${maxTextLength} characters`,
+        operand,
+      );
+      const cost = operand.includes('?') ? 2 * globCost : globCost;
+      return onText(globTest(operand, comparison === 'loose'), comparison, cost);
+    },
+  ],
+  [
+    'matches',
+    (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
+      check(isText(operand), field, 'a regular expression as a non-empty string', operand);
+      const { matcher, size } = patternOf(operand, field, check);
+      const cost = Math.max(globCost, size * patternCost);
+      return onText((text) => matcher.test(text), comparison, cost);
+    },
+  ],
+  ['gt', compare((value, bound) => value > bound)],
+  ['gte', compare((value, bound) => value >= bound)],
+  ['lt', compare((value, bound) => value < bound)],
+  ['lte', compare((value, bound) => value <= bound)],
+];
+
+function compileIn(operand: JsonValue, field: string, comparison: Comparison, check: Check): Part {
+  if (isJsonObject(operand)) return inFact(operand, field, comparison, check);
+  check(
+    Array.isArray(operand) && operand.length > 0,
+    field,
+    'a list of at least one scalar, or { fact } with the name of a fact',
+    operand,
+  );
+  const values = operand.map((item: JsonValue, index) => {
+    check(isScalar(item), `${field}[${index}]`, scalarText, item);
+    return item;
+  });
+  return equalTo(values, comparison);
+}
+
+/** A list that is read from the facts of the session at each call. */
+function inFact(operand: JsonObject, field: string, comparison: Comparison, check: Check): Part {
+  const fact = Object.hasOwn(operand, 'fact') ? operand.fact : undefined;
+  check(
+    Object.keys(operand).length === 1 && isText(fact) && fact.length <= maxTextLength,
+    field,
+    'a list of scalars, or { fact } with the name of a fact and nothing else',
+    operand,
+  );
+  // Facts are frozen, so a list is prepared once, however often it is asked.
+  const prepared = new WeakMap<object, (value: JsonPrimitive) => boolean>();
+  return {
+    cost: compareCost,
+    judge: onScalar((value, facts) => {
+      const list = Object.hasOwn(facts, fact) ? facts[fact] : undefined;
+      // Without a list, a deny or ask matches and an allow does not.
+      if (!Array.isArray(list)) return comparison === 'loose';
+      let has = prepared.get(list);
+      if (has === undefined) {
+        has = memberOf(list.filter(isScalar), comparison);
+        prepared.set(list, has);
+      }
+      return has(value);
+    }),
+  };
+}
+
+export function equalTo(values: readonly JsonPrimitive[], comparison: Comparison): Part {
+  const has = memberOf(values, comparison);
+  return { judge: onScalar(has), cost: compareCost };
+}
+
+function memberOf(
+  values: readonly JsonPrimitive[],
+  comparison: Comparison,
+): (value: JsonPrimitive) => boolean {
+  const exact = new Set(values);
+  if (comparison === 'strict') return (value) => exact.has(value);
+  const texts = new Set(values.map(textOf).filter((text) => text !== undefined));
+  return (value) => exact.has(value) || texts.has(textOf(value) as string);
+}
+
+function onText(matches: (text: string) => boolean, comparison: Comparison, cost: number): Part {
+  if (comparison === 'strict')
+    return { judge: onScalar((value) => typeof value === 'string' && matches(value)), cost };
+  return {
+    cost,
+    judge: onScalar((value) => {
+      const text = textOf(value);
+      return text !== undefined && matches(text);
+    }),
+  };
+}
+
+/**
+ * The text by which a loose comparison compares. Numbers and booleans become their JSON text; null
+ * has none, so that it never equals a string.
+ */
+function textOf(value: JsonPrimitive): string | undefined {
+  return value === null ? undefined : String(value);
+}
+
+function compare(holds: (value: number, bound: number) => boolean): CompilePart {
+  return (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
+    check(typeof operand === 'number', field, 'a finite number', operand);
+    return {
+      cost: compareCost,
+      judge: onScalar((value) => {
+        const number = numberOf(value, comparison);
+        return number !== undefined && holds(number, operand);
+      }),
+    };
+  };
+}
+
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+function numberOf(value: JsonPrimitive, comparison: Comparison): number | undefined {
+  if (typeof value === 'number') return value;
+  return comparison === 'loose' && typeof value === 'string' && jsonNumber.test(value)
+    ? Number(value)
+    : undefined;
+}
+
+/** The host wrote the pattern, but the model writes the texts: only the linear engine may run it. */
+function patternOf(source: string, field: string, check: Check): ReturnType<typeof compilePattern> {
+  try {
+    return compilePattern(source, { trusted: false });
+  } catch (error) {
+    check(
+      false,
+      field,
+      'a regular expression that runs in linear time ' +
+        `(${error instanceof Error ? error.message : 'refused'})`,
+      source,
+    );
+  }
+}

@@ -1,0 +1,217 @@
+/** Finds the values that a path leads to, and judges them by a test. */
+import { isJsonObject, type JsonObject } from '../json.ts';
+import { type Judged, overBudget } from './judged.ts';
+import { noElement } from './scalar-tests.ts';
+import type { ValueTest } from './value-test.ts';
+
+/** The deepest nesting that is followed. Inputs are at most 64 deep; parsed values may be deeper. */
+const maxDepth = 200;
+
+/** Thrown where a value is nested too deep to be read. */
+const tooDeep = Symbol('too deep');
+
+export interface Walk {
+  readonly path: readonly string[];
+  readonly test: ValueTest;
+  readonly judged: Judged;
+  /** Whether some branch, but perhaps not every one, led to no value. */
+  hole: boolean;
+  /** How many values were found. */
+  found: number;
+}
+
+function count(walk: Walk, depth: number): void {
+  spend(walk, 1);
+  if (depth > maxDepth) throw tooDeep;
+}
+
+function spend({ judged }: Walk, steps: number): void {
+  judged.left -= steps;
+  if (judged.left < 0) throw overBudget;
+}
+
+/**
+ * Judges one value at the end of the path. The cost of a test grows with the length of the text.
+ * @param whole the array that the value is an element of, or else the value itself
+ */
+function passes(walk: Walk, value: unknown, whole: unknown): boolean {
+  const { test } = walk;
+  if (typeof value === 'string') spend(walk, value.length * test.cost);
+  return test.judge(value, whole, walk.judged.facts) === true;
+}
+
+/**
+ * The JSON form of a parsed value that is not JSON, so that a rule can judge a date, a set or a URL
+ * that a schema made.
+ */
+function plain(node: unknown, walk: Walk): unknown {
+  if (typeof node === 'bigint')
+    return Number.isSafeInteger(Number(node)) ? Number(node) : String(node);
+  if (typeof node !== 'object' || node === null) return node;
+  const prototype: unknown = Object.getPrototypeOf(node);
+  if (prototype === Object.prototype || prototype === Array.prototype || prototype === null)
+    return node;
+  if (node instanceof Set || node instanceof Map) {
+    spend(walk, node.size * 4);
+    return node instanceof Set ? [...node] : Object.fromEntries(node);
+  }
+  if (node instanceof String || node instanceof Number || node instanceof Boolean)
+    return node.valueOf();
+  const { toJSON } = node as { toJSON?: unknown };
+  if (typeof toJSON !== 'function') return node;
+  if (ArrayBuffer.isView(node)) spend(walk, node.byteLength);
+  return Reflect.apply(toJSON, node, ['']);
+}
+
+/**
+ * Undefined at the end of the path. Reading past the end of an array would search
+ * `Array.prototype`.
+ */
+function segmentAt({ path }: Walk, at: number): string | undefined {
+  return at < path.length ? path[at] : undefined;
+}
+
+function isIndex(segment: string): boolean {
+  return /^(?:0|[1-9]\d{0,9})$/.test(segment);
+}
+
+/**
+ * True as soon as one value passes, on any reading of the path. An array matches if one of its
+ * elements does, whatever part of the path is left.
+ */
+export function anyOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
+  count(walk, depth);
+  const node = plain(value, walk);
+  const segment = segmentAt(walk, at);
+  if (segment === undefined) {
+    if (node === undefined) return false;
+    walk.found++;
+    return Array.isArray(node) ? anyElement(node, node, walk, depth) : passes(walk, node, node);
+  }
+  if (Array.isArray(node)) return anyBranch(node, segment, at, walk, depth);
+  if (anyKey(node, at, walk, depth)) return true;
+  // Lenient tools accept `T` for `T[]`, so a value outside an array is read as an array of one.
+  return (segment === '*' || segment === '0') && anyOf(node, at + 1, walk, depth + 1);
+}
+
+/** An array before the end of the path. Each element is a branch of its own. */
+function anyBranch(
+  node: readonly unknown[],
+  segment: string,
+  at: number,
+  walk: Walk,
+  depth: number,
+): boolean {
+  const isPlace = isIndex(segment) && Number(segment) < node.length;
+  if (isPlace && anyOf(node[Number(segment)], at + 1, walk, depth + 1)) return true;
+  const { hole } = walk;
+  for (const item of node) {
+    const before = walk.found;
+    if (segment === '*') {
+      if (anyOf(item, at + 1, walk, depth + 1)) return true;
+      if (Array.isArray(item) ? anyOf(item, at, walk, depth + 1) : anyKey(item, at, walk, depth))
+        return true;
+    } else if (anyOf(item, at, walk, depth + 1)) return true;
+    if (walk.found === before) walk.hole = true;
+  }
+  // Where the path names an element, the other elements may lack what it leads to.
+  if (isPlace) walk.hole = hole;
+  return false;
+}
+
+/** An array at the end of the path, searched at every depth. */
+function anyElement(
+  node: readonly unknown[],
+  whole: readonly unknown[],
+  walk: Walk,
+  depth: number,
+): boolean {
+  if (node.length === 0) return passes(walk, noElement, whole);
+  for (const item of node) {
+    count(walk, depth + 1);
+    const element = plain(item, walk);
+    if (Array.isArray(element)) {
+      if (anyElement(element, whole, walk, depth + 1)) return true;
+    } else if (passes(walk, element, whole)) return true;
+  }
+  return false;
+}
+
+/** Looks up the segment itself, and then longer keys made of the following segments and dots. */
+function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean {
+  const node = plain(value, walk);
+  if (!isJsonObject(node)) return false;
+  let key = '';
+  for (let end = at; end < walk.path.length; end++) {
+    spend(walk, 1);
+    key = end === at ? (walk.path[end] as string) : `${key}.${walk.path[end]}`;
+    if (Object.hasOwn(node, key) && anyOf(node[key], end + 1, walk, depth + 1)) return true;
+  }
+  return false;
+}
+
+/**
+ * False as soon as one value does not pass. A branch that leads to no value sets `hole`, which the
+ * caller judges.
+ */
+export function allOf(value: unknown, at: number, walk: Walk, depth: number): boolean {
+  count(walk, depth);
+  const node = plain(value, walk);
+  const segment = segmentAt(walk, at);
+  if (segment === undefined) {
+    if (node === undefined) {
+      walk.hole = true;
+      return true;
+    }
+    walk.found++;
+    return Array.isArray(node) ? everyElement(node, node, walk, depth) : passes(walk, node, node);
+  }
+  if (Array.isArray(node)) {
+    if (segment === '*') {
+      if (node.length > 0) return node.every((item) => allOf(item, at + 1, walk, depth + 1));
+      walk.hole = true;
+      return walk.test.holdsWhereAbsent;
+    }
+    if (isIndex(segment) && Number(segment) < node.length)
+      return allOf(node[Number(segment)], at + 1, walk, depth + 1);
+    walk.hole = true;
+    return true;
+  }
+  const object = isJsonObject(node) ? node : undefined;
+  if (
+    segment === '*' ||
+    (segment === '0' && (object === undefined || !Object.hasOwn(object, segment)))
+  )
+    return allOf(node, at + 1, walk, depth + 1);
+  if (object === undefined || !Object.hasOwn(object, segment)) walk.hole = true;
+  else if (!allOf(object[segment], at + 1, walk, depth + 1)) return false;
+  // A key that contains dots is another reading of the path. Where it exists, it must pass too.
+  return object === undefined || allDotted(object, at, walk, depth);
+}
+
+function allDotted(object: JsonObject, at: number, walk: Walk, depth: number): boolean {
+  let key = walk.path[at] as string;
+  for (let end = at + 1; end < walk.path.length; end++) {
+    spend(walk, 1);
+    key += `.${walk.path[end]}`;
+    if (Object.hasOwn(object, key) && !allOf(object[key], end + 1, walk, depth + 1)) return false;
+  }
+  return true;
+}
+
+/** An array at the end of the path. All of its elements count, at every depth. */
+function everyElement(
+  node: readonly unknown[],
+  whole: readonly unknown[],
+  walk: Walk,
+  depth: number,
+): boolean {
+  if (node.length === 0) return passes(walk, noElement, whole);
+  return node.every((item) => {
+    count(walk, depth + 1);
+    const element = plain(item, walk);
+    return Array.isArray(element)
+      ? everyElement(element, whole, walk, depth + 1)
+      : passes(walk, element, whole);
+  });
+}

@@ -1,0 +1,57 @@
+/** `attributes`: what only the host knows about values of a tool's input. */
+import type { CallInfo } from '../context.ts';
+import type { JsonValue } from '../json.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import { wrongOption } from '../options.ts';
+
+/**
+ * Looks up what only the host knows about a value of the input. It gets the value as the handler
+ * would (with `*` in the path, the list of all elements) and returns JSON such as
+ * `{ sanctioned: true }`, which a rule reads as `when: { "payee@sanctioned": true }`, or undefined.
+ * It is asked at most once for each input, only if a rule or policy could read the answer, and
+ * within the registry's `policyTimeoutMs`. If it throws, the call is denied. A value that the input
+ * does not have is not asked about.
+ */
+export type Attribute<S = unknown> = (
+  value: unknown,
+  context: CallInfo<S>,
+) => MaybePromise<JsonValue | undefined>;
+
+/** The functions of `attributes`, by path. */
+export type ReadAttributes = ReadonlyMap<
+  string,
+  {
+    readonly segments: readonly string[];
+    readonly ask: (value: unknown, context: CallInfo) => unknown;
+  }
+>;
+
+/** Most characters of a path. */
+const maxPathLength = 1_024;
+const asField = { code: 'invalid_definition', noun: 'field' } as const;
+
+/** @throws MisuseError `invalid_definition`, which names the tool and the path */
+export function readAttributes(
+  value: object | undefined,
+  where: string,
+): ReadAttributes | undefined {
+  if (value === undefined) return undefined;
+  const attributes = new Map(
+    Object.entries(value).map(([path, ask]) => {
+      const segments = path.split('.');
+      const field = `attributes[${JSON.stringify(path)}]`;
+      if (path.length > maxPathLength || segments.includes('') || path.includes('@'))
+        throw wrongOption(
+          where,
+          field,
+          'keyed by names joined by dots, without `@`',
+          path,
+          asField,
+        );
+      if (typeof ask !== 'function')
+        throw wrongOption(where, field, 'a function of the value', ask, asField);
+      return [path, { segments, ask: ask as (value: unknown, context: CallInfo) => unknown }];
+    }),
+  );
+  return attributes.size === 0 ? undefined : attributes;
+}
