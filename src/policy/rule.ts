@@ -59,6 +59,17 @@ export interface Rule {
     | undefined;
   /** The reason of a deny. Must match `^[a-z][a-z0-9_]*$`. @default 'denied_by_rule' */
   readonly reason?: string | undefined;
+  /**
+   * Tries the rule without enforcing it. It is matched and counted like any other, and
+   * `policy:shadow` reports each call that it would have decided differently, but it changes no
+   * result, hides no tool and asks nobody. @default false
+   */
+  readonly shadow?: boolean | undefined;
+}
+
+/** Whether a rule has matched yet. The only part of a compiled rule that changes. */
+export interface RuleUse {
+  matched: boolean;
 }
 
 /** A checked rule. It is frozen and shares nothing with the host's object. */
@@ -71,6 +82,9 @@ export interface CompiledRule {
   readonly layer: string;
   /** Whether the rule depends on the input. A deny that does not also hides the tool. */
   readonly hasWhen: boolean;
+  /** The rule is only tried: it must not change any outcome. */
+  readonly shadow: boolean;
+  readonly use: RuleUse;
   /** The part that no input changes: names, tags, annotations, source. */
   appliesTo(tool: ToolSummary): boolean;
   /**

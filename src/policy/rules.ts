@@ -11,7 +11,17 @@ import type { CompiledRule, Rule } from './rule.ts';
 import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
 import { compileWhen } from './when.ts';
 
-const ruleKeys = ['id', 'effect', 'tools', 'tags', 'annotations', 'source', 'when', 'reason'];
+const ruleKeys = [
+  'id',
+  'effect',
+  'tools',
+  'tags',
+  'annotations',
+  'source',
+  'when',
+  'reason',
+  'shadow',
+];
 const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
 /**
@@ -38,7 +48,7 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
   const where = `${layer} rule ${index}`;
   const check: Check = checkOf(where);
   const rule = readRule(source, where);
-  const { effect, id, reason } = rule;
+  const { effect, id, reason, shadow } = rule;
   check(
     effect === 'allow' || effect === 'ask' || effect === 'deny',
     'effect',
@@ -54,6 +64,7 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     );
   if (reason !== undefined)
     check(isReason(reason), 'reason', 'a string that matches ^[a-z][a-z0-9_]*$', reason);
+  if (shadow !== undefined) check(typeof shadow === 'boolean', 'shadow', 'a boolean', shadow);
 
   const conditions = rule.when === undefined ? undefined : compileWhen(rule.when, effect, check);
   const reading = effect === 'allow' ? 'all' : 'any';
@@ -63,6 +74,8 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     reason: effect === 'deny' ? (reason ?? 'denied_by_rule') : undefined,
     layer,
     hasWhen: conditions !== undefined,
+    shadow: shadow === true,
+    use: { matched: false },
     appliesTo: compileScope(rule, effect, check),
     matches: (judged) =>
       conditions === undefined ||

@@ -9,6 +9,7 @@ import type { Profile } from '../policy/profile.ts';
 import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
 import { closeSession } from '../session/close.ts';
+import { type CallMetrics, metricsOf } from '../session/metrics.ts';
 import { checkOverrides, Session } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';
 import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
@@ -17,6 +18,7 @@ import { releaseExecutor } from '../state/executors.ts';
 import type { ToolRegistration } from '../state/registration.ts';
 import type { RegistryOptions } from '../state/registry-options.ts';
 import { RegistryState } from '../state/registry-state.ts';
+import { type UnusedRule, unusedRules } from '../state/rule-use.ts';
 import { SessionState } from '../state/session-state.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
@@ -151,6 +153,34 @@ export class HostToolRegistry<S = unknown> {
    */
   addRules(rules: readonly Rule[]): () => void {
     return this.#state.addRules(rules, 'registry', undefined);
+  }
+
+  /**
+   * The rules that have not matched since they were added, in the order of their layers: rules of
+   * the registry and its scopes, and of its profiles. A shadow rule counts like any other. A rule
+   * that hides a tool from a session has matched. A rule of a session is not listed. A rule that
+   * replaces one of the same layer and id keeps what that one had done.
+   *
+   * @example
+   * ```ts
+   * for (const { id, layer } of registry.unusedRules()) console.warn(`${layer}: ${id} never matched`);
+   * ```
+   */
+  unusedRules(): readonly UnusedRule[] {
+    return unusedRules(this.#state);
+  }
+
+  /**
+   * The counts of the calls of all sessions since the registry was created, closed sessions too.
+   *
+   * @example
+   * ```ts
+   * const { denyRate, byTool, byRule } = registry.metrics();
+   * console.log(denyRate, byTool.add?.durationMs.count, byRule['no-etc']?.matched);
+   * ```
+   */
+  metrics(): CallMetrics {
+    return metricsOf(this.#state.counts);
   }
 
   /**

@@ -24,6 +24,7 @@ import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
 import type { CallControl } from './call-control.ts';
 import { createIds } from './calls-in-flight.ts';
+import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import {
@@ -61,6 +62,8 @@ export class RegistryState {
   readonly signer: TokenSigner | undefined;
   readonly store: ApprovalStore;
   readonly usedTokens = new UsedTokens();
+  /** The counts of all its sessions, closed ones too. */
+  readonly counts = new Counters(undefined);
   readonly deadlines = new Deadlines();
   readonly aborts = new AbortHub();
   readonly waits: WaitGraph = createWaitGraph();
@@ -124,6 +127,11 @@ export class RegistryState {
   /** The rules that apply to tools of this source. */
   rulesFor(source: string): readonly CompiledRule[] {
     return this.#rules.of(source);
+  }
+
+  /** The rules of the registry and its scopes. */
+  allRules(): readonly CompiledRule[] {
+    return this.#rules.all();
   }
 
   /** Adds rules after the existing ones. The returned function removes them. */

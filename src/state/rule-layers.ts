@@ -1,6 +1,7 @@
 /** The rules of a registry and its scopes, in the order in which they were added. */
 import type { CompiledRule, Rule } from '../policy/rule.ts';
 import { compileRules } from '../policy/rules.ts';
+import { keepUse } from './rule-use.ts';
 
 interface RuleLayer {
   readonly rules: readonly CompiledRule[];
@@ -26,6 +27,11 @@ export class RuleLayers {
     return rules;
   }
 
+  /** All rules. */
+  all(): readonly CompiledRule[] {
+    return this.#layers.flatMap(({ rules }) => rules);
+  }
+
   /** Adds rules after the existing ones. The returned function removes them. */
   add(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
     const added: RuleLayer = {
@@ -33,6 +39,7 @@ export class RuleLayers {
       source,
     };
     if (source === undefined) this.#count += added.rules.length;
+    keepUse(this.all(), added.rules);
     this.#layers = [...this.#layers, added];
     return () => {
       this.#layers = this.#layers.filter((one) => one !== added);
