@@ -166,9 +166,11 @@ function count(call: Call, result: ToolResult): void {
   const { status, durationMs } = result.metadata;
   countEnd(counts, status, durationMs);
   if (result.success) return;
-  const { code, reason } = result.error;
+  const { error } = result;
+  const { code } = error;
   if (code === 'policy_denied' || code === 'policy_error' || code === 'approval_denied')
     countDenied(counts);
+  const reason = Object.hasOwn(error, 'reason') ? error.reason : undefined;
   countReason(counts, reason ?? code);
 }
 

@@ -2,23 +2,13 @@
  * Shadow rules: rules that are tried on real calls. They are matched after the rules that are
  * enforced, with a budget of their own, and nothing that they do can change a verdict.
  */
-import type { JsonValue } from '../json.ts';
 import type { Judged } from '../policy/conditions.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import type { RuleCount } from '../state/counters.ts';
-import type { Tally } from './tally.ts';
-
-/** A shadow rule that matched the call that is being judged. */
-export interface Tried {
-  readonly rule: CompiledRule;
-  /** Where it counts; undefined in `explain`, which counts nothing. */
-  readonly count: RuleCount | undefined;
-  /** Its step in `explain`. */
-  readonly step: Record<string, JsonValue> | undefined;
-}
+import type { Tally, Tried } from './tally.ts';
 
 /**
  * Notes that a rule matched a call.

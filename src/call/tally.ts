@@ -1,8 +1,18 @@
 /** What the gates have said about one call so far. */
-import type { JsonObject } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
-import type { Tried } from './shadow-rules.ts';
+import type { RuleCount } from '../state/counters.ts';
+
+/** A shadow rule that matched the call that is being judged. */
+export interface Tried {
+  readonly rule: CompiledRule;
+  /** Where it counts; undefined in `explain`, which counts nothing. */
+  readonly count: RuleCount | undefined;
+  /** Its step in `explain`. */
+  readonly step: Record<string, JsonValue> | undefined;
+}
 
 /** A deny ends the judging. An ask outweighs an allow, and either outweighs the default. */
 export interface Tally {

@@ -8,13 +8,12 @@ import { checkOption, readOptions } from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
 import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
-import { closeSession } from '../session/close.ts';
+import { closeRegistry } from '../session/close.ts';
 import { type CallMetrics, metricsOf } from '../session/metrics.ts';
 import { checkOverrides, Session } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';
 import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
 import { defineProfile } from '../state/define-profile.ts';
-import { releaseExecutor } from '../state/executors.ts';
 import type { ToolRegistration } from '../state/registration.ts';
 import type { RegistryOptions } from '../state/registry-options.ts';
 import { RegistryState } from '../state/registry-state.ts';
@@ -156,29 +155,15 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /**
-   * The rules that have not matched since they were added, in the order of their layers: rules of
-   * the registry and its scopes, and of its profiles. A shadow rule counts like any other. A rule
-   * that hides a tool from a session has matched. A rule of a session is not listed. A rule that
-   * replaces one of the same layer and id keeps what that one had done.
-   *
-   * @example
-   * ```ts
-   * for (const { id, layer } of registry.unusedRules()) console.warn(`${layer}: ${id} never matched`);
-   * ```
+   * The rules of the registry, its scopes and its profiles that have not matched yet, in the order
+   * of their layers. A rule has matched if it matched a call, or hid a tool from a session. A rule
+   * that replaces one of the same layer and id takes over its past.
    */
   unusedRules(): readonly UnusedRule[] {
     return unusedRules(this.#state);
   }
 
-  /**
-   * The counts of the calls of all sessions since the registry was created, closed sessions too.
-   *
-   * @example
-   * ```ts
-   * const { denyRate, byTool, byRule } = registry.metrics();
-   * console.log(denyRate, byTool.add?.durationMs.count, byRule['no-etc']?.matched);
-   * ```
-   */
+  /** The counts of all calls since the registry was created, those of closed sessions too. */
   metrics(): CallMetrics {
     return metricsOf(this.#state.counts);
   }
@@ -288,25 +273,12 @@ export class HostToolRegistry<S = unknown> {
 
   /** Closes every open session and refuses new ones. Idempotent. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= closeRegistry(this.#state);
     return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #close(): Promise<void> {
-    const state = this.#state;
-    state.closed = true;
-    const open = new Set<SessionState>(state.held);
-    for (const ref of state.watchers) {
-      const session = ref.deref();
-      if (session !== undefined) open.add(session);
-    }
-    for (let call = state.calls; call !== undefined; call = call.next) open.add(call.session);
-    await Promise.all([...open].map(closeSession));
-    await Promise.all([...state.tools.values()].map((entry) => releaseExecutor(entry, state)));
   }
 
   #add(definitions: readonly AnyTool<S>[], owner: string): readonly ToolRegistration[] {

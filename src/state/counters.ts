@@ -56,8 +56,8 @@ export class ToolCounts {
 export class RuleCount {
   matched = 0;
   shadow = 0;
-  /** The last call that was counted, so that none is counted twice. */
-  last = 0;
+  /** The call that is being counted has been counted here. */
+  counted = false;
   /** The count of the same rule in the registry. A registry's own has none. */
   readonly up: RuleCount | undefined;
 
@@ -190,20 +190,18 @@ function addReason(
   also.push(count);
 }
 
-let ended = 0;
-
 /**
  * Counts the rules that matched a call. A call that was judged again lists them several times, and
  * several rules may share an id: each id counts once.
  */
 export function countMatched(counts: readonly RuleCount[]): void {
-  ended++;
   for (const count of counts) {
-    if (count.last === ended) continue;
-    count.last = ended;
+    if (count.counted) continue;
+    count.counted = true;
     count.matched++;
     if (count.up !== undefined) count.up.matched++;
   }
+  for (const count of counts) count.counted = false;
 }
 
 /** Counts a shadow rule that would have decided differently about a call. */

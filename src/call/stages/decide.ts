@@ -159,8 +159,8 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
   const shadows = all.filter(({ shadow }) => shadow);
   const rules = shadows.length === 0 ? all : all.filter(({ shadow }) => !shadow);
   const verdicts = rules.map(ownVerdict);
-  const counts = new Array<RuleCount | undefined>(rules.length);
-  const shadowCounts = new Array<RuleCount | undefined>(shadows.length);
+  const counts: (RuleCount | undefined)[] = rules.map(nowhere);
+  const shadowCounts: (RuleCount | undefined)[] = shadows.map(nowhere);
   const judge = (call: FoundCall, tally: Tally): void => {
     const { steps } = tally;
     let judged: Judged | undefined;
@@ -183,6 +183,10 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
     if (shadows.length > 0) tryRules(call, tally, shadows, shadowCounts, judgedOf(call));
   };
   return Object.assign(judge, { counts: true as const });
+}
+
+function nowhere(): undefined {
+  return undefined;
 }
 
 /** What a rule decides, where it is the same each time. An ask has the words of its tool. */
