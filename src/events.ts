@@ -89,6 +89,20 @@ export interface ToolEvents {
     /** The layer that denied the call. */
     readonly source?: string;
   };
+  /**
+   * A shadow rule would have changed the verdict. Sent once per call and rule, after `policy:check`
+   * or when the call is judged again.
+   */
+  'policy:shadow': CallEvent & {
+    /** The shadow rule. */
+    readonly ruleId: string;
+    /** The layer of the rule: `registry`, `profile:<id>`, `session`, … */
+    readonly source: string;
+    /** What the gates would have decided if this rule alone had been enforced. */
+    readonly wouldBe: Effect;
+    /** What they decided. */
+    readonly was: Effect;
+  };
   /** A person is asked, or the call is suspended until a person answers. */
   'approval:required': EventBase & { readonly request: ApprovalRequest };
   /** A person or a standing grant approved the call, which continues. */

@@ -38,10 +38,18 @@ export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';
 export type { BatchOptions, BatchResult } from './session/batch.ts';
 export type { Explanation } from './session/explain.ts';
+export type {
+  CallCounts,
+  CallMetrics,
+  DurationMetrics,
+  RuleMetrics,
+  ToolMetrics,
+} from './session/metrics.ts';
 export type { Approvals, EffectiveTools, ToolSession } from './session/session-api.ts';
 export type { SessionOptions } from './session/session-options.ts';
 export type { ToolRegistration } from './state/registration.ts';
 export type { Logger, RegistryOptions } from './state/registry-options.ts';
+export type { UnusedRule } from './state/rule-use.ts';
 export type { BatchPlan, PlannedCall, ToolCall } from './toolset/batch-plan.ts';
 export type { Dropped, Overrides, Prerequisite } from './toolset/effective.ts';
 

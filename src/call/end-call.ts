@@ -6,7 +6,14 @@ import { errorCodes, type ToolError, withCause } from '../errors.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import { type Call, type CallExtra, isFound } from '../state/call.ts';
 import { unlink } from '../state/calls-in-flight.ts';
-import { type Counters, countReason } from '../state/counters.ts';
+import {
+  countDenied,
+  countEnd,
+  countLate,
+  countMatched,
+  countReason,
+  countShadow,
+} from '../state/counters.ts';
 import { deliver } from '../state/deliver.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
 import { releaseAll } from './release.ts';
@@ -139,7 +146,7 @@ export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void
   const grace = call.extra?.grace;
   if (grace?.dlList !== undefined) session.registry.deadlines.remove(grace);
   releaseAll(call);
-  session.counters().lateSettles++;
+  countLate(session.counters());
   if (session.hears('tool:late'))
     session.emit('tool:late', {
       toolName,
@@ -149,16 +156,22 @@ export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void
     });
 }
 
-function count({ session, binding }: Call, result: ToolResult): void {
-  let counters: Counters = binding ?? session.counters().unknown;
-  while (counters.heir !== undefined) counters = counters.heir;
-  counters.calls++;
-  counters[result.metadata.status]++;
+function count(call: Call, result: ToolResult): void {
+  const { session, binding, matched } = call;
+  if (matched !== undefined) countMatched(matched);
+  const shadowed = call.extra?.shadowed;
+  if (shadowed !== undefined) for (const rule of shadowed) countShadow(rule);
+  if (binding !== undefined) binding.counts ??= session.counters().tool(binding.entry);
+  const counts = binding?.counts ?? session.counters().others;
+  const { status, durationMs } = result.metadata;
+  countEnd(counts, status, durationMs);
   if (result.success) return;
-  const { code, reason } = result.error;
+  const { error } = result;
+  const { code } = error;
   if (code === 'policy_denied' || code === 'policy_error' || code === 'approval_denied')
-    counters.denied++;
-  countReason(session.counters(), reason ?? code);
+    countDenied(counts);
+  const reason = Object.hasOwn(error, 'reason') ? error.reason : undefined;
+  countReason(counts, reason ?? code);
 }
 
 function tell(call: Call, result: ToolResult): void {

@@ -4,6 +4,7 @@ import { toolError } from '../errors.ts';
 import type { FoundCall } from '../state/call.ts';
 import { lacksSlot } from '../state/session-limits.ts';
 import { releaseAll } from './release.ts';
+import { tellTrials } from './shadow-rules.ts';
 import { decide } from './stages/decide.ts';
 import { checkAvailable, removedMeanwhile } from './stages/lookup.ts';
 import { withdrawn } from './standing-grants.ts';
@@ -29,8 +30,13 @@ export function recheck(call: FoundCall): Step {
   if (unavailable !== undefined) return unavailable;
   const outcome = decide(call);
   return outcome instanceof Promise
-    ? outcome.then((settled) => settled ?? routeAfter(call))
-    : (outcome ?? routeAfter(call));
+    ? outcome.then((settled) => conclude(call, settled))
+    : conclude(call, outcome);
+}
+
+function conclude(call: FoundCall, outcome: Outcome): Outcome {
+  tellTrials(call);
+  return outcome ?? routeAfter(call);
 }
 
 /** Chooses the step that the new verdict makes necessary. */

@@ -1,7 +1,18 @@
 /** What the gates have said about one call so far. */
-import type { JsonObject } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
+import type { RuleCount } from '../state/counters.ts';
+
+/** A shadow rule that matched the call that is being judged. */
+export interface Tried {
+  readonly rule: CompiledRule;
+  /** Where it counts; undefined in `explain`, which counts nothing. */
+  readonly count: RuleCount | undefined;
+  /** Its step in `explain`. */
+  readonly step: Record<string, JsonValue> | undefined;
+}
 
 /** A deny ends the judging. An ask outweighs an allow, and either outweighs the default. */
 export interface Tally {
@@ -12,10 +23,19 @@ export interface Tally {
   spoken: boolean;
   /** What each gate said, in order; kept only for `explain`. */
   readonly steps: JsonObject[] | undefined;
+  /** The shadow rules that matched. */
+  tried: Tried[] | undefined;
 }
 
 /** One gate. It adds its answer to the tally, now or later. */
-export type Judge = (call: FoundCall, tally: Tally) => void | Promise<void>;
+export interface Judge {
+  (call: FoundCall, tally: Tally): void | Promise<void>;
+  /**
+   * It is also asked after a denial, when it only counts the rules that match: the gate of rules,
+   * which is synchronous and runs no code of the host.
+   */
+  readonly counts?: true;
+}
 
 /** What logs, events and verdicts say about a gate that is the host's code. */
 export interface Gate {

@@ -138,6 +138,13 @@ export const ruleEntry = strict({
     .regex(/^[a-z][a-z0-9_]*$/, 'expected lower-case letters, digits and _, a letter first')
     .optional()
     .describe('Of a deny: its stable reason. Default: denied_by_rule.'),
+  shadow: z
+    .boolean()
+    .optional()
+    .describe(
+      'Tries the rule without enforcing it: it is counted and reported, and changes nothing. ' +
+        'Default: false.',
+    ),
 }).meta({
   id: 'Rule',
   title: 'Rule',

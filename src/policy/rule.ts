@@ -105,6 +105,17 @@ export interface Rule {
     | undefined;
   /** The reason of a deny. Must match `^[a-z][a-z0-9_]*$`. @default 'denied_by_rule' */
   readonly reason?: string | undefined;
+  /**
+   * Tries the rule without enforcing it. It is matched and counted like any other, and
+   * `policy:shadow` reports each call that it would have decided differently, but it changes no
+   * result, hides no tool and asks nobody. @default false
+   */
+  readonly shadow?: boolean | undefined;
+}
+
+/** Whether a rule has matched yet. The only part of a compiled rule that changes. */
+export interface RuleUse {
+  matched: boolean;
 }
 
 /** A checked rule. It is frozen and shares nothing with the host's object. */
@@ -122,6 +133,9 @@ export interface CompiledRule {
   readonly hasPrincipal: boolean;
   /** Paths whose attributes the rule reads, as tools declare them. */
   readonly attributes: readonly string[];
+  /** The rule is only tried: it must not change any outcome. */
+  readonly shadow: boolean;
+  readonly use: RuleUse;
   /** The part that neither session nor call changes: names, tags, annotations, source. */
   appliesTo(tool: ToolSummary): boolean;
   /** The part that no call changes: principal and facts. */

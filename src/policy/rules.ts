@@ -24,6 +24,7 @@ const ruleKeys = [
   'facts',
   'when',
   'reason',
+  'shadow',
 ];
 const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
@@ -51,7 +52,7 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
   const where = `${layer} rule ${index}`;
   const check: Check = checkOf(where);
   const rule = readRule(source, where);
-  const { effect, id, reason } = rule;
+  const { effect, id, reason, shadow } = rule;
   check(
     effect === 'allow' || effect === 'ask' || effect === 'deny',
     'effect',
@@ -67,12 +68,15 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     );
   if (reason !== undefined)
     check(isReason(reason), 'reason', 'a string that matches ^[a-z][a-z0-9_]*$', reason);
+  if (shadow !== undefined) check(typeof shadow === 'boolean', 'shadow', 'a boolean', shadow);
 
   return Object.freeze<CompiledRule>({
     id: id ?? `${layer}#${before + index}`,
     effect,
     reason: effect === 'deny' ? (reason ?? 'denied_by_rule') : undefined,
     layer,
+    shadow: shadow === true,
+    use: { matched: false },
     appliesTo: compileScope(rule, effect, check),
     ...compileSessionPart(rule, effect, check),
     ...compileCallPart(rule, effect, check),

@@ -8,15 +8,16 @@ import { checkOption, readOptions } from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
 import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
-import { closeSession } from '../session/close.ts';
+import { closeRegistry } from '../session/close.ts';
+import { type CallMetrics, metricsOf } from '../session/metrics.ts';
 import { checkOverrides, Session } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';
 import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
 import { defineProfile } from '../state/define-profile.ts';
-import { releaseExecutor } from '../state/executors.ts';
 import type { ToolRegistration } from '../state/registration.ts';
 import type { RegistryOptions } from '../state/registry-options.ts';
 import { RegistryState } from '../state/registry-state.ts';
+import { type UnusedRule, unusedRules } from '../state/rule-use.ts';
 import { SessionState } from '../state/session-state.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
@@ -154,6 +155,20 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /**
+   * The rules of the registry, its scopes and its profiles that have not matched yet, in the order
+   * of their layers. A rule has matched if it matched a call, or hid a tool from a session. A rule
+   * that replaces one of the same layer and id takes over its past.
+   */
+  unusedRules(): readonly UnusedRule[] {
+    return unusedRules(this.#state);
+  }
+
+  /** The counts of all calls since the registry was created, those of closed sessions too. */
+  metrics(): CallMetrics {
+    return metricsOf(this.#state.counts);
+  }
+
+  /**
    * Defines a profile, or replaces the profile with this id. Sessions with the profile follow the
    * change.
    * @throws MisuseError that names the profile, the tool and the knob.
@@ -258,25 +273,12 @@ export class HostToolRegistry<S = unknown> {
 
   /** Closes every open session and refuses new ones. Idempotent. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= closeRegistry(this.#state);
     return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #close(): Promise<void> {
-    const state = this.#state;
-    state.closed = true;
-    const open = new Set<SessionState>(state.held);
-    for (const ref of state.watchers) {
-      const session = ref.deref();
-      if (session !== undefined) open.add(session);
-    }
-    for (let call = state.calls; call !== undefined; call = call.next) open.add(call.session);
-    await Promise.all([...open].map(closeSession));
-    await Promise.all([...state.tools.values()].map((entry) => releaseExecutor(entry, state)));
   }
 
   #add(definitions: readonly AnyTool<S>[], owner: string): readonly ToolRegistration[] {

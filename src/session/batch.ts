@@ -19,6 +19,7 @@ import type { ToolResult } from '../result.ts';
 import { Call } from '../state/call.ts';
 import { readCallOptions } from '../state/call-options.ts';
 import { idsInFlight } from '../state/calls-in-flight.ts';
+import { countEnd } from '../state/counters.ts';
 import type { SessionState } from '../state/session-state.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
 import {
@@ -260,8 +261,7 @@ async function runGroup(
 function duplicate(session: SessionState, id: string, name: string, message: string): ToolResult {
   const call = new Call(session, name, id, undefined, undefined, undefined, undefined);
   call.startedAt = session.registry.monotonic();
-  session.counters().unknown.calls++;
-  session.counters().unknown.rejected++;
+  countEnd(session.counters().others, 'rejected', 0);
   return failureResult(
     call,
     toolError('duplicate_call_id', `${message}; give each call its own id.`),

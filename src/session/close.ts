@@ -1,8 +1,12 @@
-/** Closes a session: ends its calls, disposes what it created, and emits `session:end`. */
+/**
+ * Closes a session: ends its calls, disposes what it created, and emits `session:end`. Closing a
+ * registry closes its sessions.
+ */
 
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { releaseExecutor } from '../state/executors.ts';
+import type { RegistryState } from '../state/registry-state.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 export function closeSession(state: SessionState): Promise<void> {
@@ -47,4 +51,17 @@ export function closeSession(state: SessionState): Promise<void> {
     ).then(() => resolve());
   else resolve();
   return state.closing;
+}
+
+/** Closes the open sessions of a registry, which accepts no more, and disposes its executors. */
+export async function closeRegistry(registry: RegistryState): Promise<void> {
+  registry.closed = true;
+  const open = new Set<SessionState>(registry.held);
+  for (const ref of registry.watchers) {
+    const session = ref.deref();
+    if (session !== undefined) open.add(session);
+  }
+  for (let call = registry.calls; call !== undefined; call = call.next) open.add(call.session);
+  await Promise.all([...open].map(closeSession));
+  await Promise.all([...registry.tools.values()].map((entry) => releaseExecutor(entry, registry)));
 }

@@ -1,9 +1,83 @@
-/** The counts of one session, as `session.metrics()` returns them. */
-import type { JsonObject } from '../json.ts';
-import type { SessionState } from '../state/session-state.ts';
+/** The counts of a session or a registry, as `metrics()` returns them. */
+import {
+  type Counters,
+  durationBounds,
+  type ReasonCount,
+  type RuleCount,
+  type ToolCounts,
+} from '../state/counters.ts';
 
-export function metricsOf(state: SessionState): JsonObject {
-  const totals = {
+// Type aliases, since an interface is no `JsonObject` for the compiler, and these are JSON.
+
+/** How many calls there were, by how they ended. */
+export type CallCounts = {
+  /** All calls that have ended, or were suspended. */
+  readonly calls: number;
+  /** Calls that ended with a result. */
+  readonly succeeded: number;
+  /** Calls whose handler, or what runs it, failed. */
+  readonly failed: number;
+  /** Calls that were refused before their handler ran. */
+  readonly rejected: number;
+  /** Calls that their caller, or the closing of the session, ended. */
+  readonly cancelled: number;
+  /** Calls that were suspended for an approval. */
+  readonly pending: number;
+  /** Calls that ended as `policy_denied`, `policy_error` or `approval_denied`. */
+  readonly denied: number;
+};
+
+/**
+ * A histogram of durations in milliseconds, from a call's arrival to its end, waits for approvals
+ * and slots included. It has the calls that succeeded or failed.
+ */
+export type DurationMetrics = {
+  /** How many calls it has. */
+  readonly count: number;
+  /** The milliseconds of all of them together. */
+  readonly sum: number;
+  /**
+   * For each upper bound `le`, in milliseconds and ascending, how many calls took that long or
+   * less. Calls beyond the last bound are only in `count`, which is the bucket of `+Inf`.
+   */
+  readonly buckets: readonly { readonly le: number; readonly count: number }[];
+};
+
+/** The counts of one tool. */
+export type ToolMetrics = CallCounts & {
+  /** How often each reason occurred; the code, if an error has no reason. */
+  readonly byReason: Readonly<Record<string, number>>;
+  /** How long its calls took. */
+  readonly durationMs: DurationMetrics;
+};
+
+/** The counts of one rule. */
+export type RuleMetrics = {
+  /** Calls that it matched, whether or not it decided them. */
+  readonly matched: number;
+  /** Calls that it, as a shadow rule, would have decided differently. */
+  readonly shadow: number;
+};
+
+/** The counts of a session, or of all sessions of a registry. Plain JSON, and a copy. */
+export type CallMetrics = CallCounts & {
+  /** `denied` divided by `calls`, from 0 to 1. */
+  readonly denyRate: number;
+  /** Handlers that settled after their call had ended. */
+  readonly lateSettles: number;
+  /** The counts of each tool that was called. Calls to unknown names are in the totals only. */
+  readonly byTool: Readonly<Record<string, ToolMetrics>>;
+  /** How often each reason occurred; the code, if an error has no reason. */
+  readonly byReason: Readonly<Record<string, number>>;
+  /** The counts of each rule that has matched, by its id. Rules with the same id share one. */
+  readonly byRule: Readonly<Record<string, RuleMetrics>>;
+};
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** @param counters Undefined if no call has ended yet. */
+export function metricsOf(counters: Counters | undefined): CallMetrics {
+  const totals: Writable<CallCounts> = {
     calls: 0,
     succeeded: 0,
     failed: 0,
@@ -12,25 +86,52 @@ export function metricsOf(state: SessionState): JsonObject {
     pending: 0,
     denied: 0,
   };
-  const byTool = new Map<string, JsonObject>();
-  const add = (counters: typeof totals): void => {
-    for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += counters[key];
-  };
-  for (const [name, binding] of state.bindings ?? []) {
-    const { calls, succeeded, failed, rejected, cancelled, pending, denied } = binding;
-    if (calls === 0) continue;
-    const counters = { calls, succeeded, failed, rejected, cancelled, pending, denied };
-    byTool.set(name, counters);
-    add(counters);
+  const byTool: [string, ToolMetrics][] = [];
+  for (const [name, counts] of counters?.byTool ?? []) {
+    const own = countsOf(counts);
+    add(totals, own);
+    const byReason = reasonsOf(counts.byReason);
+    byTool.push([name, { ...own, byReason, durationMs: durationsOf(counts) }]);
   }
-  if (state.metrics !== undefined) add(state.metrics.unknown);
+  if (counters !== undefined) add(totals, countsOf(counters.others));
   return {
     ...totals,
     denyRate: totals.calls === 0 ? 0 : totals.denied / totals.calls,
-    lateSettles: state.metrics?.lateSettles ?? 0,
+    lateSettles: counters?.lateSettles ?? 0,
     byTool: Object.fromEntries(byTool),
-    byReason: Object.fromEntries(
-      [...(state.metrics?.byReason ?? [])].map(([reason, { count }]) => [reason, count]),
-    ),
+    byReason: reasonsOf(counters?.byReason),
+    byRule: rulesOf(counters?.byRule),
   };
+}
+
+function countsOf(counts: ToolCounts): CallCounts {
+  const { succeeded, failed, rejected, cancelled, pending, denied } = counts;
+  const calls = succeeded + failed + rejected + cancelled + pending;
+  return { calls, succeeded, failed, rejected, cancelled, pending, denied };
+}
+
+function add(totals: Writable<CallCounts>, counts: CallCounts): void {
+  for (const key of Object.keys(totals) as (keyof CallCounts)[]) totals[key] += counts[key];
+}
+
+function durationsOf({ succeeded, failed, totalMs, buckets }: ToolCounts): DurationMetrics {
+  let count = 0;
+  const cumulative = durationBounds.map((le, index) => {
+    count += buckets?.[index] ?? 0;
+    return { le, count };
+  });
+  return { count: succeeded + failed, sum: totalMs, buckets: cumulative };
+}
+
+function reasonsOf(counts: ReadonlyMap<string, ReasonCount> | undefined): Record<string, number> {
+  return Object.fromEntries([...(counts ?? [])].map(([reason, { count }]) => [reason, count]));
+}
+
+function rulesOf(counts: ReadonlyMap<string, RuleCount> | undefined): Record<string, RuleMetrics> {
+  return Object.fromEntries(
+    // The count is made when the rule matches, and the call counts when it ends.
+    [...(counts ?? [])].flatMap(([id, { matched, shadow }]) =>
+      matched === 0 ? [] : [[id, { matched, shadow }] as const],
+    ),
+  );
 }

@@ -14,7 +14,7 @@ import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { ToolResult } from '../result.ts';
 import { Call, type Resumed } from '../state/call.ts';
 import { readCallOptions } from '../state/call-options.ts';
-import { countReason } from '../state/counters.ts';
+import { countDenied, countEnd, countReason } from '../state/counters.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 /**
@@ -238,12 +238,11 @@ function tellRefusal(
   if (result.success) return;
   const { error, metadata } = result;
   const { status, attempt, durationMs } = metadata;
-  const counters = session.counters();
-  counters.unknown.calls++;
-  counters.unknown[status]++;
-  if (error.code === 'approval_denied') counters.unknown.denied++;
+  const { others } = session.counters();
+  countEnd(others, status, durationMs);
+  if (error.code === 'approval_denied') countDenied(others);
   const reason = error.reason ?? error.code;
-  countReason(counters, reason);
+  countReason(others, reason);
   if (session.hears('tool:pre'))
     session.emit('tool:pre', { toolName, callId, attempt, input: null });
   if (session.hears('approval:denied'))

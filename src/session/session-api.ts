@@ -13,6 +13,7 @@ import type { BatchPlan, ToolCall } from '../toolset/batch-plan.ts';
 import type { Dropped, Overrides, Prerequisite } from '../toolset/effective.ts';
 import type { BatchOptions, BatchResult } from './batch.ts';
 import type { Explanation } from './explain.ts';
+import type { CallMetrics } from './metrics.ts';
 
 /** The approvals of one session. */
 export interface Approvals {
@@ -159,10 +160,9 @@ export interface ToolSession<S = unknown> {
   /** The events of this session only, in order of `seq`. */
   readonly events: Emitter<ToolEvents>;
   /**
-   * Counts since the session was created: `calls`, `succeeded`, `failed`, `rejected`, `cancelled`,
-   * `pending`, `denied`, `denyRate` (0 to 1), `lateSettles`, `byTool`, `byReason`.
+   * The counts of the session's calls since it was created. They stay readable when it is closed.
    */
-  metrics(): JsonObject;
+  metrics(): CallMetrics;
   /** Ends calls in flight as `session_closed` and disposes session-scoped handlers. Idempotent. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

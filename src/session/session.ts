@@ -34,7 +34,7 @@ import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './
 import { createHostTool } from './bind-host-tool.ts';
 import { closeSession } from './close.ts';
 import { type Explanation, explain } from './explain.ts';
-import { metricsOf } from './metrics.ts';
+import { type CallMetrics, metricsOf } from './metrics.ts';
 import { resumeCall } from './resume.ts';
 import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
 import { changeFacts, readHook, readOverrides } from './session-options.ts';
@@ -217,8 +217,8 @@ export class Session<S> implements ToolSession<S> {
     return this.#state.listeners();
   }
 
-  metrics(): JsonObject {
-    return metricsOf(this.#state);
+  metrics(): CallMetrics {
+    return metricsOf(this.#state.counts);
   }
 
   close(): Promise<void> {

@@ -6,7 +6,7 @@ import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { HostTool } from '../tool/host-tool.ts';
-import type { Counters } from './counters.ts';
+import type { ToolCounts } from './counters.ts';
 import type { SessionHandler } from './session-handler.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -42,35 +42,13 @@ export class Binding {
   hostTool: HostTool | undefined;
   /** The handler of a tool with `create`, once it has been called. */
   handler: SessionHandler | undefined;
-  // Counters.
-  calls = 0;
-  succeeded = 0;
-  failed = 0;
-  rejected = 0;
-  cancelled = 0;
-  pending = 0;
-  denied = 0;
+  /** Where ended calls count; undefined until the first one has ended. */
+  counts: ToolCounts | undefined;
 
-  /** Where calls count once the binding has been replaced or removed. */
-  heir: Counters | undefined;
-
-  /**
-   * Calls in flight keep the binding of the definition on which they started.
-   * @param before The binding that this one replaces; its counts move here.
-   */
-  constructor(session: SessionState, entry: ToolEntry, before?: Binding) {
+  /** Calls in flight keep the binding of the definition on which they started. */
+  constructor(session: SessionState, entry: ToolEntry) {
     this.session = session;
     this.entry = entry;
-    if (before !== undefined) before.countIn(this);
-  }
-
-  /** Moves the counts to another place, including those of calls that are still in flight. */
-  countIn(heir: Counters): void {
-    for (const key of counterNames) {
-      heir[key] += this[key];
-      this[key] = 0;
-    }
-    this.heir = heir;
   }
 
   refresh(stamp: number): void {
@@ -147,13 +125,3 @@ export class Binding {
       );
   }
 }
-
-const counterNames = [
-  'calls',
-  'succeeded',
-  'failed',
-  'rejected',
-  'cancelled',
-  'pending',
-  'denied',
-] as const;

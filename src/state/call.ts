@@ -9,11 +9,14 @@ import type { AbortEntry } from '../limits/abort-hub.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
 import type { Holder, Waitable } from '../limits/wait-graph.ts';
+import type { Effect } from '../policy/decision.ts';
+import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
 import type { Binding } from './binding.ts';
 import type { ReadCallOptions } from './call-options.ts';
+import type { RuleCount } from './counters.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -26,6 +29,13 @@ export interface Resumed {
   readonly fingerprint: string;
   /** The source of the tool when approval was requested. */
   readonly source: string;
+}
+
+/** A shadow rule that would have decided differently about a call. */
+export interface Trial {
+  readonly rule: CompiledRule;
+  readonly wouldBe: Effect;
+  readonly was: Effect;
 }
 
 /**
@@ -81,6 +91,8 @@ export class Call implements Deadline, Holder, AbortEntry {
   /** The handler's own parse of the canonical input. */
   parsed: unknown;
   verdict: Verdict | undefined;
+  /** The rules that have matched, once for each time that the call was judged. */
+  matched: RuleCount[] | undefined;
   /** The session's stamp when the verdict was reached. */
   judgedAt = -1;
   /** A person or a grant has approved the call. */
@@ -253,6 +265,10 @@ export class CallExtra {
   holds: Semaphore[] | undefined;
   /** How often the call was judged again. */
   rounds = 0;
+  /** The shadow rules that would have decided differently. */
+  shadowed: Set<RuleCount> | undefined;
+  /** The same, as far as no event has told of them. */
+  trials: Trial[] | undefined;
 
   // Handler.
   controller: AbortController | undefined;

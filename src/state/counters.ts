@@ -1,51 +1,211 @@
-/** The counts of a session's calls. */
+/**
+ * The counts of calls, of a session and of its registry. They are written when a call ends, so a
+ * call follows pointers from its binding instead of looking names up.
+ */
+import type { CallStatus } from '../errors.ts';
+import type { ToolEntry } from './tool-entry.ts';
 
-export interface Counters {
-  /** Where calls count from now on, instead of here. */
-  heir?: Counters | undefined;
-  calls: number;
-  succeeded: number;
-  failed: number;
-  rejected: number;
-  cancelled: number;
-  pending: number;
-  denied: number;
+/** Most tools of a registry, and most tools of sessions, that are counted separately. */
+const mostTools = 10_000;
+const mostSessionTools = 1_000;
+/** Most rules that are counted separately. Their ids come from hosts, and sessions bring rules. */
+const mostRules = 10_000;
+/** Most reasons that are counted separately. They come from host code. */
+const mostReasons = 1_000;
+const mostReasonsOfTool = 100;
+
+/**
+ * The upper bounds of the histogram of durations, in milliseconds. What takes longer than the last
+ * one is only in the histogram's `count`.
+ */
+export const durationBounds: readonly number[] = Object.freeze([
+  1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000,
+]);
+
+/** How often a reason occurred, here and where the call is counted too. */
+export interface ReasonCount {
+  count: number;
+  readonly also: readonly ReasonCount[];
 }
 
-/** The counts of a session that do not belong to one tool. */
-export interface SessionMetrics {
-  calls: number;
-  /** Calls to names that no tool of the session has. */
-  unknown: Counters;
-  lateSettles: number;
-  byReason: Map<string, { count: number }>;
+/** What the calls to one tool, or to unknown names, have come to. */
+export class ToolCounts {
+  succeeded = 0;
+  failed = 0;
+  rejected = 0;
+  cancelled = 0;
+  pending = 0;
+  denied = 0;
+  /** Milliseconds of the calls that succeeded or failed. */
+  totalMs = 0;
+  /** How many of them each bucket has, and last those beyond all bounds. */
+  buckets: number[] | undefined;
+  byReason: Map<string, ReasonCount> | undefined;
+  /** The counts of the session or registry that these belong to. */
+  readonly owner: Counters;
+  /** The counts of the same tool in the registry. A registry's own have none. */
+  readonly up: ToolCounts | undefined;
+
+  constructor(owner: Counters, up: ToolCounts | undefined) {
+    this.owner = owner;
+    this.up = up;
+  }
 }
 
-export function createMetrics(): SessionMetrics {
-  return {
-    calls: 0,
-    unknown: {
-      calls: 0,
-      succeeded: 0,
-      failed: 0,
-      rejected: 0,
-      cancelled: 0,
-      pending: 0,
-      denied: 0,
-    },
-    lateSettles: 0,
-    byReason: new Map(),
-  };
+/** How many calls a rule has matched. */
+export class RuleCount {
+  matched = 0;
+  shadow = 0;
+  /** The call that is being counted has been counted here. */
+  counted = false;
+  /** The count of the same rule in the registry. A registry's own has none. */
+  readonly up: RuleCount | undefined;
+
+  constructor(up: RuleCount | undefined) {
+    this.up = up;
+  }
+}
+
+/** All counts of a session, or of a registry. */
+export class Counters {
+  lateSettles = 0;
+  byTool: Map<string, ToolCounts> | undefined;
+  byReason: Map<string, ReasonCount> | undefined;
+  byRule: Map<string, RuleCount> | undefined;
+  /** The counts of the session's registry. A registry's own have none. */
+  readonly up: Counters | undefined;
+  #others: ToolCounts | undefined;
+  #sessionTools = 0;
+
+  constructor(up: Counters | undefined) {
+    this.up = up;
+  }
+
+  /** Calls to names that no tool has, and to tools beyond the bounds. */
+  get others(): ToolCounts {
+    this.#others ??= new ToolCounts(this, this.up?.others);
+    return this.#others;
+  }
+
+  /** The counts of a tool. */
+  tool(entry: ToolEntry): ToolCounts {
+    const { name } = entry;
+    const known = this.byTool?.get(name);
+    if (known !== undefined) return known;
+    this.byTool ??= new Map();
+    // Clients may bring tools to sessions. They must not use up the room for the registry's own.
+    const isSessionTool = entry.owner === 'session';
+    if (
+      isSessionTool
+        ? this.#sessionTools >= mostSessionTools
+        : this.byTool.size - this.#sessionTools >= mostTools
+    )
+      return this.others;
+    if (isSessionTool) this.#sessionTools++;
+    const counts = new ToolCounts(this, this.up?.tool(entry));
+    this.byTool.set(name, counts);
+    return counts;
+  }
+
+  /** The count of a rule. Beyond the bound it counts in the registry only, or nowhere. */
+  rule(id: string): RuleCount {
+    const known = this.byRule?.get(id);
+    if (known !== undefined) return known;
+    const count = new RuleCount(this.up?.rule(id));
+    this.byRule ??= new Map();
+    if (this.byRule.size < mostRules) this.byRule.set(id, count);
+    return count;
+  }
+}
+
+/** Counts a call that has ended, wherever it counts. */
+export function countEnd(counts: ToolCounts, status: CallStatus, durationMs: number): void {
+  if (status !== 'succeeded' && status !== 'failed') {
+    for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.up) one[status]++;
+    return;
+  }
+  const bucket = bucketOf(durationMs);
+  for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.up) {
+    if (status === 'succeeded') one.succeeded++;
+    else one.failed++;
+    one.totalMs += durationMs;
+    one.buckets ??= new Array<number>(durationBounds.length + 1).fill(0);
+    (one.buckets[bucket] as number)++;
+  }
+}
+
+function bucketOf(durationMs: number): number {
+  let bucket = 0;
+  while (bucket < durationBounds.length && durationMs > (durationBounds[bucket] as number))
+    bucket++;
+  return bucket;
+}
+
+/** Counts a call that a gate or a person refused. */
+export function countDenied(counts: ToolCounts): void {
+  for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.up) one.denied++;
+}
+
+/** Counts a handler that settled after its call had ended. */
+export function countLate(counters: Counters): void {
+  for (let one: Counters | undefined = counters; one !== undefined; one = one.up) one.lateSettles++;
+}
+
+/** Counts why a call did not succeed. */
+export function countReason(counts: ToolCounts, reason: string): void {
+  const count = counts.byReason?.get(reason) ?? reasonCount(counts, reason);
+  count.count++;
+  for (const one of count.also) one.count++;
+}
+
+/** Makes the count of a reason that has no count of its own yet. */
+function reasonCount(counts: ToolCounts, reason: string): ReasonCount {
+  const also: ReasonCount[] = [];
+  for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.up) {
+    if (one !== counts) {
+      one.byReason ??= new Map();
+      addReason(also, one.byReason, reason, mostReasonsOfTool);
+    }
+    one.owner.byReason ??= new Map();
+    addReason(also, one.owner.byReason, reason, mostReasons);
+  }
+  const count = { count: 0, also };
+  counts.byReason ??= new Map();
+  if (counts.byReason.size < mostReasonsOfTool) counts.byReason.set(reason, count);
+  return count;
+}
+
+function addReason(
+  also: ReasonCount[],
+  counts: Map<string, ReasonCount>,
+  reason: string,
+  most: number,
+): void {
+  let count = counts.get(reason);
+  if (count === undefined) {
+    if (counts.size >= most) return;
+    count = { count: 0, also: [] };
+    counts.set(reason, count);
+  }
+  also.push(count);
 }
 
 /**
- * Most reasons that are counted separately. Reasons come from host code, so memory needs a bound.
+ * Counts the rules that matched a call. A call that was judged again lists them several times, and
+ * several rules may share an id: each id counts once.
  */
-const mostReasons = 1_000;
+export function countMatched(counts: readonly RuleCount[]): void {
+  for (const count of counts) {
+    if (count.counted) continue;
+    count.counted = true;
+    count.matched++;
+    if (count.up !== undefined) count.up.matched++;
+  }
+  for (const count of counts) count.counted = false;
+}
 
-/** Counts a refusal or failure under its reason. */
-export function countReason({ byReason }: SessionMetrics, reason: string): void {
-  const known = byReason.get(reason);
-  if (known !== undefined) known.count++;
-  else if (byReason.size < mostReasons) byReason.set(reason, { count: 1 });
+/** Counts a shadow rule that would have decided differently about a call. */
+export function countShadow(count: RuleCount): void {
+  count.shadow++;
+  if (count.up !== undefined) count.up.shadow++;
 }

@@ -6,6 +6,7 @@ import { type Profile, type ResolvedProfile, resolveProfile } from '../policy/pr
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { checkKnobs } from './check-knobs.ts';
 import type { RegistryState } from './registry-state.ts';
+import { keepUse } from './rule-use.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
@@ -13,6 +14,7 @@ export function defineProfile(registry: RegistryState, profile: Profile): void {
   const { profiles } = registry;
   const resolved = resolveProfile(profile, (id) => profiles.get(id)?.resolved);
   checkProfileTools(resolved, registry.tools);
+  keepUse(profiles.get(resolved.id)?.resolved.rules, resolved.rules);
   const given = deepFreeze(structuredClone(profile));
   checkLineage(given, profiles);
   if ([...profiles.values()].some((one) => parentsOf(one.given).includes(resolved.id)))
@@ -46,14 +48,14 @@ function resolveHeirs(profiles: Map<string, KnownProfile>, changed: string): voi
   const settle = (id: string): boolean => {
     const known = settled.get(id);
     if (known !== undefined) return known;
-    const { given } = profiles.get(id) as KnownProfile;
+    const { given, resolved: before } = profiles.get(id) as KnownProfile;
     // `filter` instead of `some`, because every parent must be settled.
     const touched = parentsOf(given).filter(settle).length > 0;
-    if (touched)
-      profiles.set(id, {
-        given,
-        resolved: resolveProfile(given, (parent) => profiles.get(parent)?.resolved),
-      });
+    if (touched) {
+      const resolved = resolveProfile(given, (parent) => profiles.get(parent)?.resolved);
+      keepUse(before.rules, resolved.rules);
+      profiles.set(id, { given, resolved });
+    }
     settled.set(id, touched);
     return touched;
   };

@@ -24,6 +24,7 @@ import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
 import type { CallControl } from './call-control.ts';
 import { createIds } from './calls-in-flight.ts';
+import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import {
@@ -61,6 +62,8 @@ export class RegistryState {
   readonly signer: TokenSigner | undefined;
   readonly store: ApprovalStore;
   readonly usedTokens = new UsedTokens();
+  /** The counts of all its sessions, closed ones too. */
+  readonly counts = new Counters(undefined);
   readonly deadlines = new Deadlines();
   readonly aborts = new AbortHub();
   readonly waits: WaitGraph = createWaitGraph();
@@ -129,6 +132,11 @@ export class RegistryState {
   /** Whether the tools that a session shows may depend on its principal. */
   judgesPrincipal(profile: ResolvedProfile | undefined): boolean {
     return this.#rules.testsPrincipal || profile?.testsPrincipal === true;
+  }
+
+  /** The rules of the registry and its scopes. */
+  allRules(): readonly CompiledRule[] {
+    return this.#rules.all();
   }
 
   /** Adds rules after the existing ones. The returned function removes them. */

@@ -1,6 +1,7 @@
 /** The rules of a registry and its scopes, in the order in which they were added. */
 import type { CompiledRule, Rule } from '../policy/rule.ts';
 import { compileRules } from '../policy/rules.ts';
+import { keepUse } from './rule-use.ts';
 
 interface RuleLayer {
   readonly rules: readonly CompiledRule[];
@@ -29,6 +30,11 @@ export class RuleLayers {
     return rules;
   }
 
+  /** All rules. */
+  all(): readonly CompiledRule[] {
+    return this.#layers.flatMap(({ rules }) => rules);
+  }
+
   /** Adds rules after the existing ones. The returned function removes them. */
   add(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
     const added: RuleLayer = {
@@ -36,6 +42,7 @@ export class RuleLayers {
       source,
     };
     if (source === undefined) this.#count += added.rules.length;
+    keepUse(this.all(), added.rules);
     this.#setLayers([...this.#layers, added]);
     return () => this.#setLayers(this.#layers.filter((one) => one !== added));
   }

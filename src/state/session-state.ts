@@ -16,7 +16,7 @@ import type { HostTool } from '../tool/host-tool.ts';
 import type { Overrides } from '../toolset/effective.ts';
 import { Binding } from './binding.ts';
 import type { Call } from './call.ts';
-import { createMetrics, type SessionMetrics } from './counters.ts';
+import { Counters } from './counters.ts';
 import { deliver, isShared } from './deliver.ts';
 import { releaseExecutor } from './executors.ts';
 import { tellListingChange } from './listing-change.ts';
@@ -75,7 +75,7 @@ export class SessionState {
   idled: (() => void) | undefined;
   locks: Locks | undefined;
   loop: { key: string; count: number } | undefined;
-  metrics: SessionMetrics | undefined;
+  counts: Counters | undefined;
   /** Run when the session's listing may have changed. Mounts and surfaces add them. */
   followers: Set<() => void> | undefined;
   /** The last listing, which `tools:changed` compares with. */
@@ -167,13 +167,11 @@ export class SessionState {
     if (entry === undefined) {
       if (known !== undefined) {
         known.retire();
-        known.countIn(this.counters().unknown);
         this.bindings?.delete(name);
       }
       return undefined;
     }
-    const binding =
-      known !== undefined && known.entry === entry ? known : new Binding(this, entry, known);
+    const binding = known !== undefined && known.entry === entry ? known : new Binding(this, entry);
     binding.refresh(stamp);
     if (binding !== known) {
       if (known !== undefined) binding.adopt(known);
@@ -286,9 +284,10 @@ export class SessionState {
     return this.desk;
   }
 
-  counters(): SessionMetrics {
-    this.metrics ??= createMetrics();
-    return this.metrics;
+  /** The counts of its calls. Created when the first one ends. */
+  counters(): Counters {
+    this.counts ??= new Counters(this.registry.counts);
+    return this.counts;
   }
 
   /** @throws MisuseError `closed`. */

@@ -58,8 +58,9 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   const knobs = parseKnobs(session, entry, profileTool?.knobs);
   const blocked: Block[] = [];
   if (!entry.enabled || internals.outside?.withdrawn() !== undefined) blocked.push('disabled');
-  const hides = (rule: CompiledRule): boolean => rule.effect === 'deny' && !rule.hasWhen;
-  if (registryRules.some(hides) || sessionRules.some(hides)) blocked.push('denied');
+  const rules = [...registryRules, ...sessionRules];
+  const enforced = rules.some(isShadow) ? rules.filter((rule) => !isShadow(rule)) : rules;
+  if (hidden(enforced)) blocked.push('denied');
   if (knobs === undefined) blocked.push('knobs_missing');
   const drop = dropCode(
     { requires: internals.requires, blocked },
@@ -71,9 +72,8 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   );
   const effect = strictest(registry.default, profile?.default ?? 'allow');
   const profileAsks = profileTool?.requiresApproval === true;
-  const rules = [...registryRules, ...sessionRules];
   const mayAllow =
-    rules.some((rule) => rule.effect === 'allow') ||
+    enforced.some((rule) => rule.effect === 'allow') ||
     registry.policies.length > 0 ||
     internals.check !== undefined;
   const unjudged = rules.length === 0 && registry.policies.length === 0 && effect === 'allow';
@@ -83,7 +83,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     sessionRules,
     default: effect,
     profileAsks,
-    rulesAsk: rules.some((rule) => rule.effect === 'ask' && !rule.hasWhen),
+    rulesAsk: enforced.some((rule) => rule.effect === 'ask' && !rule.hasWhen),
     defaultAsks: effect === 'ask' && !mayAllow,
     knobs,
     open:
@@ -98,6 +98,24 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     ),
     secretive: entry.isSecretive(registry.redact),
   };
+}
+
+function isShadow({ shadow }: CompiledRule): boolean {
+  return shadow;
+}
+
+/**
+ * Whether some rule hides the tool. Such a rule counts as one that has matched: it is at work
+ * although calls to a hidden tool are rare.
+ */
+function hidden(rules: readonly CompiledRule[]): boolean {
+  let found = false;
+  for (const { effect, hasWhen, use } of rules) {
+    if (effect !== 'deny' || hasWhen) continue;
+    use.matched = true;
+    found = true;
+  }
+  return found;
 }
 
 const noKnobs: JsonObject = Object.freeze({});

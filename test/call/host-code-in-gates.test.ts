@@ -294,7 +294,7 @@ async function play(list: readonly Plan[], callers: number): Promise<void> {
     const told = events.filter((event) => 'callId' in event && event.sessionId === sessionId);
     const succeeded = told.filter(({ type }) => type === 'tool:post').length;
     const failed = told.filter(({ type }) => type === 'tool:error').length;
-    const metrics = one.metrics() as Record<string, number>;
+    const metrics = one.metrics();
     // Calls to a session that was closed already, and calls ended before they were announced, have
     // no events.
     expect(metrics.succeeded, 'metrics count what events tell').toBe(succeeded);

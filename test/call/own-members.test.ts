@@ -135,7 +135,10 @@ async function outcomes(): Promise<string[]> {
     ...results.map(told),
     `${explained.code} ${explained.ruleId}`,
     ...listed,
-    JSON.stringify(plain.metrics().byTool),
+    // All but how long the calls took.
+    JSON.stringify(plain.metrics().byTool, (key, value: unknown) =>
+      key === 'durationMs' ? undefined : value,
+    ),
   ];
 }
 
@@ -154,7 +157,7 @@ const names = [
     'started'
   ).split(' '),
   ...(
-    'effect reason message prompt action input decision by grant match uses expiresInMs title ' +
+    'effect shadow reason message prompt action input decision by grant match uses expiresInMs title ' +
     'risk'
   ).split(' '),
   ...'tools tags annotations source when id path equals in glob matches layer'.split(' '),

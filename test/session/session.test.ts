@@ -335,6 +335,7 @@ describe('metrics', () => {
         tool_not_found: 1,
         cancelled: 1,
       }),
+      byRule: { 'session#0': { matched: 1, shadow: 0 } },
     });
   });
 });

@@ -133,7 +133,8 @@ fits<{ for<S>(): Ours.DefineTool<S> }>(given<typeof Ours.defineTool>());
 
 // ---------- rules, profiles, policies
 same<Ours.Glob, Contract.Glob>(true);
-adds<Ours.Rule, Contract.Rule>(true);
+// A rule can be tried before it is enforced.
+adds<Ours.Rule, Contract.Rule, 'shadow'>(true);
 fits<Ours.Rule>(given<Contract.Rule>());
 fits<Ours.WhenTest>(given<Contract.WhenTest>());
 adds<Ours.WhenTest, Contract.WhenTest>(true);
@@ -192,7 +193,7 @@ adds<Ours.ToolRegistration, Contract.ToolRegistration>(true);
 fits<Contract.ToolRegistration>(given<Ours.ToolRegistration>());
 adds<Ours.HostTool<1, 2>, Contract.HostTool<1, 2>>(true);
 fits<Contract.HostTool<1, 2>>(given<Ours.HostTool<1, 2>>());
-adds<Ours.ToolEvents, Contract.ToolEvents>(true);
+adds<Ours.ToolEvents, Contract.ToolEvents, 'policy:shadow'>(true);
 fits<Contract.ToolEvents>(given<Ours.ToolEvents>());
 // What is asked of a running system most: how long, which try, whose child.
 adds<
@@ -207,7 +208,7 @@ adds<Ours.ToolEvents['tool:error'], Contract.ToolEvents['tool:error'], 'duration
 adds<Ours.ToolEvents['tools:changed'], Contract.ToolEvents['tools:changed'], 'reason'>(true);
 type Unchanged = Exclude<
   keyof Ours.ToolEvents,
-  'tool:pre' | 'tool:post' | 'tool:error' | 'tools:changed'
+  'tool:pre' | 'tool:post' | 'tool:error' | 'tools:changed' | 'policy:shadow'
 >;
 same<
   { [K in Unchanged]: keyof Ours.ToolEvents[K] },
@@ -241,7 +242,8 @@ fits<Contract.ToolScope<Services>>(given<Ours.ToolScope<Services>>());
 adds<
   Ours.HostToolRegistry<Services>,
   Contract.HostToolRegistry<Services>,
-  typeof Symbol.asyncDispose
+  // What outlives a session, and which rules do nothing.
+  typeof Symbol.asyncDispose | 'metrics' | 'unusedRules'
 >(true);
 // `profile()` gives back what was given, and a host may write `undefined` for what it leaves out.
 fits<Omit<Contract.HostToolRegistry<Services>, 'profile'>>(

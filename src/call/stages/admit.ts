@@ -8,6 +8,7 @@ import { scrubStrings } from '../../redaction/scrub.ts';
 import { Secrets } from '../../redaction/secrets.ts';
 import type { Call } from '../../state/call.ts';
 import { idsInFlight } from '../../state/calls-in-flight.ts';
+import { countEnd } from '../../state/counters.ts';
 import { copyFor, deliver } from '../../state/deliver.ts';
 import { admitRate } from '../../state/session-limits.ts';
 
@@ -44,8 +45,7 @@ export function enter(call: Call, namedByCaller: boolean): ToolError | undefined
     );
   session.ids ??= idsInFlight(session);
   if (session.ids.has(callId)) {
-    session.counters().unknown.calls++;
-    session.counters().unknown.rejected++;
+    countEnd(session.counters().others, 'rejected', 0);
     return toolError(
       'duplicate_call_id',
       `A call with the id \`${callId}\` is in flight. Use a new id for a new call.`,

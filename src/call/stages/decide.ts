@@ -10,11 +10,13 @@ import type { CompiledRule } from '../../policy/rule.ts';
 import { denialText, makeVerdict, type Verdict } from '../../policy/verdict.ts';
 import type { Binding } from '../../state/binding.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
+import type { RuleCount } from '../../state/counters.ts';
 import { deliver } from '../../state/deliver.ts';
 import type { ReadAttributes } from '../../tool/attributes.ts';
 import { promptOf } from '../approval-question.ts';
 import { attributeJudge } from '../attribute-judge.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
+import { compareTried, noteMatch, tellTrials, tryRules } from '../shadow-rules.ts';
 import type { Outcome, Step } from '../step.ts';
 import type { Judge, Tally } from '../tally.ts';
 
@@ -49,8 +51,14 @@ function conclude(call: Call, verdict: Verdict): Outcome {
   return verdict.cause === undefined ? error : withCause(error, verdict.cause);
 }
 
-/** Emits `policy:check`. Separate from {@link decide}: a call that is judged again emits none. */
+/** Announces the verdict and what shadow rules would have made of it. */
 export function tellVerdict(call: Call): void {
+  tellCheck(call);
+  tellTrials(call);
+}
+
+/** Emits `policy:check`. Separate from {@link decide}: a call that is judged again emits none. */
+function tellCheck(call: Call): void {
   const { session, toolName, callId, verdict } = call;
   if (verdict === undefined || !session.hears('policy:check')) return;
   const { effect, ruleId, source, reason } = verdict;
@@ -78,7 +86,14 @@ export function judge(
   call: FoundCall,
   steps: JsonObject[] | undefined,
 ): Verdict | Promise<Verdict> {
-  const tally: Tally = { deny: undefined, ask: undefined, allow: undefined, spoken: false, steps };
+  const tally: Tally = {
+    deny: undefined,
+    ask: undefined,
+    allow: undefined,
+    spoken: false,
+    steps,
+    tried: undefined,
+  };
   return weigh(call, tally, judgesOf(call.binding), 0);
 }
 
@@ -88,18 +103,18 @@ function weigh(
   judges: readonly Judge[],
   from: number,
 ): Verdict | Promise<Verdict> {
-  for (
-    let index = from;
-    index < judges.length && tally.deny === undefined && !call.ended;
-    index++
-  ) {
-    const later = (judges[index] as Judge)(call, tally);
+  for (let index = from; index < judges.length && !call.ended; index++) {
+    const judge = judges[index] as Judge;
+    if (tally.deny !== undefined && judge.counts !== true) continue;
+    const later = judge(call, tally);
     if (later !== undefined) {
       call.waited = true;
       return later.then(() => weigh(call, tally, judges, index + 1));
     }
   }
-  return conclusionOf(call.binding, tally);
+  const verdict = conclusionOf(call.binding, tally);
+  if (tally.tried !== undefined && !call.ended) compareTried(call, tally, verdict);
+  return verdict;
 }
 
 function conclusionOf(binding: Binding, tally: Tally): Verdict {
@@ -155,42 +170,67 @@ function attributesRead(binding: Binding): ReadAttributes | undefined {
 }
 
 /** The gate that the rules of one layer make up together. They share one budget of steps. */
-function rulesJudge(rules: readonly CompiledRule[]): Judge {
-  // Made once: a rule denies with the same words each time.
-  const denials = rules.map(
-    ({ effect, id: ruleId, layer: source, reason }): Verdict | undefined => {
-      if (effect !== 'deny') return undefined;
-      const denial = makeVerdict('deny', { reason, ruleId, source });
-      return Object.freeze({ ...denial, text: denialText(denial) });
-    },
-  );
-  return (call, tally) => {
+function rulesJudge(all: readonly CompiledRule[]): Judge {
+  const shadows = all.filter(({ shadow }) => shadow);
+  const rules = shadows.length === 0 ? all : all.filter(({ shadow }) => !shadow);
+  const verdicts = rules.map(ownVerdict);
+  const counts: (RuleCount | undefined)[] = rules.map(nowhere);
+  const shadowCounts: (RuleCount | undefined)[] = shadows.map(nowhere);
+  const judge = (call: FoundCall, tally: Tally): void => {
+    const { steps } = tally;
     let judged: Judged | undefined;
     for (let index = 0; index < rules.length; index++) {
+      // After a denial the other rules are only counted, and `explain` counts nothing.
+      if (tally.deny !== undefined && steps !== undefined) break;
       const rule = rules[index] as CompiledRule;
-      const { id: ruleId, layer: source } = rule;
       if (rule.hasWhen) {
         // `explain` without an input says nothing about rules that look at it.
         if (tally.steps !== undefined && call.input === undefined) continue;
         judged ??= judgedOf(call);
         const match = matchOf(rule, judged);
         if (match === 'over budget') {
-          denyOverBudget(tally, rule);
-          return;
+          if (tally.deny === undefined) denyOverBudget(tally, rule);
+          break;
         }
         if (!match) continue;
       }
-      tally.steps?.push({ source, ruleId, effect: rule.effect });
-      tally.spoken = true;
-      if (rule.effect === 'deny') {
-        tally.deny = denials[index];
-        return;
-      }
-      if (rule.effect === 'ask')
-        tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: promptOf(call.entry) });
-      else tally.allow ??= makeVerdict('allow', { ruleId, source });
+      if (steps === undefined) noteMatch(call, rule, counts, index);
+      if (tally.deny === undefined) speak(call, tally, rule, verdicts[index]);
     }
+    if (shadows.length > 0) tryRules(call, tally, shadows, shadowCounts, judgedOf(call));
   };
+  return Object.assign(judge, { counts: true as const });
+}
+
+function nowhere(): undefined {
+  return undefined;
+}
+
+/** What a rule decides, where it is the same each time. An ask has the words of its tool. */
+function ownVerdict({
+  effect,
+  id: ruleId,
+  layer: source,
+  reason,
+}: CompiledRule): Verdict | undefined {
+  if (effect === 'ask') return undefined;
+  if (effect === 'allow') return Object.freeze(makeVerdict('allow', { ruleId, source }));
+  const denial = makeVerdict('deny', { reason, ruleId, source });
+  return Object.freeze({ ...denial, text: denialText(denial) });
+}
+
+/** Adds what a rule that matched decides. */
+function speak(
+  { entry }: FoundCall,
+  tally: Tally,
+  { id: ruleId, layer: source, effect }: CompiledRule,
+  verdict: Verdict | undefined,
+): void {
+  tally.steps?.push({ source, ruleId, effect });
+  tally.spoken = true;
+  if (effect === 'deny') tally.deny = verdict;
+  else if (effect === 'allow') tally.allow ??= verdict;
+  else tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: promptOf(entry) });
 }
 
 /** What the rules look at: the canonical input, and what the schema made of it. */

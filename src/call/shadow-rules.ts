@@ -1,0 +1,99 @@
+/**
+ * Shadow rules: rules that are tried on real calls. They are matched after the rules that are
+ * enforced, with a budget of their own, and nothing that they do can change a verdict.
+ */
+
+import type { Effect } from '../policy/decision.ts';
+import type { Judged } from '../policy/judged.ts';
+import type { CompiledRule } from '../policy/rule.ts';
+import type { Verdict } from '../policy/verdict.ts';
+import type { Call, FoundCall } from '../state/call.ts';
+import type { RuleCount } from '../state/counters.ts';
+import type { Tally, Tried } from './tally.ts';
+
+/**
+ * Notes that a rule matched a call.
+ * @param counts Where the rules count, each at its index; filled when a rule first matches.
+ */
+export function noteMatch(
+  call: Call,
+  rule: CompiledRule,
+  counts: (RuleCount | undefined)[],
+  index: number,
+): RuleCount {
+  rule.use.matched = true;
+  let count = counts[index];
+  if (count === undefined) {
+    count = call.session.counters().rule(rule.id);
+    counts[index] = count;
+  }
+  if (call.matched === undefined) call.matched = [count];
+  else call.matched.push(count);
+  return count;
+}
+
+/** Finds the shadow rules of a layer that match a call. */
+export function tryRules(
+  call: FoundCall,
+  tally: Tally,
+  rules: readonly CompiledRule[],
+  counts: (RuleCount | undefined)[],
+  judged: Judged,
+): void {
+  const { steps } = tally;
+  for (let index = 0; index < rules.length; index++) {
+    const rule = rules[index] as CompiledRule;
+    const { id: ruleId, layer: source, effect } = rule;
+    try {
+      if (!rule.matches(judged)) continue;
+    } catch {
+      // Whatever went wrong, such as a spent budget, must not affect the call.
+      const note = 'too large to be checked against the shadow rules from here on';
+      steps?.push({ source, ruleId, shadow: true, note });
+      return;
+    }
+    const step = steps === undefined ? undefined : { source, ruleId, effect, shadow: true };
+    if (step !== undefined) steps?.push(step);
+    const count = steps === undefined ? noteMatch(call, rule, counts, index) : undefined;
+    tally.tried ??= [];
+    tally.tried.push({ rule, count, step });
+  }
+}
+
+/**
+ * Compares the verdict with what each shadow rule alone would have made of it. Differences are kept
+ * for {@link tellTrials}, each once per call.
+ */
+export function compareTried(call: Call, tally: Tally, verdict: Verdict): void {
+  for (const { rule, count, step } of tally.tried as readonly Tried[]) {
+    const wouldBe = effectWith(rule.effect, tally);
+    if (step !== undefined) step.wouldBe = wouldBe;
+    if (count === undefined || wouldBe === verdict.effect) continue;
+    const { more } = call;
+    more.shadowed ??= new Set();
+    if (more.shadowed.has(count)) continue;
+    more.shadowed.add(count);
+    more.trials ??= [];
+    more.trials.push({ rule, wouldBe, was: verdict.effect });
+  }
+}
+
+/** The effect of all gates together with one more rule. A rule that matches silences the default. */
+function effectWith(effect: Effect, { deny, ask }: Tally): Effect {
+  if (deny !== undefined || effect === 'deny') return 'deny';
+  return ask !== undefined || effect === 'ask' ? 'ask' : 'allow';
+}
+
+/** Emits `policy:shadow` for the differences that were found since the last time. */
+export function tellTrials(call: Call): void {
+  const trials = call.extra?.trials;
+  if (trials === undefined) return;
+  call.more.trials = undefined;
+  const { session, toolName, callId } = call;
+  for (const { rule, wouldBe, was } of trials) {
+    // A listener may have ended the call, and nothing follows its end.
+    if (call.ended || !session.hears('policy:shadow')) return;
+    const { id: ruleId, layer: source } = rule;
+    session.emit('policy:shadow', { toolName, callId, ruleId, source, wouldBe, was });
+  }
+}

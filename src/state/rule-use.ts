@@ -1,0 +1,41 @@
+/** Which rules of a registry have had an effect. */
+import type { CompiledRule } from '../policy/rule.ts';
+import type { RegistryState } from './registry-state.ts';
+
+/** A rule that has not matched yet. */
+export interface UnusedRule {
+  /** The rule's id, given or made from its layer and index. */
+  readonly id: string;
+  /** Where the rule was written: `registry`, `scope:<source>` or `profile:<id>`. */
+  readonly layer: string;
+}
+
+/**
+ * Marks rules as used if they replace rules of the same layer and id that were used. So a file that
+ * is loaded again, or a profile that is defined again, forgets nothing.
+ */
+export function keepUse(
+  before: readonly CompiledRule[] | undefined,
+  after: readonly CompiledRule[],
+): void {
+  if (before === undefined || before.length === 0 || after.length === 0) return;
+  const used = new Map<string, Set<string>>();
+  for (const { id, layer, use } of before) {
+    if (!use.matched) continue;
+    const ids = used.get(layer);
+    if (ids === undefined) used.set(layer, new Set([id]));
+    else ids.add(id);
+  }
+  for (const { id, layer, use } of after) if (used.get(layer)?.has(id) === true) use.matched = true;
+}
+
+/** The rules of the registry, its scopes and its profiles that have not matched yet. */
+export function unusedRules(registry: RegistryState): readonly UnusedRule[] {
+  // A rule that a profile has from its parents is the same object there.
+  const rules = new Set(registry.allRules());
+  for (const { resolved } of registry.profiles.values())
+    for (const rule of resolved.rules) rules.add(rule);
+  return [...rules]
+    .filter(({ use }) => !use.matched)
+    .map(({ id, layer }) => Object.freeze({ id, layer }));
+}
