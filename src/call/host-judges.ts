@@ -44,33 +44,29 @@ export function policyJudge(policy: Policy<unknown>, source: string): Judge {
     id: policy.id,
     allowed: makeVerdict('allow', { source, ruleId: policy.id }),
   };
-  return (call, tally) => {
-    const run = (): unknown => {
-      const { entry, knobs } = call.binding;
-      return policy.check({
-        tool: entry.summary,
-        input: cloneJson(call.canonical),
-        context: call.info(),
-        knobs: knobs as JsonObject,
-      });
-    };
-    return guarded(call, tally, gate, run, (answer) => vote(call, tally, gate, answer));
+  const run = (call: FoundCall): unknown => {
+    const { entry, knobs } = call.binding;
+    return policy.check({
+      tool: entry.summary,
+      input: cloneJson(call.canonical),
+      context: call.info(),
+      knobs: knobs as JsonObject,
+    });
   };
+  return (call, tally) => guarded(call, tally, gate, run, vote);
 }
 
 export function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
-  return (call, tally) => {
-    if (lacksInput(call, tally)) return undefined;
-    const run = (): unknown => {
-      const { knobs } = call.binding;
-      const input = freshParse(call);
-      const context = call.info();
-      const judgeInput = (own: unknown): unknown =>
-        check({ input: own, knobs, context, allow, ask, deny });
-      return input instanceof Promise ? input.then(judgeInput) : judgeInput(input);
-    };
-    return guarded(call, tally, checkGate, run, (answer) => vote(call, tally, checkGate, answer));
+  const run = (call: FoundCall): unknown => {
+    const { knobs } = call.binding;
+    const input = freshParse(call);
+    const context = call.info();
+    if (input instanceof Promise)
+      return input.then((own) => check({ input: own, knobs, context, allow, ask, deny }));
+    return check({ input, knobs, context, allow, ask, deny });
   };
+  return (call, tally) =>
+    lacksInput(call, tally) ? undefined : guarded(call, tally, checkGate, run, vote);
 }
 
 /** `requiresApproval` of the definition and of the profile. No allowance lifts it. */
@@ -94,7 +90,7 @@ export const approvalJudge: Judge = (call, tally) => {
       ? input.then((own) => requiresApproval(own, call.info()))
       : requiresApproval(input, call.info());
   };
-  return guarded(call, tally, approvalGate, run, read);
+  return guarded(call, tally, approvalGate, run, (_call, _tally, _gate, answer) => read(answer));
 };
 
 /** The tool's own wording replaces a rule's, which becomes the message; the rule stays named. */
@@ -124,33 +120,40 @@ function lacksInput(call: FoundCall, tally: Tally): boolean {
   return true;
 }
 
-/** Runs one gate within its time. Whatever goes wrong denies the call. */
+/**
+ * Runs one gate within its time. Whatever goes wrong denies the call. Its functions take the call as
+ * an argument, so that a gate that answers at once needs no closure per call.
+ */
 function guarded(
   call: FoundCall,
   tally: Tally,
   gate: Gate,
-  run: () => unknown,
-  read: (answer: unknown) => void,
+  run: (call: FoundCall) => unknown,
+  read: (call: FoundCall, tally: Tally, gate: Gate, answer: unknown) => void,
 ): void | Promise<void> {
-  const threw = (thrown: unknown): void => {
-    reportFault(
-      call,
-      thrown,
-      gate.what,
-      `\`${gate.id ?? gate.what}\` threw, so the call was refused`,
-    );
-    refuse(tally, gate, 'policy_threw', thrown);
-  };
   try {
-    const answer = run();
-    if (!isThenable(answer)) return read(answer);
+    const answer = run(call);
+    if (!isThenable(answer)) return read(call, tally, gate, answer);
     return answerInTime(call, answer, call.session.registry.policyTimeoutMs).then(
-      (settled) => (settled === tooLate ? refuse(tally, gate, 'policy_timeout') : read(settled)),
-      threw,
+      (settled) =>
+        settled === tooLate
+          ? refuse(tally, gate, 'policy_timeout')
+          : read(call, tally, gate, settled),
+      (thrown: unknown) => threw(call, tally, gate, thrown),
     );
   } catch (error) {
-    return threw(error);
+    return threw(call, tally, gate, error);
   }
+}
+
+function threw(call: FoundCall, tally: Tally, gate: Gate, thrown: unknown): void {
+  reportFault(
+    call,
+    thrown,
+    gate.what,
+    `\`${gate.id ?? gate.what}\` threw, so the call was refused`,
+  );
+  refuse(tally, gate, 'policy_threw', thrown);
 }
 
 /** Denies a call because a gate failed, as opposed to a gate that decided. */
