@@ -18,20 +18,18 @@ const limits = { maxDepth: 32, maxValues: 100_000 };
  * @param wanted the attributes that some rule or policy of the tool reads
  */
 export function attributeJudge(wanted: ReadAttributes): Judge {
+  const run = (call: FoundCall): unknown => {
+    const input = freshParse(call);
+    return input instanceof Promise
+      ? input.then((own) => askAll(call, wanted, own))
+      : askAll(call, wanted, input);
+  };
   return (call, tally) => {
     const known = call.extra?.attributes;
     // A call that is judged again asks again only if a person has changed its input.
     if (known?.input === call.canonical) return undefined;
     if (tally.steps !== undefined && call.parsed === undefined) return undefined;
-    const run = (): unknown => {
-      const input = freshParse(call);
-      return input instanceof Promise
-        ? input.then((own) => askAll(call, wanted, own))
-        : askAll(call, wanted, input);
-    };
-    return guarded(call, tally, gate, run, (answers) =>
-      keep(call, tally, answers as readonly Answer[]),
-    );
+    return guarded(call, tally, gate, run, keep);
   };
 }
 
@@ -52,9 +50,9 @@ function askAll(
   return Promise.all(answers.map(async ([path, answer]): Promise<Answer> => [path, await answer]));
 }
 
-function keep(call: FoundCall, tally: Tally, given: readonly Answer[]): void {
+function keep(call: FoundCall, tally: Tally, _gate: Gate, given: unknown): void {
   const answers = new Map<string, JsonValue | undefined>();
-  for (const [path, answer] of given) {
+  for (const [path, answer] of given as readonly Answer[]) {
     const copy = answer === undefined ? undefined : copyJson(answer, limits);
     if (copy?.ok === false)
       return nonsense(call, tally, gate, `JSON data about \`${path}\``, answer);

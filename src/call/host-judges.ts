@@ -31,36 +31,32 @@ export function policyJudge(policy: Policy<unknown>, source: string): Judge {
     id: policy.id,
     allowed: makeVerdict('allow', { source, ruleId: policy.id }),
   };
-  return (call, tally) => {
-    const run = (): unknown => {
-      const { entry, knobs } = call.binding;
-      return policy.check({
-        tool: entry.summary,
-        input: cloneJson(call.canonical),
-        context: call.info(),
-        knobs: knobs as JsonObject,
-        facts: call.session.facts,
-        surface: call.surface?.name ?? '',
-        attributes: attributesOf(call),
-      });
-    };
-    return guarded(call, tally, gate, run, (answer) => vote(call, tally, gate, answer));
+  const run = (call: FoundCall): unknown => {
+    const { entry, knobs } = call.binding;
+    return policy.check({
+      tool: entry.summary,
+      input: cloneJson(call.canonical),
+      context: call.info(),
+      knobs: knobs as JsonObject,
+      facts: call.session.facts,
+      surface: call.surface?.name ?? '',
+      attributes: attributesOf(call),
+    });
   };
+  return (call, tally) => guarded(call, tally, gate, run, vote);
 }
 
 export function checkJudge(check: NonNullable<Binding['entry']['internals']['check']>): Judge {
-  return (call, tally) => {
-    if (lacksInput(call, tally)) return undefined;
-    const run = (): unknown => {
-      const { knobs } = call.binding;
-      const input = freshParse(call);
-      const context = call.info();
-      const judgeInput = (own: unknown): unknown =>
-        check({ input: own, knobs, context, allow, ask, deny });
-      return input instanceof Promise ? input.then(judgeInput) : judgeInput(input);
-    };
-    return guarded(call, tally, checkGate, run, (answer) => vote(call, tally, checkGate, answer));
+  const run = (call: FoundCall): unknown => {
+    const { knobs } = call.binding;
+    const input = freshParse(call);
+    const context = call.info();
+    if (input instanceof Promise)
+      return input.then((own) => check({ input: own, knobs, context, allow, ask, deny }));
+    return check({ input, knobs, context, allow, ask, deny });
   };
+  return (call, tally) =>
+    lacksInput(call, tally) ? undefined : guarded(call, tally, checkGate, run, vote);
 }
 
 /** `requiresApproval` of the definition and of the profile. No allowance lifts it. */
@@ -84,7 +80,7 @@ export const approvalJudge: Judge = (call, tally) => {
       ? input.then((own) => requiresApproval(own, call.info()))
       : requiresApproval(input, call.info());
   };
-  return guarded(call, tally, approvalGate, run, read);
+  return guarded(call, tally, approvalGate, run, (_call, _tally, _gate, answer) => read(answer));
 };
 
 /** The tool's own wording replaces a rule's, which becomes the message; the rule stays named. */

@@ -59,8 +59,15 @@ const overflow = Symbol('overflow');
  */
 const wideObject = 100;
 const wideWeight = 5;
-/** The names of an array's first places, so that copying a short array writes no strings. */
-const smallIndexes: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index));
+/**
+ * The names of an array's first places, so that copying a short array writes no strings. Each is
+ * written at its first use, because an import should cost no more than it must.
+ */
+const smallIndexes: string[] = [];
+function nameOf(index: number): string {
+  if (index === smallIndexes.length && index < 1_000) smallIndexes.push(String(index));
+  return index < smallIndexes.length ? (smallIndexes[index] as string) : String(index);
+}
 
 /**
  * Copies a value as JSON: own enumerable properties only, `undefined` dropped as `JSON.stringify`
@@ -160,7 +167,7 @@ function copyObject(value: object, walk: Walk, depth: number): JsonValue | undef
       const array: JsonValue[] = [];
       for (let index = 0; index < length; index++) {
         const item = (value as unknown[])[index];
-        key = index < 1_000 ? smallIndexes[index] : String(index);
+        key = nameOf(index);
         array.push(copyValue(item, walk, depth + 1) ?? null);
         walk.chars += 1;
       }

@@ -264,7 +264,9 @@ function readStandard(result: StandardResult): Validated {
 }
 
 function pathText(path: readonly unknown[] | undefined): string {
-  if (path === undefined) return '';
+  if (path === undefined || path.length === 0) return '';
+  // Most paths are one name, which is the text already.
+  if (path.length === 1 && typeof path[0] === 'string') return path[0];
   return path
     .map((part) =>
       String(

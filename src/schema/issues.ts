@@ -13,6 +13,9 @@ const maxLineChars = 300;
 
 /** Writes issues as text, one line per path. */
 export function issueLines(issues: readonly Issue[]): string {
+  // Most refusals have one issue, and need no arrays.
+  const [only] = issues;
+  if (only !== undefined && issues.length === 1) return line(only);
   const lines = issues.slice(0, maxLines).map(line);
   if (issues.length > maxLines) lines.push(`and ${issues.length - maxLines} more`);
   return lines.join('\n');

@@ -60,13 +60,18 @@ export function createIds(): () => string {
   let blocks = 0;
   let count = 0;
   return () => {
-    if (count === idBlock.length) {
+    if (count === idsPerBlock) {
       count = 0;
       block = `${prefix}${++blocks}_`;
     }
-    return block + idBlock[count++];
+    if (count === numbers.length) numbers.push(String(count + 1));
+    return block + numbers[count++];
   };
 }
 
-/** Converting a number costs more than the rest of an id, so the numbers are converted once. */
-const idBlock: readonly string[] = Array.from({ length: 1_000 }, (_, index) => String(index + 1));
+const idsPerBlock = 1_000;
+/**
+ * The numbers from 1 as texts. Converting a number costs more than the rest of an id, so each is
+ * converted once, at its first use.
+ */
+const numbers: string[] = [];
