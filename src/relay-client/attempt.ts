@@ -56,6 +56,9 @@ const patience = 2.5;
  */
 const asleepMs = 5_000;
 
+/** An id that can be sent back in a header. With another one, no stream could be opened again. */
+const sendable = /^[\x21-\x7e]{1,256}$/;
+
 interface State {
   readonly scope: Scope;
   readonly memory: LineMemory;
@@ -171,7 +174,7 @@ function receive(state: State, event: LineEvent): void {
     noteUp(state);
   }
   listener.event(event);
-  if (event.id !== undefined) memory.lastId = event.id;
+  if (event.id !== undefined && sendable.test(event.id)) memory.lastId = event.id;
 }
 
 function endByGoodbye(state: State, { data }: LineEvent): void {

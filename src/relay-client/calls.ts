@@ -16,6 +16,8 @@ export interface Calls {
   request(data: JsonObject): void;
   /** A `tool-cancel` came: no caller waits for this call any longer. */
   cancel(data: JsonObject): void;
+  /** Answers have reached the relay, so calls that wait may begin. */
+  resume(): void;
   /** The number of calls that run or wait for their turn. */
   readonly size: number;
 }
@@ -28,6 +30,8 @@ export interface CallsWorld {
   handler(tool: string): RelayTool['handler'] | undefined;
   /** Brings an answer to the relay. */
   answer(answer: Answer, forMs: number): void;
+  /** True while so many answers are under way that no call should begin. @default never */
+  isFull?(): boolean;
   readonly cache?: AnswerCache;
 }
 
@@ -35,12 +39,18 @@ export interface CallsWorld {
 export const maxRunning = 64;
 /** Most calls that wait for their turn. */
 export const maxWaiting = 1_000;
+/** Most characters of the arguments of all calls that wait, as JSON. */
+export const maxWaitingChars = 64 * 1_048_576;
+/** Most characters of the id of a call. Ids are remembered, and a relay's are shorter. */
+export const maxIdChars = 1_024;
 
 interface Call {
   readonly requestId: string;
   readonly tool: string;
   readonly args: JsonObject;
   readonly attempt: number;
+  /** Characters of its arguments while it waits. */
+  readonly chars: number;
   /** Epoch milliseconds, by the local clock. */
   readonly deadline: number;
   /** When it ends, the call is over, whatever its handler still does. */
@@ -54,6 +64,8 @@ interface State {
   /** The calls that run or wait, by id. */
   readonly open: Map<string, Call>;
   readonly waiting: Set<Call>;
+  /** Characters of the arguments of these. */
+  waitingChars: number;
   running: number;
   /** Calls are being started. */
   starting: boolean;
@@ -65,12 +77,14 @@ export function createCalls(world: CallsWorld): Calls {
     cache: world.cache ?? createAnswerCache(),
     open: new Map(),
     waiting: new Set(),
+    waitingChars: 0,
     running: 0,
     starting: false,
   };
   return {
     request: (data) => takeRequest(state, data),
     cancel: (data) => cancel(state, data),
+    resume: () => startWaiting(state),
     get size() {
       return state.open.size;
     },
@@ -79,17 +93,30 @@ export function createCalls(world: CallsWorld): Calls {
 
 function takeRequest(state: State, data: JsonObject): void {
   const { world, cache, open } = state;
-  const requestId = stringIn(data, 'requestId');
+  const requestId = idIn(data);
   const tool = stringIn(data, 'tool');
   if (world.life.ended || requestId === undefined || tool === undefined || open.has(requestId))
     return;
-  if (!cache.has(requestId)) return begin(state, requestId, tool, data);
+  if (!cache.has(requestId)) {
+    // The relay delivers a call again that is not answered. Refusing it would need one more answer.
+    if (state.waiting.size >= maxWaiting && isFull(state)) return;
+    return begin(state, requestId, tool, data);
+  }
   const given = cache.get(requestId);
   if (given !== undefined) world.answer(given, world.clock.remainingMs(data.deadline));
 }
 
-function cancel({ open, cache }: State, data: JsonObject): void {
+function idIn(data: JsonObject): string | undefined {
   const requestId = stringIn(data, 'requestId');
+  return requestId === undefined || requestId.length > maxIdChars ? undefined : requestId;
+}
+
+function isFull({ world }: State): boolean {
+  return world.isFull?.() === true;
+}
+
+function cancel({ open, cache }: State, data: JsonObject): void {
+  const requestId = idIn(data);
   if (requestId === undefined) return;
   const call = open.get(requestId);
   if (call !== undefined)
@@ -108,10 +135,13 @@ function begin(state: State, requestId: string, tool: string, data: JsonObject):
   const forMs = world.clock.remainingMs(data.deadline);
   const scope = world.life.child();
   const until = performance.now() + forMs;
+  const args = isJsonObject(data.args) ? data.args : {};
+  const mustWait = state.running >= maxRunning || isFull(state);
   const call: Call = {
     requestId,
     tool,
-    args: isJsonObject(data.args) ? data.args : {},
+    args,
+    chars: mustWait ? charsOf(args) : 0,
     attempt: numberIn(data, 'attempt') ?? 1,
     deadline: Date.now() + Math.round(forMs),
     scope,
@@ -120,23 +150,44 @@ function begin(state: State, requestId: string, tool: string, data: JsonObject):
   open.set(requestId, call);
   scope.onEnd(() => {
     open.delete(requestId);
-    waiting.delete(call);
+    takeOut(state, call);
     if (!cache.has(requestId)) cache.add(requestId);
   });
   scope.after(forMs, () =>
     scope.end(relayClientError('timeout', 'The deadline of the call has passed.')),
   );
-  if (waiting.size >= maxWaiting)
+  const why = whyRefused(state, call);
+  if (why !== undefined)
     return settle(
       state,
       call,
-      errorAnswer(
-        requestId,
-        `This application already has ${maxWaiting} calls waiting and cannot take another one now.`,
-      ),
+      errorAnswer(requestId, `This application ${why} and cannot take another one now.`),
     );
   waiting.add(call);
+  state.waitingChars += call.chars;
   startWaiting(state);
+}
+
+/** Why a call may not wait; undefined if it may. */
+function whyRefused({ waiting, waitingChars }: State, { chars }: Call): string | undefined {
+  if (waiting.size >= maxWaiting) return `already has ${maxWaiting} calls waiting`;
+  return waitingChars + chars > maxWaitingChars
+    ? 'already has calls with large arguments waiting'
+    : undefined;
+}
+
+/** Takes a call out of those that wait. */
+function takeOut(state: State, call: Call): void {
+  if (state.waiting.delete(call)) state.waitingChars -= call.chars;
+}
+
+function charsOf(args: JsonObject): number {
+  try {
+    return JSON.stringify(args).length;
+  } catch {
+    // Nested too deep to be written.
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 function startWaiting(state: State): void {
@@ -145,8 +196,8 @@ function startWaiting(state: State): void {
   if (state.starting || world.life.ended) return;
   state.starting = true;
   for (const call of waiting) {
-    if (state.running >= maxRunning) break;
-    waiting.delete(call);
+    if (state.running >= maxRunning || isFull(state)) break;
+    takeOut(state, call);
     state.running += 1;
     call.scope.onEnd(() => {
       state.running -= 1;

@@ -117,12 +117,14 @@ function createWorkers(state: State, random: () => number): Workers {
     life,
     random,
     failed: (error) => report(state, { error }),
+    freed: () => calls.resume(),
   });
-  const calls = createCalls({
+  const calls: Calls = createCalls({
     life,
     clock,
     handler: (tool) => state.handlers.get(tool),
     answer: delivery.send,
+    isFull: () => delivery.isFull,
   });
   return { clock, registration, delivery, calls };
 }

@@ -32,6 +32,8 @@ export interface Delivery {
   refused(requestId: string, error: RelayClientError): void;
   /** The number of answers that are under way. */
   readonly size: number;
+  /** True while so many answers, or so large ones, are under way that no further call should begin. */
+  readonly isFull: boolean;
 }
 
 /** What a delivery needs. */
@@ -41,8 +43,14 @@ export interface DeliveryWorld {
   readonly random: () => number;
   /** Called for an answer that does not reach the relay. */
   failed(error: RelayClientError): void;
+  /** Called when an answer is no longer under way. @default not called */
+  freed?(): void;
 }
 
+/** Most answers under way at which further calls may begin. */
+const mostUnderWay = 1_000;
+/** Most bytes of answers under way at which further calls may begin. */
+const mostBytesUnderWay = 64 * 1_048_576;
 /** Milliseconds to wait for the socket's confirmation. */
 const confirmMs = 5_000;
 /** Larger answers go by POST, because a frame delays those behind it. */
@@ -65,11 +73,13 @@ interface State {
   readonly world: DeliveryWorld;
   /** By the id of the call. */
   readonly parcels: Map<string, Parcel>;
+  /** Of the answers in these. */
+  bytes: number;
   sendFrame: ((frame: string) => void) | undefined;
 }
 
 export function createDelivery(world: DeliveryWorld): Delivery {
-  const state: State = { world, parcels: new Map(), sendFrame: undefined };
+  const state: State = { world, parcels: new Map(), bytes: 0, sendFrame: undefined };
   const { parcels } = state;
   return {
     send: (answer, forMs) => take(state, answer, forMs, false),
@@ -88,6 +98,9 @@ export function createDelivery(world: DeliveryWorld): Delivery {
     get size() {
       return parcels.size;
     },
+    get isFull() {
+      return parcels.size >= mostUnderWay || state.bytes >= mostBytesUnderWay;
+    },
   };
 }
 
@@ -97,7 +110,12 @@ function take(state: State, answer: Answer, forMs: number, isNotice: boolean): v
   const scope = world.life.child();
   const parcel: Parcel = { answer, scope, until: performance.now() + forMs, isNotice };
   parcels.set(answer.requestId, parcel);
-  scope.onEnd(() => parcels.delete(answer.requestId));
+  state.bytes += answer.bytes;
+  scope.onEnd(() => {
+    parcels.delete(answer.requestId);
+    state.bytes -= answer.bytes;
+    world.freed?.();
+  });
   scope.after(forMs, () => {
     scope.end(undefined);
     world.failed(

@@ -191,7 +191,9 @@ async function handleFailure(
   before: number | undefined,
 ): Promise<'over' | undefined> {
   const { world, listener, known } = state;
-  if (error.code === 'no_tools_registered') {
+  // A relay that says so of a registration is not asked again, because it would say so for ever.
+  const wasUpdate = known.definitions !== undefined || known.former.size > 0;
+  if (error.code === 'no_tools_registered' && wasUpdate) {
     forgetTools(known);
     known.former = new Set();
     state.due = true;

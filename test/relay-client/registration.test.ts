@@ -155,6 +155,26 @@ test.each<[string, JsonObject | undefined]>([
   },
 );
 
+test('a relay that says of each registration that it has none is not asked for ever', async () => {
+  const { registration, asked, settled, set, answer } = world();
+  const refuse = async (): Promise<void> => {
+    asked.at(-1)?.reject(relayClientError('no_tools_registered', '', { status: 409 }));
+    await turn();
+  };
+  set('first', tools('a'));
+  await refuse();
+  expect([asked.length, settled]).toEqual([1, ['first: no_tools_registered']]);
+  set('second', tools('a'));
+  await answer({ toolsRevision: 1 });
+  registration.seen(9, true);
+  set('third', tools('b'));
+  await refuse();
+  await refuse();
+  await refuse();
+  expect(asked.map(({ path }) => path)).toEqual(Array(4).fill('/register-tools'));
+  expect(settled).toEqual(['first: no_tools_registered', 'second', 'third: no_tools_registered']);
+});
+
 test('a tool that was refused is tried again with the next update', async () => {
   const { registration, asked, set, answer } = world();
   set('first', tools('a', 'b'));

@@ -56,7 +56,11 @@ export async function deliverCall(
     delivery = { data: { requestId: id, tool, args, deadline, attempt: next.attempt } };
     return next;
   });
-  return delivery;
+  // The store may have taken longer to store the claim than the call may take.
+  const given: Delivery = delivery as Delivery;
+  return 'data' in given && isTooLate(Number(given.data.deadline), to, now)
+    ? { lost: false }
+    : given;
 }
 
 function isWanted(
@@ -65,9 +69,12 @@ function isWanted(
   to: Recipient,
   now: () => number,
 ): boolean {
-  if (state !== 'open' || epoch > to.epoch) return false;
-  if (!to.isNew() && deadline <= now()) return false;
+  if (state !== 'open' || epoch > to.epoch || isTooLate(deadline, to, now)) return false;
   return epoch < to.epoch || delivered < attempt;
+}
+
+function isTooLate(deadline: number, to: Recipient, now: () => number): boolean {
+  return !to.isNew() && deadline <= now();
 }
 
 /**

@@ -18,9 +18,10 @@ export interface CallDocuments {
   ): Promise<CallDocument | undefined>;
   /**
    * Ends a call that has no waiting caller. The rest of the document shows that the call existed.
+   * @param applies says whether to end the call that is stored. @default always
    * @returns true for the caller that ended an open call
    */
-  end(code: string, id: string): Promise<boolean>;
+  end(code: string, id: string, applies?: (document: CallDocument) => boolean): Promise<boolean>;
   /** Removes a call that has ended. */
   forget(code: string, id: string): Promise<void>;
 }
@@ -54,11 +55,13 @@ export function createCallDocuments(store: RelayStore): CallDocuments {
       (await store.set(code, keys.call(id), JSON.stringify(document), 0)) !== undefined,
     read: async (code, id) => (await find(code, id))?.document,
     change,
-    async end(code, id) {
+    async end(code, id, applies = () => true) {
       let wasOpen = false;
-      await change(code, id, ({ args: _args, answer: _answer, ...rest }) => {
-        wasOpen = rest.state === 'open';
-        return rest.state === 'ended' ? undefined : { ...rest, state: 'ended' };
+      await change(code, id, (document) => {
+        const { args: _args, answer: _answer, ...rest } = document;
+        const ends = rest.state !== 'ended' && applies(document);
+        wasOpen = ends && rest.state === 'open';
+        return ends ? { ...rest, state: 'ended' } : undefined;
       });
       return wasOpen;
     },

@@ -1,7 +1,7 @@
 /** What the calls of a node work with, and the state that they share. */
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import type { Hub } from '../hub.ts';
-import { type LogRecord, logKeep } from '../ports/documents.ts';
+import { type CallDocument, type LogRecord, logKeep } from '../ports/documents.ts';
 import type { RelaySettings } from '../settings.ts';
 import type { CallDocuments } from './call-documents.ts';
 
@@ -41,13 +41,17 @@ export async function tellApplication(
   }
 }
 
-/** Ends a call. The application gets `reason` if the call was still open. */
+/**
+ * Ends a call. The application gets `reason` if the call was still open.
+ * @param applies says whether to end the call that is stored. @default always
+ */
 export async function endCall(
   parts: CallParts,
   code: string,
   id: string,
   reason: string,
+  applies?: (document: CallDocument) => boolean,
 ): Promise<void> {
-  if (await parts.documents.end(code, id))
+  if (await parts.documents.end(code, id, applies))
     await tellApplication(parts, code, { kind: 'cancel', id, reason });
 }

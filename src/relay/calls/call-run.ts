@@ -1,7 +1,7 @@
 /** Runs one call at the application. This is the body of a relayed tool's executor. */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import { connectionFault, isFault } from '../../surfaces/shared/executor-fault.ts';
-import type { CallDocument } from '../ports/documents.ts';
+import type { CallDocument, LogRecord } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import { outcomeOf } from './call-outcome.ts';
 import { type CallParts, endCall, tellApplication } from './call-parts.ts';
@@ -39,7 +39,7 @@ export async function runCall(
     // than the call may take, it must not be delivered any more. If this node is leaving, another
     // node continues the call, so it is delivered.
     if (isNew && (state.leaving || !signal.aborted))
-      await tellApplication(parts, code, { kind: 'call', id, attempt: 1 });
+      await announce(parts, code, { kind: 'call', id, attempt: 1 }, signal);
     wait = waitForAnswer({
       code,
       id,
@@ -48,7 +48,7 @@ export async function runCall(
       leaseMs,
       signal,
       sentAway: () => state.draining,
-      again: (attempt) => tellApplication(parts, code, { kind: 'call', id, attempt }),
+      again: (attempt) => announce(parts, code, { kind: 'call', id, attempt }, signal),
     });
     // The answer may have arrived before the wait began.
     if (!isNew || woken) wait.look();
@@ -66,6 +66,34 @@ export async function runCall(
       endCall(parts, code, id, reasonOf(signal)).catch((error: unknown) =>
         parts.settings.logger.warn({ err: faultOf(error) }, 'relay: a call could not be closed'),
       );
+  }
+}
+
+/**
+ * Adds the entry of a call to the application's log. The store may take longer for that than the
+ * call may take. The call is then ended at once, even if its result is not stored yet, so that the
+ * late entry is not delivered.
+ */
+async function announce(
+  parts: CallParts,
+  code: string,
+  entry: Extract<LogRecord, { kind: 'call' }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, attempt } = entry;
+  // A call that was delivered, or even answered, is left to the node that stores its result.
+  const isUndelivered = (document: CallDocument): boolean =>
+    document.state === 'open' && document.attempt < attempt;
+  const onAbort = (): void => {
+    if (parts.state.leaving) return;
+    // If the store fails here, the call is ended again when its result is stored.
+    endCall(parts, code, id, reasonOf(signal), isUndelivered).catch(() => {});
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await tellApplication(parts, code, entry);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

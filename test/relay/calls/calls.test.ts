@@ -47,6 +47,7 @@ const documentOf = async (
   return stored && (JSON.parse(stored.value) as CallDocument);
 };
 const timeout = () => new DOMException('late', 'TimeoutError');
+const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a call', () => {
   test('is settled by the answer of the application, on any node, and leaves nothing of itself', async () => {
@@ -106,6 +107,53 @@ describe('a call', () => {
     expect(entries.map(({ value }) => JSON.parse(value).kind)).not.toContain('call');
     expect(asked.settled).toHaveLength(1);
     expect((await documentOf(session))?.state).toBe('ended');
+  });
+
+  test.each([
+    ['its own', false],
+    ['one that another node may have to finish', true],
+  ])('that ends while its entry is being stored is not delivered (%s)', async (_, isKept) => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    const application = await listen(one, session);
+    if (isKept) one.calls.keep(session.code, 'c');
+    now.ports.holdUp('append', () => delay(2_000));
+    const asked = ask(one, session);
+    await pass(10);
+    asked.abort(timeout());
+    await pass(3_000);
+    expect(application.of('tool-request')).toEqual([]);
+    expect(asked.settled).toHaveLength(1);
+    expect((await documentOf(session))?.state).toBe('ended');
+  });
+
+  test('that ends while the entry of its second delivery is being stored has only the first', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    const application = await listen(one, session);
+    one.calls.keep(session.code, 'c');
+    const asked = ask(one, session);
+    await pass(10);
+    now.ports.holdUp('append', () => delay(2_000));
+    await pass(leaseMs * 1.5);
+    asked.abort(timeout());
+    await pass(3_000);
+    expect(application.of('tool-request').map(({ data }) => data.attempt)).toEqual([1]);
+    expect(application.of('tool-cancel')).toMatchObject([{ data: { reason: 'timeout' } }]);
+  });
+
+  test('that is claimed for a connection only after its deadline is not delivered', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    const application = await listen(one, session);
+    const asked = ask(one, session, 'c', { deadline: Date.now() + 1_000 });
+    // The claim is the second write; the first one stores the call.
+    now.ports.holdUp('set', () => now.ports.holdUp('set', () => delay(2_000)));
+    await pass(3_000);
+    expect(application.of('tool-request').filter(({ data }) => data.attempt === 1)).toEqual([]);
+    asked.abort(timeout());
+    await pass(10);
+    expect(asked.settled).toHaveLength(1);
   });
 
   test('is settled without any wake: by a heartbeat and a quarter of a lease', async () => {
