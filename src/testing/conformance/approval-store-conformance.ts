@@ -184,8 +184,9 @@ const rules: PortRuleBodies<ApprovalStore> = {
   },
   'a record comes back as the JSON it was': async (store) => {
     const more = JSON.parse(
-      '{"input":{"__proto__":{"a":1},"constructor":null,"":[],"nested":[[{}],[0,-1,1.5,1e21,true,false]],"text":"\\u0000\\u2028\\r\\n\\"\\\\","\\ud83e\\uddf0":"\\u00e9 ' +
-        'e\\u0301"},"extra":null}',
+      '{"input":{"__proto__":{"a":1},"constructor":null,"":[],' +
+        '"nested":[[{}],[0,-1,1.5,1e21,true,false]],' +
+        '"text":"\\u0000\\u2028\\r\\n\\"\\\\","\\ud83e\\uddf0":"\\u00e9 e\\u0301"},"extra":null}',
     ) as JsonObject;
     const kept = record('one', 's', more);
     await store.put(kept);
