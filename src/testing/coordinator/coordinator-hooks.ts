@@ -221,7 +221,9 @@ function mergeInjections(injections: readonly HookResult[]): HookResult | undefi
   };
 }
 
-/** The promise's value, or `'late'`. `ask` never rejects, so nothing is left to go unhandled. */
+/**
+ * The promise's value, or `'late'`. `ask` never rejects, so there can be no unhandled rejection.
+ */
 async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | 'late'> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
