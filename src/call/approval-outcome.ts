@@ -5,9 +5,9 @@ import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import { scrubText } from './call-secrets.ts';
 import { reportFault } from './report-fault.ts';
+import { shownNameOf } from './shown-name.ts';
 import { keepStanding } from './standing-grants.ts';
 import type { Outcome } from './step.ts';
-import { toldName } from './told-name.ts';
 
 /** Acts on an answer: lets the call continue, replaces its input, adds a grant, or rejects. */
 export function takeAnswer(call: FoundCall, approvalId: string, answer: ReadAnswer): Outcome {
@@ -64,9 +64,9 @@ export function rejected(
   return toolError(
     'approval_denied',
     said === undefined
-      ? `The call to \`${toldName(call)}\` was not approved${why}. Do not retry it; ask the user ` +
+      ? `The call to \`${shownNameOf(call)}\` was not approved${why}. Do not retry it; ask the user ` +
           'how to proceed.'
-      : `The call to \`${toldName(call)}\` was not approved: ${said}`,
+      : `The call to \`${shownNameOf(call)}\` was not approved: ${said}`,
     { reason },
   );
 }
@@ -92,7 +92,7 @@ export function timedOut(call: Call, approvalId: string): ToolError {
     session.emit('approval:denied', { toolName, callId, approvalId, reason: 'timeout' });
   return toolError(
     'approval_timeout',
-    `No one answered the approval request for \`${toldName(call)}\` in time.`,
+    `No one answered the approval request for \`${shownNameOf(call)}\` in time.`,
     { reason: 'timeout' },
   );
 }

@@ -110,14 +110,14 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
     shown === undefined || secrets === undefined
       ? shown?.value
       : scrubStrings(shown.value, secrets, budget);
-  const told = {
+  const published = {
     ...(JSON.parse(JSON.stringify(rest)) as JsonObject),
     input: objectOf(input),
     title: scrubText(call, title),
     ...(message === undefined ? {} : { message: scrubText(call, message) }),
     hiddenFields: isJsonObject(input) ? (shown as Shown).fields : [''],
   };
-  session.emit('approval:required', { request: deepFreeze(told) });
+  session.emit('approval:required', { request: deepFreeze(published) });
 }
 
 /** A frozen copy, since readers may keep it. An input that is hidden as a whole becomes `{}`. */

@@ -3,7 +3,7 @@
  * input. A function that throws, takes too long or answers no JSON denies the call.
  */
 import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { isThenable } from '../maybe-promise.ts';
+import { ignoreRejection, isThenable } from '../maybe-promise.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { ReadAttributes } from '../tool/attributes.ts';
 import { freshParse } from './fresh-parse.ts';
@@ -42,10 +42,17 @@ function askAll(
   input: unknown,
 ): readonly Answer[] | Promise<readonly Answer[]> {
   const context = call.info();
-  const answers = [...wanted].map(([path, { segments, ask }]): Answer => {
-    const value = valueAt(input, segments, 0);
-    return [path, value === undefined ? undefined : ask(value, context)];
-  });
+  const answers: Answer[] = [];
+  try {
+    for (const [path, { segments, ask }] of wanted) {
+      const value = valueAt(input, segments, 0);
+      answers.push([path, value === undefined ? undefined : ask(value, context)]);
+    }
+  } catch (error) {
+    // The call is denied for this error. What the others may reject with later adds nothing.
+    for (const [, answer] of answers) ignoreRejection(answer);
+    throw error;
+  }
   if (!answers.some(([, answer]) => isThenable(answer))) return answers;
   return Promise.all(answers.map(async ([path, answer]): Promise<Answer> => [path, await answer]));
 }

@@ -16,8 +16,8 @@ import {
 } from '../state/counters.ts';
 import { deliver } from '../state/deliver.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
+import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
-import { postedResult, toldError } from './told-result.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -209,7 +209,7 @@ function tell(call: Call, result: ToolResult): void {
     session.emit('tool:error', {
       toolName,
       callId,
-      error: toldError(call.extra?.unmasked ?? error),
+      error: copiedError(call.extra?.unmasked ?? error),
       status,
       durationMs,
     });

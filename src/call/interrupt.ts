@@ -4,8 +4,8 @@ import { type ToolError, toolError } from '../errors.ts';
 import type { Call } from '../state/call.ts';
 import type { CallControl } from '../state/call-control.ts';
 import { failCall } from './end-call.ts';
+import { shownNameOf } from './shown-name.ts';
 import { callChild } from './spine.ts';
-import { toldName } from './told-name.ts';
 
 function stop(call: Call, error: ToolError, reason: unknown): void {
   if (call.ended) return;
@@ -21,9 +21,9 @@ export const interrupts: CallControl = {
     const seconds = (idleMs ?? call.timeoutMs) / 1000;
     const message =
       idleMs === undefined
-        ? `\`${toldName(call)}\` timed out after ${seconds}s. It may have run; check before you ` +
+        ? `\`${shownNameOf(call)}\` timed out after ${seconds}s. It may have run; check before you ` +
           'call it again.'
-        : `\`${toldName(call)}\` timed out after ${seconds}s without progress. It may have run; ` +
+        : `\`${shownNameOf(call)}\` timed out after ${seconds}s without progress. It may have run; ` +
           'check before you call it again.';
     stop(
       call,

@@ -4,7 +4,7 @@ import { type ToolError, toolError } from '../errors.ts';
 import { copyJson } from '../json.ts';
 import type { ResultMetadata } from '../result.ts';
 import type { Call } from '../state/call.ts';
-import { toldName } from './told-name.ts';
+import { shownNameOf } from './shown-name.ts';
 
 /** Deepest nesting of an output. */
 export const maxOutputDepth = 512;
@@ -45,7 +45,7 @@ export function snapshotOf(call: Call, value: unknown, maxChars?: number): Shape
       ok: false,
       error: toolError(
         'invalid_output',
-        `${place} of \`${toldName(call)}\` cannot be returned: ${copy.message}. The tool may ` +
+        `${place} of \`${shownNameOf(call)}\` cannot be returned: ${copy.message}. The tool may ` +
           'have run.',
         {
           reason: copy.fault === 'not_json' ? 'not_json' : 'output_too_large',

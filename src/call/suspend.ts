@@ -13,8 +13,8 @@ import { announceQuestion, requestFor } from './approval-question.ts';
 import { defaultMaxPending } from './ask-approver.ts';
 import { pendingOf } from './pending-approvals.ts';
 import { reportFault } from './report-fault.ts';
+import { shownNameOf } from './shown-name.ts';
 import type { Outcome } from './step.ts';
-import { toldName } from './told-name.ts';
 
 /** Stores the call, gives the token to the host alone, and ends the call as pending. */
 export async function suspend(
@@ -58,7 +58,7 @@ export async function suspend(
   }
   return toolError(
     'approval_pending',
-    `The call to \`${toldName(call)}\` is waiting for a person's approval. Do not retry it; ` +
+    `The call to \`${shownNameOf(call)}\` is waiting for a person's approval. Do not retry it; ` +
       'continue with other work, or stop and say that it is waiting.',
     { reason: 'approval_required' },
   );

@@ -19,9 +19,9 @@ export function thrownError(call: FoundCall, thrown: unknown): ToolError {
   let message = '';
   try {
     // Read once: a getter may return something else the next time.
-    const told: unknown =
+    const given: unknown =
       typeof thrown === 'object' ? (thrown as { message?: unknown }).message : thrown;
-    if (typeof told === 'string') message = told;
+    if (typeof given === 'string') message = given;
   } catch {
     // Null, or an error whose getters throw, has no message.
   }

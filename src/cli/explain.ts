@@ -1,4 +1,4 @@
-/** `explain`: tells what would happen to a call, with the code that decides real calls. */
+/** `explain`: shows what would happen to a call, using the code that decides about real calls. */
 import type { Explanation, JsonObject, JsonValue } from '../index.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
@@ -8,9 +8,9 @@ import { readInput } from './read-json.ts';
 export const explain: Command = {
   name: 'explain',
   usage: 'NAME [--input JSON|@FILE|-]',
-  summary: 'tell what would happen to a call, without running it',
+  summary: 'show what would happen to a call, without running it',
   notes: [
-    'Without --input, it tells only what does not depend on the input.',
+    'Without --input, it shows only what does not depend on the input.',
     'The exit code is 0 even if the call would be refused, and 1 for a tool that does not exist.',
   ],
   options: [...worldOptions, 'input'],
@@ -56,11 +56,11 @@ function textOf(name: string, explanation: Explanation): string {
     rows.push(['code', code]);
   // A single step that decides is already shown by the rows above.
   const [only] = steps;
-  const told =
+  const isShownAbove =
     steps.length === 1 &&
     only !== undefined &&
     (only.message !== undefined || only.effect !== undefined);
-  const said = told ? [] : steps.map(stepText);
+  const said = isShownAbove ? [] : steps.map(stepText);
   return [
     printable(name),
     ...columns(rows, '  '),

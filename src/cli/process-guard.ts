@@ -10,7 +10,7 @@ import { isValidating } from './validate/validate-process-guard.ts';
 /** The guard of a process, until the process ends. */
 export interface RunGuard {
   /** Whether any line was shown. */
-  readonly told: boolean;
+  readonly hasFaults: boolean;
   /** Waits until Node has reported the rejections of the last turns. */
   settled(): Promise<void>;
   /** Ends the process with this code, whatever listeners of its `exit` event do. */
@@ -24,16 +24,16 @@ type Exit = (code?: number | string | null) => never;
 type Ending = Omit<NodeJS.Process, 'exit'> & { exit: Exit; reallyExit: Exit };
 
 /** Maximum lines that are shown, since a timer may throw for ever. */
-const mostTold = 10;
+const maxShown = 10;
 
 /**
  * Starts to guard a process. A call to `process.exit` by other code is shown, and throws. Unhandled
  * rejections and uncaught exceptions are shown, unless `validate` is running, which has them in its
  * report. A process that ends without {@link RunGuard.leave} ends with 1. Longer than 60 lines,
  * since its listeners share the count of lines and the process's own functions.
- * @param tell Shows one line.
+ * @param show Shows one line.
  */
-export function guardRun(host: NodeJS.Process, tell: (line: string) => void): RunGuard {
+export function guardRun(host: NodeJS.Process, show: (line: string) => void): RunGuard {
   const process = host as unknown as Ending;
   const exit: Exit = process.exit.bind(host);
   const reallyExit: Exit = process.reallyExit.bind(host);
@@ -42,8 +42,8 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
   let count = 0;
   const fault = (line: string): void => {
     count++;
-    if (count <= mostTold) tell(line);
-    else if (count === mostTold + 1) tell('More of these are not shown.');
+    if (count <= maxShown) show(line);
+    else if (count === maxShown + 1) show('More of these are not shown.');
   };
   const refuse =
     (name: string): Exit =>
@@ -65,7 +65,7 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
     fault(`${what}: ${textOf(thrown)}${place === undefined ? '' : ` (${place})`}`);
   };
   const unanswered = (): void => {
-    tell('The command ended without an answer.');
+    show('The command ended without an answer.');
     reallyExit(1);
   };
   process.exit = refuse('process.exit');
@@ -76,7 +76,7 @@ export function guardRun(host: NodeJS.Process, tell: (line: string) => void): Ru
   host.on('unhandledRejection', stray('Unhandled rejection'));
   host.on('uncaughtException', stray('Uncaught exception'));
   return {
-    get told() {
+    get hasFaults() {
       return count > 0;
     },
     async settled() {

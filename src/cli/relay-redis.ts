@@ -31,16 +31,16 @@ export async function openRelayRedis(url: string, io: CliIo, screen: Screen): Pr
     throw failure(packageFault('ioredis', '`--redis` needs', error).message);
   });
   const client = new Redis(url, { autoResendUnfulfilledCommands: false, lazyConnect: true });
-  let told = '';
+  let lastCode = '';
   client.on('error', (error: unknown) => {
     // A failure is shown again only if another one or a connection came between, because ioredis
     // retries for ever.
     const code = String((error as { code?: unknown }).code ?? 'error');
-    if (code !== told) screen.note(`warning: Redis: ${code}`);
-    told = code;
+    if (code !== lastCode) screen.note(`warning: Redis: ${code}`);
+    lastCode = code;
   });
   client.on('ready', () => {
-    told = '';
+    lastCode = '';
   });
   try {
     await untilInterrupted(client.connect(), io.signal);

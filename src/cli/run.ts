@@ -32,7 +32,8 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
   const stalled = (): void =>
     interrupt.abort(
       failure(
-        'The set-up of a module, or a tool, never finished, and nothing is left to wait for.',
+        'The set-up of a module, or a tool, never finished, and nothing is left that could ' +
+          'wake it up.',
       ),
     );
   onInterrupt(host, lifeline, interrupted);
@@ -58,5 +59,5 @@ export async function run(host: NodeJS.Process, lifeline?: number): Promise<neve
   await writeOut(stderr, '').catch(() => {});
   // A handler that never settles, or a connection that a module has opened, must not keep a
   // finished run alive.
-  return guard.leave(exit === 0 && guard.told ? 1 : exit);
+  return guard.leave(exit === 0 && guard.hasFaults ? 1 : exit);
 }

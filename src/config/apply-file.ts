@@ -187,8 +187,8 @@ function checkNoHeirs(
     if (parent !== undefined)
       throw new MisuseError(
         'invalid_file',
-        `${path}:1:1: the profile \`${parent}\` is gone or cannot be loaded, but \`${id}\` ` +
-          'extends it; nothing was changed',
+        `${path}:1:1: the profile \`${parent}\` was removed or cannot be loaded, but ` +
+          `\`${id}\` extends it; nothing was changed`,
       );
   }
 }

@@ -89,7 +89,7 @@ export function dryRun(
         'tools',
         entry,
         name,
-        tools.has(definition.name) ? `the file has a tool \`${definition.name}\` already` : reason,
+        tools.has(definition.name) ? `the file already has a tool \`${definition.name}\`` : reason,
       );
     else tools.set(definition.name, { definition, identity: prepared.identity });
   }
@@ -145,7 +145,7 @@ function tryProfile(
     const parent = outside(id);
     if (parent === undefined) return undefined;
     for (const grand of parentsOf(parent)) {
-      if (grand === profile.id) return `\`extends\` leads back to itself: \`${id}\` extends it`;
+      if (grand === profile.id) return `\`extends\` forms a circle: \`${id}\` extends it`;
       const reason = bring(grand);
       if (reason !== undefined) return reason;
     }

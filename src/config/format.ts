@@ -26,9 +26,12 @@ const approval = oneOf(
   [
     z.boolean(),
     strict({
-      title: text.describe('The question.'),
-      message: z.string().optional().describe('More about it.'),
-      risk: z.enum(['low', 'medium', 'high']).optional().describe('How bad a wrong yes would be.'),
+      title: text.describe('The question to the reviewer.'),
+      message: z.string().optional().describe('Further text below the question.'),
+      risk: z
+        .enum(['low', 'medium', 'high'])
+        .optional()
+        .describe('How much harm a wrong approval could do.'),
     }),
   ],
   'true, false or { title, message?, risk? }',
@@ -36,9 +39,9 @@ const approval = oneOf(
 
 const factRule = exactlyOne(
   {
-    fact: text.describe('Name of a session fact.'),
-    equals: scalar.optional().describe('The value that it must have.'),
-    in: oneOrMore.optional().describe('The values of which it must have one.'),
+    fact: text.describe('The name of a session fact.'),
+    equals: scalar.optional().describe('The value that the fact must have.'),
+    in: oneOrMore.optional().describe('The values of which the fact must have one.'),
   },
   ['equals', 'in'],
 );
@@ -51,7 +54,7 @@ export const spellings = [
 
 /** One entry of `tools`. */
 export const toolEntry = strict({
-  name: text.describe("The tool's name; what models, profiles and rules know it by."),
+  name: text.describe("The tool's name, by which models, profiles and rules refer to it."),
   description: text
     .optional()
     .describe(
@@ -64,75 +67,94 @@ export const toolEntry = strict({
   ),
   function: text
     .optional()
-    .describe('The export to use. Default: the export named as the tool, then the default export.'),
+    .describe(
+      "The export to use. Default: the export with the tool's name, otherwise the default " +
+        'export.',
+    ),
   parameters: objectSchema
     .optional()
-    .describe('JSON Schema of the input, of type object. Default: { "type": "object" }.'),
-  outputSchema: schema.optional().describe('JSON Schema that outputs must satisfy.'),
+    .describe('The JSON Schema of the input, of type object. Default: { "type": "object" }.'),
+  outputSchema: schema.optional().describe('The JSON Schema that outputs must satisfy.'),
   requires_approval: approval.optional().describe('The same as requiresApproval.'),
   requiresApproval: approval
     .optional()
-    .describe('A person must say yes before each call: true, or the question. Default: false.'),
+    .describe(
+      'Whether a reviewer must approve each call: true, or the question to ask. Default: false.',
+    ),
   timeout: z
     .number()
     .gt(0)
     .lte(longestTimerMs / 1_000)
     .optional()
     .describe(
-      'SECONDS that the handler may run. Default: what the registry gives, 120 unless set.',
+      "The time limit of the handler, in SECONDS. Default: the registry's limit, which is " +
+        '120 unless set.',
     ),
   timeoutMs: milliseconds
     .optional()
-    .describe('Milliseconds that the handler may run; instead of timeout.'),
+    .describe('The time limit of the handler, in milliseconds. Use this or timeout.'),
   idleTimeoutMs: milliseconds
     .optional()
-    .describe('Milliseconds without progress after which a call times out. Off unless set.'),
-  category: z.string().optional().describe("The host's own grouping; no gate reads it."),
-  title: z.string().optional().describe('A name for people.'),
+    .describe('Milliseconds without progress after which a call times out. Default: off.'),
+  category: z
+    .string()
+    .optional()
+    .describe("A group of the host's choice. It has no effect on calls."),
+  title: z.string().optional().describe('The name that people are shown.'),
   version: z
     .string()
     .optional()
-    .describe("The tool's own version, a string: quote it. A new one voids grants of the old."),
-  tags: texts.optional().describe('Labels that rules can name.'),
+    .describe(
+      "The tool's own version. It is a string, so quote it. A new version voids the grants of " +
+        'the old one.',
+    ),
+  tags: texts.optional().describe('Labels that rules can match.'),
   annotations: annotations
     .optional()
-    .describe('Hints that rules and surfaces read. Each is false unless given.'),
+    .describe('Hints that rules and surfaces read. Default of each: false.'),
   requires: z
     .array(factRule)
     .optional()
     .describe('Session facts that must hold for the tool to be available.'),
-  provides: texts.optional().describe('Facts that the tool can bring about.'),
+  provides: texts.optional().describe('Facts that the tool can establish.'),
   uses: texts.optional().describe('Tools that the handler may call.'),
   events: texts.optional().describe('Names of the events that the handler may send.'),
   exposure: z
     .enum(['model', 'internal'])
     .optional()
-    .describe('internal: never listed, callable through uses alone. Default: model.'),
+    .describe(
+      'An internal tool is never listed, and only tools that name it in uses can call it. ' +
+        'Default: model.',
+    ),
   parallelSafe: z
     .boolean()
     .optional()
-    .describe('Whether a batch may run it beside others. Default: annotations.readOnly.'),
+    .describe(
+      'Whether a batch may run it in parallel with other calls. Default: annotations.readOnly.',
+    ),
   resourceKey: z.string().optional().describe('Calls with the same key never overlap.'),
   maxConcurrency: count
     .optional()
-    .describe('Calls at once, over all sessions. No bound unless set.'),
+    .describe('Maximum number of simultaneous calls, over all sessions. Default: no limit.'),
   maxOutputChars: count
     .optional()
-    .describe('Budget of the output that the model sees, in characters. No bound unless set.'),
+    .describe(
+      'Maximum length of the output that the model sees, in characters. Default: no limit.',
+    ),
   outputStrategy: z
     .enum(['head', 'head_tail'])
     .optional()
-    .describe('Which end is kept when output is cut. Default: head.'),
+    .describe('Which end of an output is kept if it is cut. Default: head.'),
   policy: strict({
     knobs: objectSchema
       .optional()
       .describe(
-        'JSON Schema of the settings that profiles may give this tool; the handler reads them ' +
-          'as context.knobs.',
+        'The JSON Schema of the settings that profiles can give this tool. The handler reads ' +
+          'them as context.knobs.',
       ),
   })
     .optional()
-    .describe("The tool's settings in profiles."),
+    .describe('The settings that profiles can give this tool.'),
 }).meta({
   id: 'Tool',
   title: 'Tool',
@@ -141,32 +163,41 @@ export const toolEntry = strict({
 });
 
 const profileTool = strict({
-  name: text.describe("A tool's registered name."),
+  name: text.describe("The tool's registered name."),
   optional: z
     .boolean()
     .optional()
-    .describe('Left out where it is not registered, instead of refused. Default: false.'),
+    .describe(
+      'Whether the tool may be missing from the registry. Without this, a missing tool is an ' +
+        'error. Default: false.',
+    ),
   knobs: values
     .optional()
-    .describe("Settings of the tool's own policy; merged key by key over a parent's."),
+    .describe("Settings for the tool. They override a parent's settings key by key."),
   requiresApproval: z
     .literal(true)
     .optional()
-    .describe('A profile can demand approval; it cannot lift it.'),
-  timeoutMs: milliseconds.optional().describe('Milliseconds that the handler may run.'),
+    .describe(
+      'Whether a reviewer must approve each call. A profile can add this requirement but not ' +
+        'remove it.',
+    ),
+  timeoutMs: milliseconds.optional().describe('The time limit of the handler, in milliseconds.'),
   maxOutputChars: count
     .optional()
-    .describe('Budget of the output that the model sees, in characters.'),
+    .describe('Maximum length of the output that the model sees, in characters.'),
 });
 
 /** One entry of `profiles`; its key is its id. */
 export const profileEntry = strict({
   extends: oneOf([text, texts.min(1)], 'the id of a profile or a list of ids')
     .optional()
-    .describe('Profiles that this one starts from, first to last.'),
+    .describe('The profiles that this one extends. A later profile overrides an earlier one.'),
   default: effect
     .optional()
-    .describe('Speaks where no rule or policy does. The strictest of registry and profile holds.'),
+    .describe(
+      "The decision if no rule or policy decides. The stricter of the registry's and the " +
+        "profile's applies.",
+    ),
   tools: oneOf(
     [
       z.array(oneOf([text, profileTool], 'a name or { name, knobs?, … }')),
@@ -176,42 +207,44 @@ export const profileEntry = strict({
   )
     .optional()
     .describe(
-      'A list of names or { name, … }, or a map of names to knobs. May be left out beside ' +
-        'extends alone.',
+      'A list of names or { name, … }, or a map of names to knobs. Optional only together ' +
+        'with extends.',
     ),
   rules: z
     .array(ruleEntry)
     .optional()
-    .describe("Judged after the registry's; a parent's are kept."),
+    .describe("Rules that apply after the registry's. The rules of parents apply too."),
   limits: strict({
-    callsPerMinute: count.optional().describe('No limit unless set.'),
+    callsPerMinute: count
+      .optional()
+      .describe('Maximum number of calls in a minute. Default: no limit.'),
     maxConcurrentCalls: count
       .optional()
-      .describe('Calls at once in a session. No limit unless set.'),
+      .describe('Maximum number of simultaneous calls in a session. Default: no limit.'),
     maxQueuedCalls: z
       .int()
       .gte(0)
       .optional()
-      .describe('Calls that may wait for a slot. Default: 1000.'),
+      .describe('Maximum number of calls that wait for a slot. Default: 1000.'),
     queueTimeoutMs: count
       .lte(longestTimerMs)
       .optional()
-      .describe('Milliseconds that a call may wait for a slot. Default: 30000.'),
+      .describe('How long a call may wait for a slot, in milliseconds. Default: 30000.'),
     maxPendingApprovals: z
       .int()
       .gte(0)
       .optional()
-      .describe('Calls that may wait for a person. Default: 20.'),
+      .describe('Maximum number of calls that wait for approval. Default: 20.'),
     loopGuard: oneOf([count, z.literal(false)], 'a whole number from 1, or false')
       .optional()
-      .describe('Identical calls in a row that are let through. Off unless set.'),
-    maxInputBytes: count.optional().describe('Bytes of one input. Default: 1 MB.'),
+      .describe('Maximum number of identical calls in a row. Default: off.'),
+    maxInputBytes: count.optional().describe('Maximum size of an input, in bytes. Default: 1 MB.'),
     maxOutputChars: count
       .optional()
-      .describe('Budget of each output, in characters. No limit unless set.'),
+      .describe('Maximum length of an output, in characters. Default: no limit.'),
   })
     .optional()
-    .describe('Limits of its sessions.'),
+    .describe('Limits for the sessions of this profile.'),
 }).meta({
   id: 'Profile',
   title: 'Profile',
@@ -224,18 +257,18 @@ export const profileEntry = strict({
  * others.
  */
 export const fileFormat = strict({
-  $schema: z.string().optional().describe('Address of the JSON Schema, for editors.'),
+  $schema: z.string().optional().describe('The address of the JSON Schema, for editors.'),
   tools: z.array(toolEntry).nullish().describe('Tools whose handlers are functions of modules.'),
-  profiles: z.record(text, profileEntry).nullish().describe('Profiles by their ids.'),
+  profiles: z.record(text, profileEntry).nullish().describe('Profiles by id.'),
   rules: z
     .array(ruleEntry)
     .nullish()
-    .describe('Rules of the registry: they hold for every session.'),
+    .describe('Rules of the registry, which apply to every session.'),
 }).meta({
   title: 'host-tools',
   description:
-    'Tools, profiles and rules for a registry of host-tools. The file names code that is run: ' +
-    'treat it as code.',
+    'Tools, profiles and rules for a registry of host-tools. The file names modules whose ' +
+    'code runs, so treat the file itself as code.',
 });
 
 /** The keys at the top level of a file. */

@@ -65,7 +65,7 @@ async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_, reject) => {
     const tooLong = new Error(
-      `it is still loading after ${limitMs / 1_000} s; what takes long belongs into the handler`,
+      `it is still loading after ${limitMs / 1_000} s; move slow work into the handler`,
     );
     timer = setTimeout(reject, limitMs, tooLong);
   });
@@ -122,9 +122,9 @@ export function causeText(error: unknown): string {
   try {
     const message = error instanceof Error ? error.message : String(error);
     const [line = ''] = message.split('\n', 1);
-    return line === '' ? 'it threw without saying why' : line;
+    return line === '' ? 'it threw something without a message' : line;
   } catch {
-    return 'it threw without saying why';
+    return 'it threw something without a message';
   }
 }
 

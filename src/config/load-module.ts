@@ -136,7 +136,8 @@ async function runSetUp(
     tellFault(registry, error, { module: module.path }, 'the set-up of a module failed');
     throw refused(
       module,
-      `its set-up failed: ${faultText(error, module.path)}; what it had registered is gone again`,
+      `its set-up failed: ${faultText(error, module.path)}; everything it had registered was ` +
+        'removed again',
       error,
     );
   }

@@ -122,7 +122,7 @@ function prepare(entry: RawEntry): PreparedProfile {
       id,
       reason:
         'expected `tools`, a list of tools or a map of names to knobs; only a profile that ' +
-        'extends another may leave it out',
+        'extends another can omit it',
     };
   const list = Array.isArray(tools)
     ? tools

@@ -94,7 +94,7 @@ function* tokensOf(text: string, yaml: typeof Yaml): Generator<Yaml.CST.Token, v
 }
 
 function messageOf({ code, message }: Yaml.YAMLParseError | Yaml.YAMLWarning): string {
-  return code === 'TAG_RESOLVE_FAILED' ? `${message}; write plain values, without tags` : message;
+  return code === 'TAG_RESOLVE_FAILED' ? `${message}; write plain values without tags` : message;
 }
 
 class Walk {
@@ -112,7 +112,7 @@ class Walk {
   node(node: unknown, at: number, depth: number): ParsedText {
     const { isAlias, isMap, isScalar, isSeq } = this.#yaml;
     if (++this.#values > maxValues)
-      throw new TextFault(at, `more than ${maxValues} values, each use of an alias counted anew`);
+      throw new TextFault(at, `more than ${maxValues} values, counting each use of an alias`);
     if (node === null || node === undefined) return { value: null, place: { at } };
     if (isAlias(node)) {
       const target = this.#anchors.get(node.source);
@@ -124,7 +124,7 @@ class Walk {
       if (this.#open.has(target))
         throw new TextFault(
           startOf(node, at),
-          `the alias \`*${node.source}\` stands in what it names`,
+          `the alias \`*${node.source}\` is used inside the value that it refers to`,
         );
       return this.node(target, at, depth);
     }
@@ -164,7 +164,7 @@ class Walk {
   #key(node: unknown, at: number): string {
     const key = this.#yaml.isAlias(node) ? this.#anchors.get(node.source) : node;
     if (!this.#yaml.isScalar(key) || key.value === null)
-      throw new TextFault(at, 'expected a key that is text');
+      throw new TextFault(at, 'expected a key that is a string');
     const { anchor } = key as { anchor?: string };
     if (anchor !== undefined) this.#anchors.set(anchor, key);
     checkUntagged(key, at);
@@ -172,7 +172,8 @@ class Walk {
     if (key.value === '<<' && key.type === 'PLAIN')
       throw new TextFault(
         at,
-        'merge keys (`<<`) are not read; write the members out, or quote the key if it is meant',
+        'merge keys (`<<`) are not supported; write out the members, or quote the key if ' +
+          'it is an ordinary key',
       );
     if (typeof key.value === 'string') return key.value;
     return typeof key.source === 'string' ? key.source : String(key.value);
@@ -189,7 +190,7 @@ class Walk {
 
 function scalarOf({ value }: Yaml.Scalar, at: number): unknown {
   if (typeof value === 'number' && !Number.isFinite(value))
-    throw new TextFault(at, `${value} is no JSON number`);
+    throw new TextFault(at, `${value} is not a JSON number`);
   if (
     value === null ||
     typeof value === 'string' ||
@@ -206,7 +207,7 @@ function checkUntagged(node: unknown, at: number): void {
   if (tag !== undefined)
     throw new TextFault(
       at,
-      `the tag ${shortened(tag)} is not read; write plain values, without tags`,
+      `the tag ${shortened(tag)} is not supported; write plain values without tags`,
     );
 }
 

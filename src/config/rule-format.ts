@@ -12,7 +12,7 @@ import {
 } from './value-formats.ts';
 
 const glob = text.describe(
-  'A glob: `*` is any run of characters, `?` exactly one, nothing else is special.',
+  'A glob: `*` matches any characters, `?` exactly one. No other character is special.',
 );
 const globs = oneOf(
   [glob, z.array(glob).min(1, 'expected at least one glob')],
@@ -85,19 +85,21 @@ function atLeastOne<Shape extends z.ZodRawShape>(
 export const ruleEntry = strict({
   id: text
     .optional()
-    .describe('Names the rule in errors and events. Default: its layer and place.'),
+    .describe('Identifies the rule in errors and events. Default: its layer and position.'),
   effect: effect.describe(
-    'What it says of the calls that it matches. A deny beats an ask, an ask beats an allow.',
+    'The decision for the calls that the rule matches. A deny overrides an ask, an ask ' +
+      'overrides an allow.',
   ),
-  tools: globs.optional().describe('Names of tools, as globs. Default: every tool.'),
+  tools: globs.optional().describe('The names of the tools, as globs. Default: every tool.'),
   tags: oneOf([text, texts.min(1)], 'a tag or a list of tags')
     .optional()
-    .describe('Tools that have any of these tags.'),
+    .describe('Matches tools that have any of these tags.'),
   annotations: annotations
     .meta({ minProperties: 1 })
     .optional()
     .describe(
-      'Tools whose annotations have all of these values; what a tool does not say is false.',
+      'Matches tools whose annotations have all of these values. An annotation that a tool ' +
+        'does not set is false.',
     ),
   source: glob
     .optional()
@@ -119,7 +121,7 @@ export const ruleEntry = strict({
             .string()
             .regex(
               /^[^.]+(?:\.[^.]+)*$/,
-              'expected names joined by dots; the list form takes any key',
+              'expected names joined by dots; for any other key, use the list form',
             ),
           test,
         )
@@ -130,12 +132,12 @@ export const ruleEntry = strict({
   )
     .optional()
     .describe(
-      'Conditions on the input, all of which must hold: dotted paths to a scalar or a test, ' +
-        'or a list of tests with paths as lists.',
+      'Conditions on the input, all of which must hold: a map from dotted paths to a scalar ' +
+        'or a test, or a list of tests whose paths are lists.',
     ),
   reason: z
     .string()
-    .regex(/^[a-z][a-z0-9_]*$/, 'expected lower-case letters, digits and _, a letter first')
+    .regex(/^[a-z][a-z0-9_]*$/, 'expected lower-case letters, digits and _, starting with a letter')
     .optional()
     .describe('Of a deny: its stable reason. Default: denied_by_rule.'),
   shadow: z
@@ -148,7 +150,7 @@ export const ruleEntry = strict({
 }).meta({
   id: 'Rule',
   title: 'Rule',
-  description: 'A decision as data: which calls it matches, and what it says of them.',
+  description: 'A decision as data: the calls that it matches and what happens to them.',
 });
 
 export type RuleEntry = z.infer<typeof ruleEntry>;

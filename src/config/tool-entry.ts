@@ -49,7 +49,7 @@ export async function prepareTool(
         return {
           entry,
           name,
-          reason: `\`${one}\` and \`${other}\` are two spellings of one thing; give one of them`,
+          reason: `\`${one}\` and \`${other}\` are spellings of the same field; use one of them`,
         };
     const module = await importModule(await resolveModule(config.module, dirname(file)), versions);
     const identity = `${module.path}\n${module.version}\n${canonicalJson(config as never)}`;
@@ -102,7 +102,7 @@ function standing(config: ToolEntry, exported: string, definition: AnyTool): Any
   if (beside.length > 0)
     throw new ModuleFault(
       `the export \`${exported}\` is a finished definition: leave out ${beside.join(', ')}, ` +
-        'or export the handler alone',
+        'or export only the handler',
     );
   if (definition.name !== config.name)
     throw new ModuleFault(

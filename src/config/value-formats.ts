@@ -67,11 +67,14 @@ export const annotations = strict({
   readOnly: z
     .boolean()
     .optional()
-    .describe('Changes nothing. Such tools run beside others in a batch.'),
-  destructive: z.boolean().optional().describe('May destroy what cannot be brought back.'),
-  idempotent: z.boolean().optional().describe('Twice is the same as once.'),
+    .describe('Changes nothing. By default, a batch runs such tools in parallel with other calls.'),
+  destructive: z.boolean().optional().describe('May destroy something that cannot be restored.'),
+  idempotent: z
+    .boolean()
+    .optional()
+    .describe('Calling it twice has the same effect as calling it once.'),
   openWorld: z
     .boolean()
     .optional()
-    .describe('Reaches beyond what the host controls, such as the network.'),
+    .describe('Interacts with something that the host does not control, such as the network.'),
 });

@@ -84,7 +84,7 @@ export const errorCodes = {
     mcp: 'isError',
   },
   approval_timeout: {
-    meaning: 'Nobody answered the approval in time.',
+    meaning: 'The approval was not answered in time.',
     retryable: true,
     status: 'rejected',
     http: 408,

@@ -189,8 +189,8 @@ function fill(
 }
 
 /**
- * What a reference leads to. Where that cannot be told, it may be any definition: a secret must not
- * be shown because a schema is odd.
+ * What a reference leads to. If that is not known, it may be any definition: a secret must not be
+ * shown because a schema is odd.
  */
 function targetsOf(
   reference: string,

@@ -36,7 +36,7 @@ interface State {
   readonly commands: RedisCommands;
   readonly listening: Listening;
   connection: Promise<Connection> | undefined;
-  /** The connection was lost, and the listeners have not been told yet. */
+  /** The connection was lost, and the listeners have not been notified yet. */
   interrupted: boolean;
   closed: boolean;
   /** Milliseconds until the next attempt to connect. */

@@ -7,10 +7,10 @@ import { checkDefinition } from '../state/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
 import type { ToolsChange } from '../state/gathered-changes.ts';
 import {
+  notifyOrigin,
   Registration,
   type ToolRegistration,
   type ToolTable,
-  tellOrigin,
 } from '../state/registration.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import { ToolEntry } from '../state/tool-entry.ts';
@@ -113,7 +113,7 @@ export class RegistryTools {
   }
 
   #register(entry: ToolEntry): ToolRegistration {
-    return tellOrigin(new Registration(this.#table, entry), entry);
+    return notifyOrigin(new Registration(this.#table, entry), entry);
   }
 
   /** Replaces the entry of the same name. */

@@ -3,7 +3,7 @@ import { type JsonObject, numberIn } from './json.ts';
 import { failedToolsOf, type RelayFailedTool } from './relay-client-error.ts';
 import { type ToolList, toolDifference } from './tool-list.ts';
 
-/** What the relay knows, as far as its answers tell. */
+/** The tools that the relay knows, according to its answers. */
 export interface KnownTools {
   /** Canonical definitions by name; undefined if the relay has no registration of ours. */
   definitions: ReadonlyMap<string, string> | undefined;
@@ -15,7 +15,7 @@ export interface KnownTools {
   failed: readonly RelayFailedTool[];
 }
 
-/** A request that tells the relay of the tools. */
+/** A request that sends the tools to the relay. */
 export interface ToolsRequest {
   readonly path: '/register-tools' | '/update-tools';
   readonly body: JsonObject;
@@ -66,7 +66,7 @@ export function noteAnswer(known: KnownTools, { tools }: ToolList, answer: JsonO
   known.revision = numberIn(answer, 'toolsRevision');
 }
 
-/** The relay may know anything now, so it must be told everything. */
+/** The relay may know anything now, so everything must be sent again. */
 export function forgetTools(known: KnownTools): void {
   known.former = new Set([...known.former, ...(known.definitions?.keys() ?? [])]);
   known.definitions = undefined;

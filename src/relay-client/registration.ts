@@ -1,4 +1,6 @@
-/** Tells the relay of the application's tools: one request at a time, the newest list first. */
+/**
+ * Registers the application's tools with the relay: one request at a time, the newest list first.
+ */
 import { retryMs } from './backoff.ts';
 import type { RelayHttp } from './http.ts';
 import type { JsonObject } from './json.ts';
@@ -55,7 +57,7 @@ export interface RegistrationWorld {
   readonly plugin: JsonObject;
 }
 
-/** A list that the relay is to be told of. */
+/** A list that must be sent to the relay. */
 interface Update {
   /** Grows from update to update. */
   readonly number: number;
@@ -76,7 +78,7 @@ interface State {
   accepted: Update | undefined;
   /** The updates that are not settled, in order. */
   readonly open: Set<Update>;
-  /** The relay must be told of `latest`. */
+  /** `latest` must be sent to the relay. */
   due: boolean;
   /** A request, or the wait before the next one, is under way. */
   working: boolean;

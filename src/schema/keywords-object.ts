@@ -218,7 +218,7 @@ export function namesCheck(check: Check): Check {
 export function dependentNamesCheck(
   lists: readonly (readonly [name: string, needs: readonly string[]])[],
 ): Check {
-  const told = lists.map(([name]) => `is required where ${JSON.stringify(name)} is given`);
+  const messages = lists.map(([name]) => `is required where ${JSON.stringify(name)} is given`);
   return (value, context) => {
     if (!isObject(value)) return true;
     charge(context, 1 + (lists.length >> 3));
@@ -227,7 +227,7 @@ export function dependentNamesCheck(
       if (!Object.hasOwn(value, name)) continue;
       for (const need of needs)
         if (!Object.hasOwn(value, need))
-          valid = fail(context, told[index] as string, pathSegment(need));
+          valid = fail(context, messages[index] as string, pathSegment(need));
     }
     return valid;
   };

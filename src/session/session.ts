@@ -16,10 +16,10 @@ import { readCallOptions } from '../state/call-options.ts';
 import { checkDefinition } from '../state/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
 import {
+  notifyOrigin,
   Registration,
   type ToolRegistration,
   type ToolTable,
-  tellOrigin,
 } from '../state/registration.ts';
 import { boundSlots } from '../state/session-limits.ts';
 import type { SessionState } from '../state/session-state.ts';
@@ -144,7 +144,7 @@ export class Session<S> implements ToolSession<S> {
     retainExecutor(entry, registry);
     state.gone?.delete(name);
     state.touch('session');
-    return tellOrigin(new Registration(ownTable(state), entry), entry);
+    return notifyOrigin(new Registration(ownTable(state), entry), entry);
   }
 
   setProfile(id: string): void {

@@ -6,13 +6,13 @@ import type { EventHub, EventType } from '../events.ts';
 import { cloneJson, frozenJson, type JsonValue } from '../json.ts';
 
 /** The part of a session that events need: its own listeners and the registry's. */
-interface Told {
+interface Hubs {
   readonly registry: { readonly hub: EventHub };
   readonly hub: EventHub | undefined;
 }
 
 /** Whether the session and the registry together have several listeners for an event. */
-export function isShared({ registry, hub }: Told, type: EventType): boolean {
+export function isShared({ registry, hub }: Hubs, type: EventType): boolean {
   return registry.hub.audience(type) + (hub?.audience(type) ?? 0) > 1;
 }
 
@@ -20,7 +20,7 @@ export function isShared({ registry, hub }: Told, type: EventType): boolean {
  * Copies JSON for an event of this type. The copy is frozen if several listeners will read it. No
  * host code may run between this and {@link deliver}.
  */
-export function copyFor(session: Told, type: EventType, value: JsonValue): JsonValue {
+export function copyFor(session: Hubs, type: EventType, value: JsonValue): JsonValue {
   return isShared(session, type) ? frozenJson(value) : cloneJson(value);
 }
 
@@ -29,7 +29,7 @@ export function copyFor(session: Told, type: EventType, value: JsonValue): JsonV
  * @param event Written as one literal, which is several times cheaper to create and to freeze. Its
  * JSON values come from {@link copyFor}.
  */
-export function deliver({ registry, hub }: Told, type: EventType, event: object): void {
+export function deliver({ registry, hub }: Hubs, type: EventType, event: object): void {
   const above = registry.hub.audience(type);
   const here = hub?.audience(type) ?? 0;
   if (above + here > 1) Object.freeze(event);

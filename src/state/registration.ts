@@ -127,11 +127,11 @@ export class Registration implements ToolRegistration, OutsidePlace {
 }
 
 /** Gives a definition from outside its handle, for as long as its entry exists. */
-export function tellOrigin(registration: Registration, entry: ToolEntry): Registration {
+export function notifyOrigin(registration: Registration, entry: ToolEntry): Registration {
   const { outside } = entry.internals;
   if (outside !== undefined) {
     entry.place = registration;
-    outside.stands(registration);
+    outside.onRegistered(registration);
   }
   return registration;
 }

@@ -1,20 +1,23 @@
-/** Events, kept as they come. */
+/** Records events as they come. */
 import type { AnyEvent, Emitter, EventType, ToolEvents } from '../index.ts';
 
-/** What {@link recordEvents} keeps. Every member may be destructured. */
+/** The result of {@link recordEvents}. Its members can be destructured. */
 export interface EventLog {
-  /** All events since the start or the last `clear`, in order. One array that grows. */
+  /**
+   * All events since the start or the last `clear`, in order. It is always the same array, which
+   * grows.
+   */
   readonly events: readonly AnyEvent[];
-  /** Those of one type. */
+  /** Returns the recorded events of one type. */
   readonly of: <T extends EventType>(type: T) => readonly Extract<AnyEvent, { readonly type: T }>[];
-  /** Forgets what was recorded, and goes on. */
+  /** Forgets the recorded events and goes on recording. */
   readonly clear: () => void;
-  /** Records no more; what was recorded stays. */
+  /** Stops recording. The recorded events are kept. */
   readonly stop: () => void;
 }
 
 /**
- * Records the events of a session, or of a registry: then those of all its sessions too.
+ * Records the events of a session, or of a registry and all its sessions.
  *
  * @example
  * ```ts

@@ -1,25 +1,25 @@
-/** A wall clock that stands until it is moved. */
+/** A wall clock that moves only when a test moves it. */
 
 import { checkOption, kind } from '../options.ts';
 
 /**
- * Give `now` to a registry. Timeouts are no business of it: they run on a monotonic clock, which a
- * test runner's fake timers drive.
+ * Pass `now` to a registry. This clock has no effect on timeouts: they run on a monotonic clock,
+ * which the fake timers of a test runner drive.
  */
 export interface FixedClock {
-  /** Epoch milliseconds. Bound, so that it can be passed on. */
+  /** Epoch milliseconds. The function is bound, so it can be passed on. */
   readonly now: () => number;
   /**
-   * Moves the clock by `ms`, back where negative; gives the new time. @throws MisuseError for what
-   * is no finite number.
+   * Moves the clock by `ms`, backwards if negative, and returns the new time.
+   * @throws MisuseError if `ms` is not a finite number.
    */
   readonly advance: (ms: number) => number;
 }
 
 /**
  * Makes a clock that only moves when you advance it.
- * @param startMs - Epoch milliseconds. The default is 2026-01-01T00:00:00Z. @throws MisuseError for
- * what is no finite number.
+ * @param startMs - Epoch milliseconds. The default is 2026-01-01T00:00:00Z.
+ * @throws MisuseError if `startMs` is not a finite number.
  *
  * @example
  * ```ts

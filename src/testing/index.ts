@@ -1,8 +1,6 @@
-/**
- * The testing kit's public list. Imports no test runner: what it gives are plain values and data.
- */
+/** The testing kit's public list. It imports no test runner and exports plain values and data. */
 
-// Ports of the relay and of approvals
+// Stores and buses
 export type { RelayBus } from '../relay/ports/bus.ts';
 export type {
   DueItem,
@@ -13,6 +11,7 @@ export type {
 } from '../relay/ports/store.ts';
 export { approvalStoreConformance } from './conformance/approval-store-conformance.ts';
 export { busConformance } from './conformance/bus-conformance.ts';
+// Coordinators
 export type { CoordinatorConformanceOptions } from './conformance/coordinator-conformance.ts';
 export { coordinatorConformance } from './conformance/coordinator-conformance.ts';
 export type {
@@ -39,7 +38,6 @@ export type {
   TestNodeBindingOptions,
 } from './coordinator/coordinator-node-binding.ts';
 export { createTestNodeBinding } from './coordinator/coordinator-node-binding.ts';
-// Coordinators
 export type {
   MountRecord,
   TestCancellation,
@@ -47,6 +45,7 @@ export type {
 } from './coordinator/coordinator-options.ts';
 export type { RecordedEvent } from './coordinator/event-recorder-coordinator.ts';
 export { EventRecorder } from './coordinator/event-recorder-coordinator.ts';
+// Models, clocks, ids, events
 export type { EventLog } from './event-log.ts';
 export { recordEvents } from './event-log.ts';
 export type { FixedClock } from './fixed-clock.ts';
@@ -54,7 +53,6 @@ export { fixedClock } from './fixed-clock.ts';
 // Tools and sessions
 export type { AnyObject, MockCall, MockSpies, MockTool, MockToolConfig } from './mock-tool.ts';
 export { mockTool } from './mock-tool.ts';
-// Models, clocks, ids
 export type {
   ScriptedAnswer,
   ScriptedCall,
@@ -64,7 +62,7 @@ export type {
 } from './scripted-model.ts';
 export { scriptedModel } from './scripted-model.ts';
 export { sequentialIds } from './sequential-ids.ts';
-// Tapes: recording and replaying
+// Tapes
 export type { TapeRecording } from './tape/record-tape.ts';
 export { recordTape } from './tape/record-tape.ts';
 export type {
@@ -75,7 +73,6 @@ export type {
   TapeUndeclared,
 } from './tape/replay-tape.ts';
 export { replayTape } from './tape/replay-tape.ts';
-// Tapes: what they hold; test sessions
 export type { Tape, TapeCall, TapeFailure, TapeSuccess, TapeTool } from './tape/tape.ts';
 export type { TestSession, TestSessionOptions } from './test-session.ts';
 export { createTestSession } from './test-session.ts';

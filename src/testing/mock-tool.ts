@@ -1,6 +1,6 @@
 /**
- * Mocks: real definitions whose handler is scripted and whose calls are recorded. They pass every
- * gate that other tools pass.
+ * Mocks are real definitions with a scripted handler whose calls are recorded. They pass the same
+ * gates as other tools.
  */
 
 import type {
@@ -20,12 +20,12 @@ import { fail, MisuseError } from '../index.ts';
 import { anything, fn, kind, milliseconds, readOptions } from '../options.ts';
 import { createDefinition, toolFieldNames } from '../surface-port.ts';
 
-/** The parameters of a mock that names none: any object. */
+/** The parameters of a mock for which none are given: any object. */
 export type AnyObject = TypedJsonSchema<JsonObject>;
 
 /**
- * At most one of `output`, `error` and `handler`; the rest is what `defineTool` takes, all of it
- * optional but the name.
+ * Takes at most one of `output`, `error` and `handler`. The other fields are those of `defineTool`;
+ * only `name` is required.
  */
 export interface MockToolConfig<
   Name extends string,
@@ -35,41 +35,39 @@ export interface MockToolConfig<
   S,
   R,
 > extends Partial<Omit<ToolSpecBase<Name, P, OS, KS, S>, 'name'>> {
-  /** As `defineTool` takes it. */
+  /** The name of the tool, as for `defineTool`. */
   name: Name;
-  /** What each call gives. @default "Success" */
+  /** The output of each call. @default "Success" */
   output?: R;
   /**
-   * How each call fails: a text or `{ message, reason?, … }` as by `fail()`, an Error as by a
-   * throw.
+   * Makes each call fail. A text or `{ message, reason?, … }` acts like `fail()`; an Error is
+   * thrown.
    */
   error?: string | Failure | Error;
   /** Computes each call's outcome. */
   handler?: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
   /**
-   * Milliseconds that the handler waits first, on a timer that fake timers drive; the end of the
-   * call ends the wait. @default no wait
+   * How long the handler waits before it answers, in milliseconds. Fake timers drive the wait, and
+   * the end of the call ends it. @default no wait
    */
   delayMs?: number;
 }
 
 /** One run of a mock's handler. */
 export interface MockCall<I = unknown> {
-  /** As the handler got it: validated, with defaults. */
+  /** The input as the handler got it: validated, with defaults. */
   readonly input: I;
-  /** What the handler got beside its input. */
+  /** The context that the handler got. */
   readonly context: ToolContext;
 }
 
-/**
- * What a mock remembers. A call that a gate refused never reached the handler, and is not in it.
- */
+/** What a mock remembers: the calls that reached its handler, and so none that a gate refused. */
 export interface MockSpies<I = unknown> {
-  /** In order. A copy: what was read before does not grow. */
+  /** The calls, in order. Each read returns a copy, which does not grow. */
   readonly calls: readonly MockCall<I>[];
   /** How many calls reached the handler since the start or the last `reset`. */
   readonly callCount: number;
-  /** Undefined before the first call. */
+  /** The input of the last call, or undefined before the first one. */
   readonly lastInput: I | undefined;
   /** Forgets the calls. */
   readonly reset: () => void;
@@ -87,8 +85,8 @@ export type MockTool<
 
 /**
  * Defines a tool that returns a fixed output or failure, and remembers its calls.
- * @throws MisuseError for whatever `defineTool` refuses, for more than one of `output`, `error` and
- * `handler`, and for a `delayMs` that is no duration.
+ * @throws MisuseError in the cases in which `defineTool` throws, if more than one of `output`,
+ * `error` and `handler` is given, and if `delayMs` is not a duration.
  *
  * @example
  * ```ts
@@ -166,7 +164,7 @@ const mockTable = {
   parameters: anything(),
 };
 
-/** A generator, so that a handler that is one can follow its delay. */
+/** A generator, so that a handler that is itself a generator can follow the delay. */
 async function* delayed(ms: number, signal: AbortSignal, outcome: () => unknown): AsyncGenerator {
   await wait(ms, signal);
   const value = outcome();

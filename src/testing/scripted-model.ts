@@ -1,6 +1,4 @@
-/**
- * A model that says what the test wrote down: the `generate` of a host loop, without a provider.
- */
+/** A model that gives scripted answers: the `generate` of a host loop, without a provider. */
 
 import { describe } from '../errors.ts';
 import { MisuseError, type ToolCall } from '../index.ts';
@@ -8,25 +6,25 @@ import { array, checkOption, readMembers, readOptions, type TableOf, text } from
 import type { GenerateAnswer, GenerateRequest } from '../workflow/index.ts';
 
 /**
- * What a turn is asked with: a host loop's request, or one made by hand, which needs no signal and
- * may show any tools that have a name.
+ * The request for a turn. It comes from a host loop or is made by hand; the latter needs no signal,
+ * and its tools need only a name.
  */
 export type ScriptedRequest = Omit<GenerateRequest, 'tools' | 'signal'> & {
-  /** What the model may call. */
+  /** The tools that the model may call. */
   readonly tools: readonly { readonly name: string; readonly description?: string | undefined }[];
-  /** Ends the turn: the request rejects with its reason. */
+  /** Cancels the turn: the request then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * A call as it is scripted: an `id` that is not given is `call-1`, `call-2` in the order in which
- * they are answered.
+ * A scripted call. Without an `id` it gets `call-1`, `call-2` and so on, in the order of the
+ * answers.
  */
 export type ScriptedCall = Omit<ToolCall, 'id'> & { readonly id?: string | undefined };
 
 /**
- * A turn as it is scripted. A string is its text; an Error is thrown, as by a provider that is
- * down; a function answers by what it is told.
+ * A scripted turn. A string is the model's text. An Error is thrown, as if the provider were down.
+ * A function gets the request and computes the answer.
  */
 export type ScriptedTurn =
   | string
@@ -34,28 +32,28 @@ export type ScriptedTurn =
   | ScriptedAnswer
   | ((request: ScriptedRequest) => string | ScriptedAnswer | Promise<string | ScriptedAnswer>);
 
-/** A turn as data. At least one of both is given. */
+/** A scripted turn as data, with a text, calls or both. */
 export interface ScriptedAnswer {
-  /** What the model says. @default none */
+  /** The model's text. @default none */
   readonly text?: string | undefined;
-  /** What the model calls. @default none */
+  /** The calls that the model makes. @default none */
   readonly toolCalls?: readonly ScriptedCall[] | undefined;
 }
 
-/** A `generate` for a host loop, which can be asked what it was told. */
+/** A `generate` for a host loop that keeps the requests it got. */
 export interface ScriptedModel {
   (request: ScriptedRequest): Promise<GenerateAnswer>;
-  /** What each turn was asked with, in order. The messages are those of that moment. */
+  /** The request for each turn, in order, with the messages as they were at that time. */
   readonly requests: readonly ScriptedRequest[];
   /** How many turns are left. */
   readonly remaining: number;
 }
 
 /**
- * Plays `turns` in order, one a request. A request whose `signal` is aborted rejects with the
- * signal's reason and takes no turn. A request beyond the last turn rejects with a MisuseError that
- * says so.
- * @throws MisuseError at once for a turn that is none.
+ * Plays `turns` in order, one for each request. A request whose `signal` is aborted rejects with
+ * the signal's reason and uses up no turn. A request after the last turn rejects with a
+ * MisuseError.
+ * @throws MisuseError at once if one of `turns` is not a turn.
  *
  * @example
  * ```ts
@@ -123,7 +121,10 @@ const asField = { noun: 'field' };
 const answerTable = { text: text(), toolCalls: array() } satisfies TableOf<ScriptedAnswer>;
 const callFields = ['id', 'name', 'arguments', 'resourceKey'];
 
-/** A turn with its own members alone. @param also What else may stand there. */
+/**
+ * Reads a turn, own members only.
+ * @param also For the error message: what else is allowed in this place.
+ */
 function readTurn(turn: unknown, place: string, also = ''): ScriptedAnswer {
   if (typeof turn === 'string') return { text: turn };
   if (typeof turn !== 'object' || turn === null)

@@ -1,8 +1,8 @@
-/** Ids that a test can write down. */
+/** Ids that a test can predict. */
 
 /**
- * A `newId` that counts from 1: `call-1`, `call-2`. Each one made counts for itself. @default
- * prefix "call"
+ * Makes a `newId` that counts from 1: `call-1`, `call-2`. Each one has a counter of its own.
+ * @default prefix "call"
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** A session for tests: its own registry, ids that can be written down. */
+/** A session for tests, with a registry of its own and predictable ids. */
 import {
   type AnyTool,
   HostToolRegistry,
@@ -12,27 +12,27 @@ import { registryOptionNames, sessionOptionNames } from '../surface-port.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
 /**
- * A session's options and a registry's in one. `rules` and `policies` are the session's.
- * `newId` counts `call-1`, `call-2` unless given.
+ * The options of a session and of a registry in one. `rules` and `policies` are the session's. The
+ * default `newId` counts `call-1`, `call-2`.
  */
 export type TestSessionOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId' | 'profile'> &
   Omit<RegistryOptions<S>, 'rules' | 'policies'> & {
-    /** Registered with the registry. @default none */
+    /** The tools to register. @default none */
     readonly tools?: readonly AnyTool<S>[] | undefined;
-    /** Defined in this order. @default none */
+    /** The profiles to define, in this order. @default none */
     readonly profiles?: readonly Profile[] | undefined;
     /**
-     * The id of one of `profiles`, or a profile, which is then defined too. @default none: every
-     * tool is effective
+     * The session's profile: the id of one of `profiles`, or a profile, which is then defined too.
+     * @default none: every tool is effective
      */
     readonly profile?: string | Profile | undefined;
     /** The session's id. @default "test-session" */
     readonly sessionId?: string | undefined;
   };
 
-/** A session with the registry that was made for it. */
+/** A session and the registry that was made for it. */
 export interface TestSession<S = unknown> extends ToolSession<S> {
-  /** Made for this session alone; closing it closes the session. */
+  /** The registry of this session only. Closing it closes the session. */
   readonly registry: HostToolRegistry<S>;
 }
 
@@ -41,8 +41,8 @@ const ofRegistry = registryOptionNames.filter((name) => !sessionOptionNames.incl
 const optionNames = ['tools', 'profiles', ...ofRegistry, ...sessionOptionNames];
 
 /**
- * Makes a registry with `tools` and `profiles`, and a session over it. @throws MisuseError as the
- * registry and `createSession` do.
+ * Makes a registry with `tools` and `profiles`, and a session over it.
+ * @throws MisuseError in the cases in which `HostToolRegistry` and `createSession` throw.
  *
  * @example
  * ```ts

@@ -48,7 +48,7 @@ export interface OutsideOrigin {
    */
   withdrawn(): string | undefined;
   /** Called for each place where the definition is registered. The place must be held weakly. */
-  stands(place: OutsidePlace): void;
+  onRegistered(place: OutsidePlace): void;
 }
 
 /** The part of a definition that never leaves the library. */

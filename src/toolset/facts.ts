@@ -12,19 +12,23 @@ export function mergeFacts(facts: JsonObject, changes: JsonObject): JsonObject {
 }
 
 /**
- * The changes that turn the facts in `known` into those in `told`. A key in neither `told` nor
- * `before` belongs to somebody else and is left alone; one that `before` has and `told` lacks was
+ * The changes that turn the facts in `known` into those in `reported`. A key in neither `reported` nor
+ * `before` belongs to someone else and is left alone; one that `before` has and `reported` lacks was
  * deleted.
  */
-export function factChanges(known: JsonObject, told: JsonObject, before: JsonObject): JsonObject {
+export function factChanges(
+  known: JsonObject,
+  reported: JsonObject,
+  before: JsonObject,
+): JsonObject {
   const changes = new Map<string, JsonValue>();
-  for (const [key, value] of Object.entries(told))
+  for (const [key, value] of Object.entries(reported))
     if (
       !Object.hasOwn(known, key) ||
       canonicalJson(known[key] as JsonValue) !== canonicalJson(value)
     )
       changes.set(key, value);
   for (const key of Object.keys(before))
-    if (!Object.hasOwn(told, key) && Object.hasOwn(known, key)) changes.set(key, null);
+    if (!Object.hasOwn(reported, key) && Object.hasOwn(known, key)) changes.set(key, null);
   return Object.fromEntries(changes);
 }

@@ -134,6 +134,28 @@ test('with `*` in its path, a function gets the list of all elements', async () 
   expect(known.mock.calls[1]?.[0]).toEqual(['ann', 'x']);
 });
 
+test('one function rejects and the next throws: the call is denied, and no rejection is lost', async () => {
+  const registry = new HostToolRegistry({
+    rules: [{ effect: 'deny', when: { 'a@x': 1, 'b@x': 1 } }],
+  });
+  registry.register(
+    defineTool({
+      name: 'both',
+      description: 'Has two attributes.',
+      parameters: z.object({ a: z.string(), b: z.string() }),
+      attributes: {
+        a: () => Promise.reject(new Error('a')),
+        b: () => {
+          throw new Error('b');
+        },
+      },
+      handler: () => 1,
+    }),
+  );
+  const result = await registry.createSession({ sessionId: 's' }).call('both', { a: '', b: '' });
+  expect(result.error?.reason).toBe('policy_threw');
+});
+
 test('policies get the answers, the facts and the surface', async () => {
   const seen = vi.fn();
   const registry = new HostToolRegistry({

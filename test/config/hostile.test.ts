@@ -82,8 +82,8 @@ describe('a module whose exports cannot be looked at fails its entry, and the ot
     const { at } = folder({ 'never.mjs': 'await new Promise(() => {}); export default 1;' });
     await expect(importModule(at('never.mjs'), new Map(), 20)).rejects.toMatchObject({
       message:
-        `the module ${at('never.mjs')} cannot be loaded: it is still loading after 0.02 s; what ` +
-        'takes long belongs into the handler',
+        `the module ${at('never.mjs')} cannot be loaded: it is still loading after 0.02 s; move ` +
+        'slow work into the handler',
     });
   });
 });

@@ -451,12 +451,12 @@ profiles:
     [
       'both spellings of approval',
       { ...base, requires_approval: true, requiresApproval: true },
-      /`requires_approval` and `requiresApproval` are two spellings of one thing/,
+      /`requires_approval` and `requiresApproval` are spellings of the same field/,
     ],
     [
       'both spellings of timeout',
       { ...base, timeout: 1, timeoutMs: 1_000 },
-      /`timeout` and `timeoutMs` are two spellings/,
+      /`timeout` and `timeoutMs` are spellings/,
     ],
     ['timeout 0', { ...base, timeout: 0 }, /`timeout`: expected a number above 0, got `0`/],
     ['timeout below 0', { ...base, timeout: -1 }, /`timeout`/],
@@ -530,7 +530,7 @@ profiles:
   });
 
   test.each([
-    ['given twice', [echo, echo], undefined, /the file has a tool `echo` already/],
+    ['given twice', [echo, echo], undefined, /the file already has a tool `echo`/],
     [
       'a twin of another',
       [echo, { ...echo, name: 'Echo', function: 'echo' }],

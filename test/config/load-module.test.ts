@@ -94,7 +94,7 @@ describe('a set-up function', () => {
     [
       'throws',
       `throw new Error('no database')`,
-      /its set-up failed: no database \(at .*m\.mjs:\d+:\d+\); what it had registered is gone again/,
+      /its set-up failed: no database \(at .*m\.mjs:\d+:\d+\); everything it had registered was removed again/,
     ],
     ['rejects', `await Promise.reject('text')`, /its set-up failed: text/],
     ['throws nothing at all', 'throw undefined', /its set-up failed: undefined/],

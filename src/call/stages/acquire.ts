@@ -11,8 +11,8 @@ import { locksOf } from '../../state/session-limits.ts';
 import { freshParse } from '../fresh-parse.ts';
 import { releaseAll } from '../release.ts';
 import { reportFault } from '../report-fault.ts';
+import { shownNameOf } from '../shown-name.ts';
 import type { Outcome, Step } from '../step.ts';
-import { toldName } from '../told-name.ts';
 
 const defaultMaxQueued = 1_000;
 const defaultQueueTimeoutMs = 30_000;
@@ -172,7 +172,7 @@ function unknownKey(call: Call, thrown: unknown): ToolError {
   reportFault(call, thrown, 'resourceKey', 'a resource key could not be determined');
   const error = toolError(
     'policy_error',
-    `The resource key of \`${toldName(call)}\` could not be determined, so the call did not run.`,
+    `The resource key of \`${shownNameOf(call)}\` could not be determined, so the call did not run.`,
     { reason: 'resource_key_failed', source: 'tool' },
   );
   return withCause(error, thrown);

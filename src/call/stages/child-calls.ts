@@ -2,7 +2,7 @@
 
 import { type ToolError, toolError } from '../../errors.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
-import { toldName } from '../told-name.ts';
+import { shownNameOf } from '../shown-name.ts';
 
 /** Longest chain of child calls. */
 const maxDepth = 8;
@@ -19,7 +19,7 @@ export function childProblem(parent: FoundCall, child: Call): ToolError | undefi
   if (!parent.entry.internals.uses.includes(child.toolName))
     return toolError(
       'tool_not_available',
-      `\`${toldName(parent)}\` may not call \`${toldName(child)}\`: its definition does not ` +
+      `\`${shownNameOf(parent)}\` may not call \`${shownNameOf(child)}\`: its definition does not ` +
         `name it in \`uses\`.`,
       { reason: 'not_declared' },
     );
@@ -29,7 +29,7 @@ export function childProblem(parent: FoundCall, child: Call): ToolError | undefi
     if (above.toolName === child.toolName)
       return toolError(
         'tool_cycle',
-        `\`${toldName(child)}\` is already running in this chain of calls. A tool cannot call ` +
+        `\`${shownNameOf(child)}\` is already running in this chain of calls. A tool cannot call ` +
           'itself through others.',
         { reason: 'cycle' },
       );

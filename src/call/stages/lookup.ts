@@ -4,16 +4,16 @@ import { type ToolError, toolError } from '../../errors.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import { unmetFact } from '../../toolset/effective.ts';
 import { notAvailableError, notFoundError } from '../../toolset/unavailable.ts';
+import { shownNameOf } from '../shown-name.ts';
 import type { Outcome } from '../step.ts';
-import { toldName } from '../told-name.ts';
 
 /** Finds the tool. An internal tool, or one of another session, does not exist for the caller. */
 export function lookup(call: Call): Outcome {
   const { session, toolName, parent } = call;
   const binding = session.binding(toolName);
   if (binding === undefined) {
-    // A caller from outside may never have seen a tool of the registry, so it is not told that the
-    // tool was removed. It has seen the session's own tools.
+    // A caller from outside may never have seen a tool of the registry, so it must not learn that
+    // the tool was removed. It has seen the session's own tools.
     const knew =
       call.surface?.outside === true
         ? session.gone?.has(toolName) === true
@@ -60,7 +60,7 @@ function notFound(call: Call): ToolError {
   return notFoundError(
     toolName,
     registry.hints.take(registry.monotonic()) ? registry.viewOf(session).names : [],
-    (name) => toldName(call, name),
+    (name) => shownNameOf(call, name),
   );
 }
 
@@ -69,7 +69,7 @@ function notAvailable(call: Call, drop: string): ToolError {
   const prerequisites = drop.startsWith('fact_unmet:')
     ? session.registry.viewOf(session).prerequisites
     : [];
-  const error = notAvailableError(toolName, drop, prerequisites, (name) => toldName(call, name));
+  const error = notAvailableError(toolName, drop, prerequisites, (name) => shownNameOf(call, name));
   if (drop !== 'not_in_profile' || call.surface?.outside !== true) return error;
   // A caller from outside must not learn that the tool exists. Events carry the real error.
   call.more.unmasked = error;
@@ -81,7 +81,7 @@ function notAvailable(call: Call, drop: string): ToolError {
 export function removedMeanwhile(call: Call): ToolError {
   return toolError(
     'tool_not_available',
-    `\`${toldName(call)}\` was removed or replaced in the meantime. List the tools again.`,
+    `\`${shownNameOf(call)}\` was removed or replaced in the meantime. List the tools again.`,
     { reason: 'removed' },
   );
 }

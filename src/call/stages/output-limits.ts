@@ -23,7 +23,7 @@ import {
   whole,
 } from '../output-snapshot.ts';
 import { schemaError } from '../report-fault.ts';
-import { toldName } from '../told-name.ts';
+import { shownNameOf } from '../shown-name.ts';
 
 /** Longest output whose text the engine writes as a whole. Longer ones are written in pieces. */
 const mostWritten = 1_000_000;
@@ -40,7 +40,7 @@ export function checkOutput(call: FoundCall, shaped: Snapshot): Shaped | Promise
       ok: false,
       error: toolError(
         'invalid_output',
-        `\`${toldName(call)}\` has an output schema and returned content parts instead of data.`,
+        `\`${shownNameOf(call)}\` has an output schema and returned content parts instead of data.`,
         { reason: 'output_schema' },
       ),
     };
@@ -54,7 +54,7 @@ function read(call: FoundCall, validated: Validated): Shaped {
   if (validated.issues !== undefined) {
     const error = toolError(
       'invalid_output',
-      `The output of \`${toldName(call)}\` does not match its output schema. The tool may have ` +
+      `The output of \`${shownNameOf(call)}\` does not match its output schema. The tool may have ` +
         `run.\n${issueLines(validated.issues)}`,
       {
         reason: 'output_schema',
@@ -88,7 +88,7 @@ export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped {
       ok: false,
       error: toolError(
         'invalid_output',
-        `The output of \`${toldName(call)}\` is over its budget of ${maxOutputChars} ` +
+        `The output of \`${shownNameOf(call)}\` is over its budget of ${maxOutputChars} ` +
           'characters, and data with an output schema is never cut. Ask for less.',
         { reason: 'output_too_large' },
       ),

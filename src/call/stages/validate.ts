@@ -8,9 +8,9 @@ import type { Call, FoundCall } from '../../state/call.ts';
 import { collectSecrets } from '../call-secrets.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
 import { schemaError } from '../report-fault.ts';
+import { shownNameOf } from '../shown-name.ts';
 import type { Outcome, Step } from '../step.ts';
 import { withoutStrictNulls } from '../strict-nulls.ts';
-import { toldName } from '../told-name.ts';
 
 /** Repairs the canonical input if `repair` is `"safe"`, validates it, and keeps the parse. */
 export function validate(call: FoundCall): Step {
@@ -57,7 +57,7 @@ function read(call: FoundCall, validated: Validated): Outcome {
     const text = issueLines(validated.issues);
     const error = toolError(
       'invalid_input',
-      `The arguments of \`${toldName(call)}\` are invalid. Correct them and call again.\n${text}`,
+      `The arguments of \`${shownNameOf(call)}\` are invalid. Correct them and call again.\n${text}`,
       { details: validated.issues as unknown as JsonValue },
     );
     // A repair may have uncovered further secrets.

@@ -61,9 +61,7 @@ async function requireFolder(folder: string, given: string): Promise<void> {
     // The path does not exist, not even as a broken link.
     if (code === 'ENOENT' && (await kindAt(folder)) === undefined) return;
     const reason =
-      code === 'ENOENT'
-        ? 'it is a symbolic link to a file or folder that does not exist'
-        : reasonOf(error);
+      code === 'ENOENT' ? 'it is a symbolic link whose target does not exist' : reasonOf(error);
     throw new Error(`Cannot create the project in \`${given}\`: ${reason}. ${none}`);
   }
   if (!isFolder)

@@ -61,13 +61,13 @@ function noteFaults(
   findings.note(
     'settles',
     faults.get('settles'),
-    `It answers bad input within ${timeoutMs} ms.`,
+    `It answers invalid input within ${timeoutMs} ms.`,
     name,
   );
   findings.note(
     'never_throws',
     faults.get('never_throws'),
-    'It does not throw at bad input.',
+    'It does not throw for invalid input.',
     name,
   );
   // A tool that gave no answer has nothing more to check.
@@ -124,7 +124,7 @@ function judge(
 ): void {
   try {
     const shape = shapeFault(result);
-    if (shape !== undefined) return fault('result_shape', `${given} answered ${shape}`);
+    if (shape !== undefined) return fault('result_shape', `${given} returned ${shape}`);
     const { success, output, error } = result as {
       success: boolean;
       output?: unknown;
@@ -135,21 +135,22 @@ function judge(
       if (!copy.ok)
         fault(
           'output_json',
-          `${given} answered what JSON cannot hold at \`${part}${copy.path}\`: ${copy.message}.`,
+          `${given} returned a result that is not JSON at \`${part}${copy.path}\`: ` +
+            `${copy.message}.`,
         );
     }
     if (success)
       fault(
         'refuses_invalid_input',
-        `${given} succeeded, though the tool's own schema refuses that input. Check the input ` +
-          'first.',
+        `${given} succeeded, although the tool's own schema refuses that input. Check the ` +
+          'input first.',
       );
   } catch (error) {
-    fault('result_shape', `${given} answered what cannot be read: ${textOf(error)}`);
+    fault('result_shape', `${given} returned a result that cannot be read: ${textOf(error)}`);
   }
 }
 
-/** What is wrong with a result's shape. The text continues "… answered". */
+/** What is wrong with a result's shape. The text continues "… returned". */
 function shapeFault(result: unknown): string | undefined {
   if (typeof result !== 'object' || result === null || Array.isArray(result))
     return `${describe(result)}; expected { success, output?, error? }.`;

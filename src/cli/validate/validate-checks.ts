@@ -1,6 +1,6 @@
 /** The checks of `validate`: their stable names and severities, and the list of a file's checks. */
 
-/** `error` fails the file, `warning` is advice, `info` says what could not be checked. */
+/** `error` fails the file, `warning` is advice, and `info` reports what could not be checked. */
 export type CheckSeverity = 'error' | 'warning' | 'info';
 
 /** All checks with their severities. docs/validating.md has a line for each. */

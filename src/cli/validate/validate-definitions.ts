@@ -70,10 +70,11 @@ async function checkDefinition(
   findings.note('schema_valid', undefined, 'Its schema is usable.', name);
   checkMeaning(schema, input.check(), name, findings);
   if (!behaviour) return;
-  // The library refuses such input before it calls the handler, so only the schema has to be asked.
+  // The library refuses such input before it calls the handler, so it is enough to check the
+  // schema.
   const { inputs, late } = await refusedInputs(schema, timeoutMs);
   const undecided = late
-    ? `Its schema did not decide about bad input within ${timeoutMs} ms.`
+    ? `Its schema did not accept or refuse an invalid input within ${timeoutMs} ms.`
     : undefined;
   if (!findings.note('settles', undecided, 'Its schema decides in time.', name)) return;
   if (inputs.length > 0)

@@ -130,8 +130,8 @@ function entryFault({
 function typeScriptRemedy(path: string): string {
   if (!/\.[mc]?ts$/.test(path)) return '';
   return (
-    `. Of TypeScript Node ${process.version} runs what it can strip (from 22.18 on) or what a ` +
-    'loader translates: give the built .js file instead.'
+    `. Node ${process.version} runs TypeScript only if it can strip the types (from 22.18 ` +
+    'on) or with a loader. Give the built .js file instead.'
   );
 }
 
@@ -144,7 +144,7 @@ async function runSetup(
 ): Promise<void> {
   const what =
     setup.name === 'default'
-      ? 'The default export, taken for a setup function,'
+      ? 'The default export, called as a setup function,'
       : `\`${setup.name}\``;
   const ended = await within(timeoutMs, () =>
     Reflect.apply(setup.value as (registry: HostToolRegistry) => unknown, setup.owner, [registry]),
@@ -160,7 +160,7 @@ async function runSetup(
   findings.note('setup_runs', fault, `${what} ran.`);
 }
 
-/** The rules of a file that was loaded just now. */
+/** The rules of a file that was just loaded. */
 async function writtenRules(path: string): Promise<readonly WrittenRule[]> {
   const { readFile } = await import('../../config/read-file.ts');
   const { rules } = await readFile(path);
@@ -187,7 +187,7 @@ async function checkConfig(
       ended.kind === 'late'
         ? `Loading it did not end within ${timeoutMs} ms.`
         : ended.kind === 'threw'
-          ? `It is no host-tools file: ${ended.text}`
+          ? `It is not a host-tools file: ${ended.text}`
           : undefined;
     if (!findings.note('config_loads', fault, 'It is a host-tools file.') || ended.kind !== 'value')
       return [];
@@ -201,7 +201,7 @@ async function checkConfig(
     const empty = loaded.length + profiles.length + rules + failed.length === 0;
     findings.note(
       'config_not_empty',
-      empty ? 'It has no entry: list tools, profiles or rules.' : undefined,
+      empty ? 'It has no entries: list tools, profiles or rules.' : undefined,
       'It has entries.',
     );
     // If a rule did not load, nothing did, so there are no tools to match.

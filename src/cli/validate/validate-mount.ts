@@ -36,8 +36,8 @@ export async function checkMount(
     ended.kind === 'late'
       ? `\`mount\` did not settle within ${timeoutMs} ms.`
       : ended.kind === 'threw'
-        ? `\`mount\` failed with an empty configuration: ${ended.text}. Where the agent can go ` +
-          'on without the tools, return null.'
+        ? `\`mount\` failed with an empty configuration: ${ended.text}. If the agent can do ` +
+          'without the tools, return null.'
         : undefined;
   const names: string[] = [];
   try {
@@ -84,14 +84,15 @@ function checkReturned(
     'mount_returns',
     isNothing || isTool || typeof returned === 'function'
       ? undefined
-      : `\`mount\` gave ${describe(returned)}; expected the tool, a clean-up function, or null.`,
-    '`mount` gave the tool, a clean-up function, or null.',
+      : `\`mount\` returned ${describe(returned)}; expected the tool, a clean-up function, or ` +
+          'null.',
+    '`mount` returned the tool, a clean-up function, or null.',
   );
   if (tools.length > 0) {
     const unmounted = isTool && !tools.some(([, tool]) => tool === returned);
     return void findings.note(
       'mounts_tools',
-      unmounted ? 'The tool that `mount` gave is not the one that it mounted.' : undefined,
+      unmounted ? 'The tool that `mount` returned is not the one that it mounted.' : undefined,
       countOf(tools.length),
     );
   }
@@ -108,8 +109,8 @@ function checkReturned(
   if (isNothing)
     findings.fail(
       'mount_available',
-      '`mount` gave null and mounted nothing with an empty configuration: its tools could not ' +
-        'be checked.',
+      '`mount` returned null and mounted nothing with an empty configuration, so its tools ' +
+        'could not be checked.',
     );
   else if (gated.length > 0)
     findings.fail(
@@ -183,7 +184,7 @@ async function checkObservability(
         ? `Its contributor \`${broken.name}\` of \`${channel}\` failed.`
         : lists.every(isNames)
           ? undefined
-          : `Its contributor of \`${channel}\` did not give a list of names.`;
+          : `Its contributor of \`${channel}\` did not return a list of names.`;
   findings.note('observability_events', fault, `It contributes to \`${channel}\`.`);
 }
 
@@ -193,7 +194,7 @@ async function checkReturnedCleanup(
   timeoutMs: number,
 ): Promise<void> {
   for (const [name, time] of [
-    ['cleanup_runs', 'The clean-up that `mount` gave'],
+    ['cleanup_runs', 'The clean-up that `mount` returned'],
     ['cleanup_idempotent', 'The second call of the clean-up'],
   ] as const) {
     const ended = await within(timeoutMs, cleanup);

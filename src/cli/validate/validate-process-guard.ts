@@ -15,14 +15,14 @@ export interface ProcessGuard {
 }
 
 /** The library's replacement for `process.exit`. */
-interface Stand {
+interface Replacement {
   (code?: unknown): never;
   /** The function that it replaces, while its guard is active. */
   readonly original: typeof process.exit;
   active: boolean;
 }
 
-const stands = new WeakSet<object>();
+const replacements = new WeakSet<object>();
 /** Listeners of active guards. */
 const listening = new WeakSet<object>();
 
@@ -42,27 +42,27 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
   const rejected = (reason: unknown): void =>
     void strays.push(`Unhandled rejection: ${textOf(reason)}`);
   const thrown = (error: unknown): void => void strays.push(`Uncaught exception: ${textOf(error)}`);
-  const stand: Stand = Object.assign(
+  const replacement: Replacement = Object.assign(
     (code?: unknown): never => {
-      if (!stand.active) return stand.original(code as number);
+      if (!replacement.active) return replacement.original(code as number);
       exits.push(`process.exit(${code === undefined ? '' : textOf(code)}) was called.`);
       throw new Error('process.exit was called');
     },
     { original: process.exit, active: true },
   );
-  stands.add(stand);
-  process.exit = stand as unknown as typeof process.exit;
+  replacements.add(replacement);
+  process.exit = replacement as unknown as typeof process.exit;
   process.on('unhandledRejection', rejected);
   process.on('uncaughtException', thrown);
   listening.add(thrown);
 
   const restore = (): void => {
-    if (!stand.active) return;
+    if (!replacement.active) return;
     signal?.removeEventListener('abort', restore);
     process.off('unhandledRejection', rejected);
     process.off('uncaughtException', thrown);
-    stand.active = false;
-    if (process.exit === (stand as unknown)) process.exit = underneath(stand);
+    replacement.active = false;
+    if (process.exit === (replacement as unknown)) process.exit = underneath(replacement);
     if (process.exitCode === exitCode) return;
     exits.push(`process.exitCode was set to ${textOf(process.exitCode)}.`);
     process.exitCode = exitCode;
@@ -81,9 +81,9 @@ export function guardProcess(signal?: AbortSignal): ProcessGuard {
 }
 
 /** The nearest replaced function that does not belong to a released guard. */
-function underneath(stand: Stand): typeof process.exit {
-  let exit = stand.original;
-  while (stands.has(exit) && !(exit as unknown as Stand).active)
-    exit = (exit as unknown as Stand).original;
+function underneath(replacement: Replacement): typeof process.exit {
+  let exit = replacement.original;
+  while (replacements.has(exit) && !(exit as unknown as Replacement).active)
+    exit = (exit as unknown as Replacement).original;
   return exit;
 }

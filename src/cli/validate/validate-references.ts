@@ -1,6 +1,6 @@
 /**
- * Checks that the names in rules and definitions exist. With a typing error, a rule that denies
- * forbids nothing.
+ * Checks that the names in rules and definitions exist. A deny rule with a typing error forbids
+ * nothing.
  */
 import type { HostToolRegistry, Rule } from '../../index.ts';
 import { compileRules, registryStateOf } from '../../surface-port.ts';
@@ -58,11 +58,11 @@ export function checkReferences(
         'uses_known',
         tools.has(used)
           ? undefined
-          : `It uses \`${used}\`, and no tool of the file is called so${meant(
+          : `It uses \`${used}\`, but the file has no tool of that name${meant(
               used,
               names.filter((one) => one !== name),
             )}`,
-        `\`${used}\` is there.`,
+        `\`${used}\` exists.`,
         name,
       );
 }

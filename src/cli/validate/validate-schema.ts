@@ -74,15 +74,10 @@ export function checkMountedSchema(
   const [first, ...others] = shown;
   const none =
     faults.length === 0
-      ? 'It shows no schema: add `input_schema` or `get_schema()`, so that a model knows the ' +
+      ? 'It has no schema: add `input_schema` or `get_schema()`, so that a model knows the ' +
         'arguments.'
       : undefined;
-  findings.note(
-    'schema_present',
-    first === undefined ? none : undefined,
-    'It shows a schema.',
-    name,
-  );
+  findings.note('schema_present', first === undefined ? none : undefined, 'It has a schema.', name);
   const differing =
     first === undefined
       ? undefined
@@ -118,18 +113,18 @@ export function checkMeaning(
   findings.note(
     'schema_not_empty',
     empty
-      ? 'Its schema says nothing about the arguments. List them in `properties`; for a tool ' +
-          'without arguments write `properties: {}`.'
+      ? 'Its schema does not describe the arguments. List them in `properties`; for a tool ' +
+          'without arguments, write `properties: {}`.'
       : undefined,
-    'Its schema speaks of the arguments.',
+    'Its schema describes the arguments.',
     name,
   );
   findings.note(
     'schema_patterns',
     nativePatterns.length === 0
       ? undefined
-      : `Patterns at ${nativePatterns.join(', ')} need lookaround or backreferences: a hostile ` +
-          'input can hang the engine that runs them. Rewrite them.',
+      : `Patterns at ${nativePatterns.join(', ')} need lookaround or backreferences, so a ` +
+          'hostile input can make them run for ever. Rewrite them.',
     'Its patterns run in linear time.',
     name,
   );

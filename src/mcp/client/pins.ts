@@ -127,7 +127,7 @@ function originOf(
         return undefined;
       return cell?.offered === undefined ? 'removed' : 'definition_changed';
     },
-    stands: (place: OutsidePlace) => {
+    onRegistered: (place: OutsidePlace) => {
       const { active, places } = cellOf(cells, name);
       places.add(new WeakRef(place));
       // The ledger may have moved on since the host was given the definition.

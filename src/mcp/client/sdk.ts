@@ -93,5 +93,5 @@ export async function loadSdkStdio(
 }
 
 function missing(cause: unknown): MisuseError {
-  return packageFault('@modelcontextprotocol/client', 'speaks to MCP servers', cause);
+  return packageFault('@modelcontextprotocol/client', 'connects to MCP servers', cause);
 }

@@ -1,4 +1,4 @@
-/** The 2026 era: each request stands alone, over a session of its own or the shared one. */
+/** The 2026 era: each request is independent, over a session of its own or the shared one. */
 import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import type { ToolSession } from '../../index.ts';

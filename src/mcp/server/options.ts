@@ -28,8 +28,8 @@ export interface McpCaller {
    */
   readonly headers: Headers;
   /**
-   * `legacy`: the 2025 era, which keeps sessions; `modern`: the 2026 era, in which each request
-   * stands alone.
+   * `legacy`: the 2025 era, which keeps sessions; `modern`: the 2026 era, in which requests are
+   * independent of each other.
    */
   readonly era: 'legacy' | 'modern';
 }

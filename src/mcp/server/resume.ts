@@ -14,8 +14,8 @@ import { isSessionId, type McpSessions } from './sessions.ts';
 type Source = () => Promise<Sourced>;
 /**
  * Answers that there is no session. It makes a response for each request, because a response can be
- * read only once. A function can also be told apart from a session if another server has replaced
- * the global `Response` class.
+ * read only once. A function can also be distinguished from a session if another server has
+ * replaced the global `Response` class.
  */
 type Refusal = () => Response;
 

@@ -194,7 +194,7 @@ async function handle(state: State, request: Request, body: unknown): Promise<Re
       ),
       done,
     );
-    // A client that starts to listen hears at once of changes that nobody was listening to.
+    // A client that starts to listen is notified at once of changes from a time without a listener.
     if (listens && response.ok && state.heard < instance.changes())
       instance.server.sendToolListChanged().catch(() => {});
     return response;

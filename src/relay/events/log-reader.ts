@@ -60,7 +60,7 @@ interface Progress {
   readonly reading: LogReading;
   readonly lookup: EventLookup;
   /** The place that was stored when the reader opened. */
-  readonly told: number;
+  readonly storedPlace: number;
   /** The client has no place of its own. */
   readonly isFresh: boolean;
   place: number;
@@ -78,18 +78,18 @@ interface Progress {
 /** Opens a reader at the client's place. */
 export async function openLogReader(reading: LogReading): Promise<LogReader> {
   const { store, code, side, after, deliver } = reading;
-  const { place: told } = await readCursor(reading);
+  const { place: storedPlace } = await readCursor(reading);
   const isFresh = after === undefined;
   const progress: Progress = {
     reading,
     lookup: { store, code, deliver, tools: undefined },
-    told,
+    storedPlace,
     isFresh,
     // An application without a place of its own gets every call that is still open, and everything
     // else that the side has not read.
-    place: after ?? (side === 'application' ? 0 : told),
-    known: isFresh ? told : 0,
-    remembered: told,
+    place: after ?? (side === 'application' ? 0 : storedPlace),
+    known: isFresh ? storedPlace : 0,
+    remembered: storedPlace,
     catchingUp: true,
     readAt: Number.NEGATIVE_INFINITY,
     stale: false,
@@ -122,14 +122,14 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
       progress.place = resync;
       progress.known = last;
     }
-    const tells = yield* readEntries(progress, entries, isNew);
+    const toolsChanged = yield* readEntries(progress, entries, isNew);
     progress.place = entries.at(-1)?.id ?? progress.place;
     progress.catchingUp = false;
     progress.readAt = time;
     progress.lookup.tools = undefined;
     // A client without a place of its own gets a change of tools once. If the place cannot be
     // stored, it gets the change twice.
-    if (tells) await remember(progress).catch(() => {});
+    if (toolsChanged) await remember(progress).catch(() => {});
     if (entries.length < logKeep) return;
   }
 }
@@ -139,11 +139,11 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
  * the entries after it were dropped. The client then gets all tools again. Otherwise undefined.
  */
 function resyncFrom(
-  { place, isFresh, told }: Progress,
+  { place, isFresh, storedPlace }: Progress,
   first: number,
   last: number,
 ): number | undefined {
-  const from = Math.max(place, isFresh ? told : 0);
+  const from = Math.max(place, isFresh ? storedPlace : 0);
   if (from > last) return last;
   return first > from + 1 ? first - 1 : undefined;
 }
@@ -174,7 +174,7 @@ async function* readEntries(
   // Too many changes from a time without a listener become one event, which takes the place of the
   // first.
   const folds = catchingUp && updates.length > mostUpdates;
-  let tells = false;
+  let toolsChanged = false;
   for (const read of await withoutDoneCalls(lookup, reads)) {
     const isFold = folds && read === updates[0];
     const event = isFold
@@ -189,9 +189,9 @@ async function* readEntries(
     if (event !== undefined) yield event;
     progress.place = read.id;
     if (isFold) progress.known = updates.at(-1)?.id ?? progress.known;
-    tells ||= event?.event === 'tool-availability-update';
+    toolsChanged ||= event?.event === 'tool-availability-update';
   }
-  return tells;
+  return toolsChanged;
 }
 
 /**

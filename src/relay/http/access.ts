@@ -36,7 +36,7 @@ const maxSecretChars = 200;
 /** Compared when a side has no further hash. */
 const noHash = '0'.repeat(64);
 /** Used for an unknown session, so that the work takes the same time. */
-const nobody = JSON.stringify({
+const noSession = JSON.stringify({
   code: '',
   createdAt: 0,
   expiresAt: 0,
@@ -81,7 +81,7 @@ export async function authorize(
     throw unauthorized('Expected `Authorization: Bearer` with a token of this session.');
   const hash = hashOf(token);
   const [stored] = await store.get(code, [keys.session]);
-  const document = JSON.parse(stored?.value ?? nobody) as SessionDocument;
+  const document = JSON.parse(stored?.value ?? noSession) as SessionDocument;
   const side = sideOf(document, hash);
   if (stored === undefined || side === undefined) throw sessionNotFound();
   return admit({ document, side }, access, now);

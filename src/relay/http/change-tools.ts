@@ -41,7 +41,7 @@ export type ToolsWork<R extends object> = (
  */
 export async function changeTools<R extends object>(
   { settings, hub, taken }: ToolChanging,
-  { code, toolsRevision: told }: SessionDocument,
+  { code, toolsRevision: announced }: SessionDocument,
   reason: string,
   work: ToolsWork<R>,
 ): Promise<R & { toolsRevision: number }> {
@@ -60,9 +60,9 @@ export async function changeTools<R extends object>(
       continue;
     }
     // A node may have written a revision and died before announcing it. Its change is then unknown.
-    const isMissed = told < (isNew ? revision - 1 : revision);
-    const isTold = isMissed || (isNew && !isEmptyChange(names));
-    if (isTold)
+    const isMissed = announced < (isNew ? revision - 1 : revision);
+    const mustAnnounce = isMissed || (isNew && !isEmptyChange(names));
+    if (mustAnnounce)
       await announce(
         store,
         code,
@@ -73,8 +73,8 @@ export async function changeTools<R extends object>(
       now.toolsRevision >= revision ? undefined : { ...now, toolsRevision: revision },
     );
     if (session === undefined) throw sessionNotFound();
-    if (isTold) for (const side of sides) hub.wake(code, `log:${side}`);
-    if (isTold || isNew) hub.wake(code, 'tools');
+    if (mustAnnounce) for (const side of sides) hub.wake(code, `log:${side}`);
+    if (mustAnnounce || isNew) hub.wake(code, 'tools');
     return { ...response, toolsRevision: revision };
   }
   throw busy();

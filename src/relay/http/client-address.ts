@@ -4,32 +4,32 @@ import type { Report } from '../report.ts';
 
 /**
  * The client's name in counters; undefined if it is unknown, and then no limit applies.
- * @param told the address that the server reports
+ * @param reported the address that the server reports
  */
 export async function addressOf(
   request: Request,
-  told: string | undefined,
+  reported: string | undefined,
   { clientAddress, proxies }: OriginSettings,
   report: Report,
 ): Promise<string | undefined> {
   const address =
     clientAddress === undefined
-      ? addressBehind(request, told, proxies)
+      ? addressBehind(request, reported, proxies)
       : await ask(clientAddress, request, report);
   return address === undefined || address === '' ? undefined : counted(address);
 }
 
 function addressBehind(
   request: Request,
-  told: string | undefined,
+  reported: string | undefined,
   proxies: number,
 ): string | undefined {
-  if (proxies === 0) return told;
+  if (proxies === 0) return reported;
   // Each proxy appends the address of its client. Earlier entries may be forged.
   const entries = (request.headers.get('x-forwarded-for') ?? '')
     .split(',')
     .map((entry) => entry.trim());
-  return entries.at(-proxies) || told;
+  return entries.at(-proxies) || reported;
 }
 
 async function ask(

@@ -55,7 +55,7 @@ function match(wanted: readonly string[], segments: readonly string[]): RoutePar
   return params;
 }
 
-/** Decodes a segment. The empty string stands for invalid encoding, since no name is empty. */
+/** Decodes a segment. Returns the empty string for an invalid encoding, since no name is empty. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

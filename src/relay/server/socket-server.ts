@@ -45,7 +45,7 @@ export function createSocketServer(
 ): SocketServer {
   const served = new Map<Duplex, ServedSocket | undefined>();
   let loading: Promise<WebSocketServer> | undefined;
-  let told = false;
+  let wasLogged = false;
   let beat: ReturnType<typeof setInterval> | undefined;
   let leaving = false;
   let onEmpty = (): void => {};
@@ -113,9 +113,9 @@ export function createSocketServer(
         if (error instanceof MisuseError) {
           loading = undefined;
           // Logged once, since any client can ask for a WebSocket again and again.
-          if (!told)
+          if (!wasLogged)
             port.logger.error({ err: faultOf(error) }, 'relay: WebSockets are not available');
-          told = true;
+          wasLogged = true;
           return refuseWith(
             socket,
             501,

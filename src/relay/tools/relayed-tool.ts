@@ -21,7 +21,7 @@ export interface RelayedToolOptions {
    * there.
    * @default a function that does nothing
    */
-  readonly stands?: OutsideOrigin['stands'];
+  readonly onRegistered?: OutsideOrigin['onRegistered'];
 }
 
 /**
@@ -31,10 +31,10 @@ export interface RelayedToolOptions {
  */
 export function defineRelayedTool(
   definition: RelayedDefinition,
-  { source, pluginType, timeoutMs, executor, stands = () => {} }: RelayedToolOptions,
+  { source, pluginType, timeoutMs, executor, onRegistered = () => {} }: RelayedToolOptions,
 ): AnyTool {
   const { name, description, parameters, outputSchema, title, annotations } = definition;
-  const origin: OutsideOrigin = { source, withdrawn: () => undefined, stands };
+  const origin: OutsideOrigin = { source, withdrawn: () => undefined, onRegistered };
   return createDefinition(
     {
       name,

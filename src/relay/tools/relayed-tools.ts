@@ -77,8 +77,8 @@ export function createRelayedTools({
       pluginType,
       timeoutMs: requestTimeoutMs,
       executor: definition.annotations?.idempotent === true ? executors.again : executors.once,
-      stands: (stood) => {
-        place = stood;
+      onRegistered: (registered) => {
+        place = registered;
       },
     }) as AnyTool<unknown>;
     if (before?.place === undefined) {

@@ -214,8 +214,8 @@ const neverAsked = Object.freeze({
   action: 'deny',
   reason: 'approval_not_asked',
   message:
-    'The approval is for a call that nobody was asked about. The call did not run. Call the tool ' +
-    'again.',
+    'The approval is for a call that was never submitted for approval. The call did not run. ' +
+    'Call the tool again.',
 });
 
 /** Reports rejected approvals to the session: the SDK answers such calls itself. */

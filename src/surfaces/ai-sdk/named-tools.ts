@@ -3,23 +3,11 @@ import type { AnyTool, ToolRef } from '../../index.ts';
 import type { AiSdkTool, AiSdkTypedTool } from './tool.ts';
 
 /** A character that all providers accept in a name. */
-type Plain =
-  | Letter
-  | Uppercase<Letter>
-  | '0'
-  | '1'
-  | '2'
-  | '3'
-  | '4'
-  | '5'
-  | '6'
-  | '7'
-  | '8'
-  | '9'
-  | '_'
-  | '-';
-// biome-ignore format: one line
-type Letter = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm' | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z';
+type Plain = Letter | Uppercase<Letter> | Digit | '_' | '-';
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
+// biome-ignore format: two lines instead of 26
+type Letter = 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm'
+  | 'n' | 'o' | 'p' | 'q' | 'r' | 's' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z';
 
 /**
  * The shown name of a tool: every character other than a letter, a digit, `_` and `-` becomes `_`.

@@ -18,7 +18,7 @@ export interface NodeHooksPort extends HooksPort {
   /**
    * Emits an event. Never rejects: if the binding fails, the result is a deny. The result has
    * `data` if the emission continues and the data is certain to be this emission's. If several
-   * emissions of one event run at once, they are told apart by `tool_call_id`.
+   * emissions of one event run at once, `tool_call_id` distinguishes them.
    */
   emit(event: string, data?: EventData): Promise<HookResult>;
   /** Sets fields that are added to the data of every later emission. */

@@ -14,8 +14,8 @@ import {
 } from './port-rule.ts';
 
 /**
- * A record as the library keeps it: the store looks at `id`, `sessionId` and `expiresAt` and gives
- * all of it back.
+ * A record as the library keeps it. The store reads `id`, `sessionId` and `expiresAt`, and returns
+ * the whole record.
  */
 function record(id: string, sessionId = 's', more: JsonObject = {}): ApprovalRecord {
   return {
@@ -32,13 +32,13 @@ function record(id: string, sessionId = 's', more: JsonObject = {}): ApprovalRec
 const idsOf = (records: readonly JsonObject[]): unknown[] => records.map(({ id }) => id).sort();
 
 const rules: PortRuleBodies<ApprovalStore> = {
-  'what was put is taken, whole, once': async (store) => {
+  'a record that was put can be taken once, unchanged': async (store) => {
     const kept = record('one');
     assert.equal(await store.put(kept), undefined);
     assert.deepEqual(await store.take('one'), kept);
     assert.equal(await store.take('one'), undefined);
   },
-  'what was never put is not there': async (store) => {
+  'a record that was never put does not exist': async (store) => {
     assert.equal(await store.take('none'), undefined);
     assert.deepEqual(await store.list('none'), []);
     await store.put(record('one'));
@@ -48,7 +48,7 @@ const rules: PortRuleBodies<ApprovalStore> = {
       assert.deepEqual(await store.list(session), []);
     assert.notEqual(await store.take('one'), undefined);
   },
-  'of many who take a record one gets it': async (store) => {
+  'of many callers that take a record at once, one gets it': async (store) => {
     for (const round of upTo(5)) {
       const kept = record(`r${round}`);
       await store.put(kept);
@@ -70,7 +70,7 @@ const rules: PortRuleBodies<ApprovalStore> = {
     );
     assert.deepEqual(await atOnce(50, (index) => store.take(`r${index}`)), records);
   },
-  'taking one leaves the others': async (store) => {
+  'taking one record leaves the others': async (store) => {
     const [one, two] = [record('one'), record('two')];
     await store.put(one);
     await store.put(two);
@@ -79,7 +79,7 @@ const rules: PortRuleBodies<ApprovalStore> = {
     assert.deepEqual(await store.take('two'), two);
     assert.deepEqual(await store.list('s'), []);
   },
-  'an id again replaces its record': async (store) => {
+  'putting the same id again replaces the record': async (store) => {
     const second = record('one', 's', { input: { path: 'other' } });
     await store.put(record('one', 's', { left: 'over' }));
     await store.put(second);
@@ -88,7 +88,7 @@ const rules: PortRuleBodies<ApprovalStore> = {
     assert.equal(await store.take('one'), undefined);
     assert.deepEqual(await store.list('s'), []);
   },
-  'an id again in another session leaves the first': async (store) => {
+  'putting the same id in another session moves it out of the first': async (store) => {
     const second = record('one', 'other');
     await store.put(record('one'));
     await store.put(second);
@@ -106,9 +106,7 @@ const rules: PortRuleBodies<ApprovalStore> = {
       assert.deepEqual(await store.list(`s${round}`), []);
     }
   },
-  'the records of a session are listed, whoever their principal is, and no others': async (
-    store,
-  ) => {
+  'the records of a session are listed, for every principal, and no others': async (store) => {
     const mine = [
       record('one', 's', { principal: 'ann' }),
       record('two', 's', { principal: 'bob' }),
@@ -128,7 +126,7 @@ const rules: PortRuleBodies<ApprovalStore> = {
     store,
   ) => {
     const [answered, open] = [record('one'), record('two')];
-    // All that the library writes into one: neither a token nor an input.
+    // All fields that the library writes into a mark, which has neither a token nor an input.
     const mark: ApprovalRecord = {
       id: 'mark',
       sessionId: 's',
@@ -139,7 +137,7 @@ const rules: PortRuleBodies<ApprovalStore> = {
     for (const each of [answered, open]) await store.put(each);
     await store.take('one');
     await store.put(mark);
-    // Somebody puts the record back: the mark must be there to tell.
+    // Even if someone puts the record back, the mark must show that it was answered.
     await store.put(answered);
     const listed = await store.list('s');
     assert.deepEqual(idsOf(listed), ['mark', 'one', 'two']);
@@ -174,7 +172,7 @@ const rules: PortRuleBodies<ApprovalStore> = {
       assert.deepEqual(await store.list(session), []);
     }
   },
-  'an id and a session of one text do not mix': async (store) => {
+  'an id and a session with the same text do not mix': async (store) => {
     await store.put(record('same', 'other'));
     await store.put(record('other', 'same'));
     assert.deepEqual(idsOf(await store.list('same')), ['other']);
@@ -182,10 +180,11 @@ const rules: PortRuleBodies<ApprovalStore> = {
     assert.equal((await store.take('same'))?.sessionId, 'other');
     assert.deepEqual(idsOf(await store.list('same')), ['other']);
   },
-  'a record comes back as the JSON it was': async (store) => {
+  'a record comes back as the same JSON': async (store) => {
     const more = JSON.parse(
-      '{"input":{"__proto__":{"a":1},"constructor":null,"":[],"nested":[[{}],[0,-1,1.5,1e21,true,false]],"text":"\\u0000\\u2028\\r\\n\\"\\\\","\\ud83e\\uddf0":"\\u00e9 ' +
-        'e\\u0301"},"extra":null}',
+      '{"input":{"__proto__":{"a":1},"constructor":null,"":[],' +
+        '"nested":[[{}],[0,-1,1.5,1e21,true,false]],' +
+        '"text":"\\u0000\\u2028\\r\\n\\"\\\\","\\ud83e\\uddf0":"\\u00e9 e\\u0301"},"extra":null}',
     ) as JsonObject;
     const kept = record('one', 's', more);
     await store.put(kept);
@@ -204,7 +203,7 @@ const rules: PortRuleBodies<ApprovalStore> = {
       'Expected the text to come back as it was',
     );
   },
-  'records that have expired take none with them that have not': async (store) => {
+  'expired records do not take others with them': async (store) => {
     await store.put(record('live'));
     await atOnce(200, (index) =>
       store.put({ ...record(`old${index}`), expiresAt: Date.now() - 1_000 }),
@@ -218,10 +217,10 @@ const rules: PortRuleBodies<ApprovalStore> = {
 };
 
 /**
- * The rules a store of suspended calls must keep, as data:
- * `for (const rule of approvalStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` gives
- * a fresh, empty store for each rule, or one with a name space of its own; a `close` of it, where
- * there is one, is called after the rule.
+ * Returns the rules that a store of suspended calls must satisfy, as data:
+ * `for (const rule of approvalStoreConformance(make)) test(rule.name, rule.run)`. `makeStore`
+ * returns a fresh, empty store for each rule, or one with a namespace of its own. If the store has
+ * a `close`, it is called after the rule.
  *
  * @example
  * ```ts

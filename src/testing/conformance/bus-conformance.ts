@@ -14,7 +14,7 @@ import {
 } from './port-rule.ts';
 
 interface Ear {
-  /** What came, without the notices that messages may have been lost. */
+  /** The messages that came, without the notices that messages may have been lost. */
   readonly heard: string[];
   readonly stop: () => void;
 }
@@ -33,7 +33,7 @@ async function listen(
   return { heard, stop };
 }
 
-/** Waits until all ears have heard so many messages. */
+/** Waits until each listener has heard at least `count` messages. */
 async function hears(count: number, ...ears: readonly Ear[]): Promise<void> {
   await eventually(`${count} messages arrive`, () =>
     ears.every(({ heard }) => heard.length >= count),
@@ -41,7 +41,8 @@ async function hears(count: number, ...ears: readonly Ear[]): Promise<void> {
 }
 
 /**
- * What was sent before has arrived, or never will: messages come in order, and this is the last.
+ * Sends a last message and waits for it. Messages arrive in order, so what has not arrived by then
+ * never will.
  */
 async function settle(bus: RelayBus, channel: string, ...ears: readonly Ear[]): Promise<void> {
   await bus.publish(channel, 'end');
@@ -51,23 +52,24 @@ async function settle(bus: RelayBus, channel: string, ...ears: readonly Ear[]): 
 }
 
 const rules: PortRuleBodies<RelayBus> = {
-  'whoever listens hears what is sent, the own node too': async (bus) => {
+  'every listener hears what is sent, also on the node that sends': async (bus) => {
     const ears = [await listen(bus, 'c'), await listen(bus, 'c')];
     assert.equal(await bus.publish('c', 'hello'), undefined);
     await hears(1, ...ears);
     await settle(bus, 'c', ...ears);
     for (const { heard } of ears) assert.deepEqual(heard, ['hello', 'end']);
   },
-  'what is sent where nobody listens is lost': async (bus) => {
+  'a message without listeners is lost': async (bus) => {
     await bus.publish('c', 'before');
     await bus.publish('other', 'before');
-    // Between servers it may still be on its way, and whoever comes then may hear it.
+    // Between servers the message may still be on its way, and a listener that subscribes meanwhile
+    // may hear it.
     await sleep(300);
     const ear = await listen(bus, 'c');
     await settle(bus, 'c', ear);
     assert.deepEqual(ear.heard, ['end']);
   },
-  'one who listens hears the next message, from when the subscription resolves': async (bus) => {
+  'a listener hears every message from when its subscription resolves': async (bus) => {
     for (const round of upTo(20)) {
       const ear = await listen(bus, `c${round}`);
       await bus.publish(`c${round}`, 'now');
@@ -75,15 +77,15 @@ const rules: PortRuleBodies<RelayBus> = {
       ear.stop();
     }
   },
-  'messages of one node arrive in their order, once each': async (bus) => {
+  'messages of one node arrive in order, once each': async (bus) => {
     const ears = [await listen(bus, 'c'), await listen(bus, 'c')];
     const messages = upTo(300).map(String);
-    // Without waiting for one before the next.
+    // All are sent without waiting for each other.
     await Promise.all(messages.map((message) => bus.publish('c', message)));
     await settle(bus, 'c', ...ears);
     for (const { heard } of ears) assert.deepEqual(heard, [...messages, 'end']);
   },
-  'all listeners hear one order, where one of them sends as it hears': async (bus) => {
+  'all listeners hear the same order, even if one of them sends as it hears': async (bus) => {
     const sent: Promise<void>[] = [];
     const first = await listen(bus, 'c', (message) => {
       if (message === 'one') sent.push(bus.publish('c', 'two'));
@@ -94,7 +96,7 @@ const rules: PortRuleBodies<RelayBus> = {
     await Promise.all(sent);
     for (const { heard } of [first, second]) assert.deepEqual(heard, ['one', 'two']);
   },
-  'one who has stopped hears nothing more, and the others go on': async (bus) => {
+  'a listener that has stopped hears nothing more, and the others go on': async (bus) => {
     const [gone, stays] = [await listen(bus, 'c'), await listen(bus, 'c')];
     await bus.publish('c', 'one');
     await hears(1, gone, stays);
@@ -104,7 +106,7 @@ const rules: PortRuleBodies<RelayBus> = {
     assert.deepEqual(gone.heard, ['one']);
     assert.deepEqual(stays.heard, ['one', 'end']);
   },
-  'one who stops while messages are on their way hears none of them': async (bus) => {
+  'a listener that stops while messages are on their way hears none of them': async (bus) => {
     const [gone, stays] = [await listen(bus, 'c'), await listen(bus, 'c')];
     const sent = bus.publish('c', 'late');
     gone.stop();
@@ -128,7 +130,7 @@ const rules: PortRuleBodies<RelayBus> = {
     await hears(1, two);
     assert.deepEqual(one.heard, []);
   },
-  'stopping while another begins leaves the other listening': async (bus) => {
+  'stopping one listener while another begins leaves the other listening': async (bus) => {
     for (const round of upTo(10)) {
       const old = await listen(bus, 'c');
       const begun = listen(bus, 'c');
@@ -154,7 +156,7 @@ const rules: PortRuleBodies<RelayBus> = {
     await eventually('the other hears', () => heard.length === 3);
     assert.deepEqual(heard, ['both', 'both', 'end']);
   },
-  'a listener that throws, or rejects, affects nobody': async (bus) => {
+  'a listener that throws or rejects affects no other': async (bus) => {
     const before = await listen(bus, 'c');
     const throwing = await listen(bus, 'c', () => {
       throw new Error('A listener that throws.');
@@ -182,7 +184,7 @@ const rules: PortRuleBodies<RelayBus> = {
     await settle(bus, 'c', second, third);
     assert.deepEqual([first.heard, second.heard, third.heard], [['one'], ['one', 'end'], ['end']]);
   },
-  'any string names a channel, and each is heard alone': async (bus) => {
+  'any string names a channel, and channels do not mix': async (bus) => {
     const ears = await Promise.all(portNames.map((name) => listen(bus, name)));
     for (const name of portNames) await bus.publish(name, `to ${name}`);
     await Promise.all(portNames.map((name, index) => settle(bus, name, ears[index] as Ear)));
@@ -195,14 +197,16 @@ const rules: PortRuleBodies<RelayBus> = {
     await hears(portNames.length, ear);
     assert.deepEqual(ear.heard, portNames);
   },
-  'many channels and listeners at once each hear their own': async (bus) => {
+  'with many channels and listeners at once, each hears its own messages': async (bus) => {
     const ears = await atOnce(200, (index) => listen(bus, `c${index % 50}`));
     await atOnce(50, (index) => bus.publish(`c${index}`, `${index}`));
     await hears(1, ...ears);
     for (const [index, { heard }] of ears.entries()) assert.deepEqual(heard, [`${index % 50}`]);
     for (const { stop } of ears) stop();
   },
-  'closing twice is as closing once, and stopping after it is harmless': async (bus) => {
+  'closing twice does no more than closing once, and stopping afterwards is harmless': async (
+    bus,
+  ) => {
     const ear = await listen(bus, 'c');
     await bus.close?.();
     await bus.close?.();
@@ -211,10 +215,10 @@ const rules: PortRuleBodies<RelayBus> = {
 };
 
 /**
- * The rules a bus must keep, as data:
- * `for (const rule of busConformance(make)) test(rule.name, rule.run)`. `makeBus` gives a bus for
- * each rule, where nobody listens yet, or with a name space of its own; its `close`, where it has
- * one, is called after the rule.
+ * Returns the rules that a bus must satisfy, as data:
+ * `for (const rule of busConformance(make)) test(rule.name, rule.run)`. `makeBus` returns a bus
+ * without listeners for each rule, or one with a namespace of its own. If the bus has a `close`, it
+ * is called after the rule.
  *
  * @example
  * ```ts

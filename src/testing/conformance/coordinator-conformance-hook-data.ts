@@ -1,4 +1,7 @@
-/** Conformance rules: what hooks see and what an emission gives back, where coordinators differ. */
+/**
+ * Conformance rules: what hooks see and what an emission returns, as far as coordinators differ in
+ * it.
+ */
 import assert from 'node:assert/strict';
 import type { HookHandler } from '../../index.ts';
 import {
@@ -16,7 +19,7 @@ export const hookDataRules: readonly RuleBody[] = [
     'without handlers the data comes back untouched: no defaults, no timestamp': async (target) => {
       hooksOf(target).setDefaultFields?.({ session_id: 's' });
       const data = { tool_name: 'git' };
-      assert.deepEqual((await hooksOf(target).emit('nobody:listens', data)).data, data);
+      assert.deepEqual((await hooksOf(target).emit('no:handlers', data)).data, data);
     },
     'a modify is in the data of the result': async (target) => {
       const result = await emitThrough(
@@ -40,7 +43,9 @@ export const hookDataRules: readonly RuleBody[] = [
         ids,
       );
     },
-    'once its last handler is unregistered an event is as one without handlers': async (target) => {
+    'after its last handler is unregistered, an event is like one without handlers': async (
+      target,
+    ) => {
       const unregister = hooksOf(target).register(event, () => ({
         action: 'modify',
         data: { changed: true },
@@ -76,7 +81,7 @@ export const hookDataRules: readonly RuleBody[] = [
     },
   }),
   ...rules('hookDefaults', {
-    'default fields lie under the data of an event': async (target) => {
+    'default fields fill in what the data of an event lacks': async (target) => {
       let seen: unknown;
       const hooks = hooksOf(target);
       method(hooks, 'setDefaultFields')({ session_id: 'default', tool_name: 'default' });
@@ -98,7 +103,7 @@ export const hookDataRules: readonly RuleBody[] = [
     },
   }),
   ...rules('hookCollect', {
-    'emitAndCollect gives the data of each answer in order, without those that fail': async (
+    'emitAndCollect returns the data of each answer in order, without handlers that fail': async (
       target,
     ) => {
       const hooks = hooksOf(target);

@@ -11,7 +11,7 @@ import {
 
 export const hookRules: readonly RuleBody[] = rules('hooks', {
   'an event without handlers continues': async (target) => {
-    assert.equal((await hooksOf(target).emit('nobody:listens', {})).action, 'continue');
+    assert.equal((await hooksOf(target).emit('no:handlers', {})).action, 'continue');
   },
   'a handler sees the event and its data': async (target) => {
     let seen: unknown;
@@ -24,7 +24,7 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
     });
     assert.equal(JSON.stringify(seen), '["tool:pre","git",{"args":["status"],"deep":{}}]');
   },
-  'a handler that answers nothing continues': async (target) => {
+  'a handler that returns nothing continues': async (target) => {
     assert.equal((await emitThrough(target, [() => undefined, () => null])).action, 'continue');
   },
   'lower priority runs first, equals in the order of registration': async (target) => {
@@ -49,7 +49,7 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
     await hooksOf(target).emit(event, {});
     assert.deepEqual(ran, ['early', 'a', 'b', 'default', 'late']);
   },
-  'a handler hears its own event only': async (target) => {
+  'a handler gets only its own event': async (target) => {
     let heard = 0;
     hooksOf(target).register(event, () => {
       heard += 1;
@@ -121,7 +121,7 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
     ]);
     assert.deepEqual([result.action, result.approval_prompt], ['ask_user', 'First?']);
   },
-  'injections become one, joined by an empty line, under the settings of the first': async (
+  'several injections become one, joined by an empty line, with the settings of the first': async (
     target,
   ) => {
     const result = await emitThrough(target, [
@@ -149,7 +149,7 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
       'continue',
     );
   },
-  'what an answer leaves out has the defaults of the runtime': async (target) => {
+  'fields that an answer leaves out have the defaults of the runtime': async (target) => {
     const result = await emitThrough(target, [
       answer({ action: 'ask_user', approval_prompt: 'Sure?' }),
     ]);
@@ -192,7 +192,7 @@ export const hookRules: readonly RuleBody[] = rules('hooks', {
     const unregister = listen('tool:pre', 'pre') as (() => void) | undefined;
     listen('tool:pre', 'pre again');
     listen('tool:post', 'post');
-    assert.equal(typeof unregister, 'function', 'Expected register to give back a function');
+    assert.equal(typeof unregister, 'function', 'Expected register() to return a function');
     unregister?.();
     unregister?.();
     await hooks.emit('tool:pre', {});

@@ -11,7 +11,7 @@ import {
 const tool = (name: string): { readonly name: string; readonly description: string } =>
   Object.freeze({ name, description: `The tool ${name}` });
 
-/** All that is mounted at a point, whether the coordinator answers with a map or a dictionary. */
+/** Everything mounted at a point. Coordinators return it as a map or as a dictionary. */
 async function all(
   target: ConformanceTarget,
   point: string,
@@ -41,7 +41,7 @@ export const mountRules: readonly RuleBody[] = rules('mounts', {
       assert.deepEqual((await all(target, point)).names(), []);
     await target.get('hooks');
   },
-  'a mounted tool is found by its name, the very object': async (target) => {
+  'a mounted tool is found by its name, as the same object': async (target) => {
     const git = tool('git');
     await target.mount('tools', git, 'git');
     assert.equal(await target.get('tools', 'git'), git);
@@ -51,7 +51,7 @@ export const mountRules: readonly RuleBody[] = rules('mounts', {
     assert.equal(await target.get('tools', 'absent'), null);
     assert.equal(await target.get('tools', 'toString'), null);
   },
-  'the name that is given wins over the name of the module': async (target) => {
+  'the given name takes precedence over the name of the module': async (target) => {
     const git = tool('git');
     await target.mount('tools', git, 'vcs');
     assert.equal(await target.get('tools', 'vcs'), git);
@@ -73,7 +73,7 @@ export const mountRules: readonly RuleBody[] = rules('mounts', {
     assert.equal(await target.get('tools', 'git'), second);
     assert.deepEqual((await all(target, 'tools')).names(), ['git', 'other']);
   },
-  'what get("tools") gave before follows later mounts and unmounts': async (target) => {
+  'the result of an earlier get("tools") follows later mounts and unmounts': async (target) => {
     const held = await all(target, 'tools');
     const git = tool('git');
     await target.mount('tools', git);
@@ -81,7 +81,7 @@ export const mountRules: readonly RuleBody[] = rules('mounts', {
     await target.unmount('tools', 'git');
     assert.deepEqual(held.names(), []);
   },
-  'any string is a tool name, also those that objects inherit': async (target) => {
+  'any string is a tool name, also names that objects inherit': async (target) => {
     for (const name of hostileNames) {
       const module = tool(name);
       await target.mount('tools', module, name);

@@ -1,15 +1,15 @@
-/** What a rule of the coordinator's conformance suite is made of. */
+/** The parts of a rule of the coordinator's conformance suite. */
 import assert from 'node:assert/strict';
 import type { Coordinator, HookHandler, HookResult, HooksPort } from '../../index.ts';
 
-/** What a coordinator may offer beyond mounting. */
+/** The features that a coordinator may have or lack. */
 export const coordinatorFeatures = {
   mounts: 'mount, unmount and get',
   contributors: 'registerContributor and collectContributions',
   capabilities: 'registerCapability and getCapability',
   cleanup: 'registerCleanup and cleanup',
-  hooks: 'hooks.register, with what it gives back to unregister, and hooks.emit',
-  hookData: 'the result of an emission that continues holds the data as the handlers left it',
+  hooks: 'hooks.register, which returns a function to unregister, and hooks.emit',
+  hookData: 'the result of an emission that continues contains the data as the handlers left it',
   hookDetails: 'approval options and the placement of an injection survive in the result',
   hookDefaults: 'hooks.setDefaultFields',
   hookTimestamps: 'handlers see a timestamp',
@@ -18,19 +18,19 @@ export const coordinatorFeatures = {
   cancellation: 'a cancellation token',
 } as const satisfies Record<string, string>;
 
-/** The name of a feature that a suite can be told to leave out. */
+/** The name of a feature whose rules can be left out of a suite. */
 export type CoordinatorFeature = keyof typeof coordinatorFeatures;
 
 /**
- * A coordinator under test: the port and, as far as its features say, the rest of a runtime's
- * coordinator.
+ * A coordinator under test: the port and those further parts of a runtime's coordinator that it
+ * declares as features.
  */
 export interface ConformanceTarget extends Coordinator {
-  /** What the contributors of a channel give; feature `contributors`. */
+  /** Returns the values of a channel's contributors. Belongs to the feature `contributors`. */
   collectContributions?(channel: string): unknown;
-  /** What was published under a name, or null; feature `capabilities`. */
+  /** Returns the value published under a name, or null. Belongs to the feature `capabilities`. */
   getCapability?(name: string): unknown;
-  /** Runs what was registered to be cleaned up; feature `cleanup`. */
+  /** Runs the registered clean-ups. Belongs to the feature `cleanup`. */
   cleanup?(): unknown;
 }
 
@@ -41,20 +41,20 @@ export interface ConformanceRule {
   /** The feature that the rule is about. */
   readonly feature: CoordinatorFeature;
   /**
-   * Resolves when the rule holds; rejects with an `AssertionError` that says what was expected.
-   * Makes a coordinator of its own.
+   * Makes a new coordinator and checks the rule on it. Resolves if the rule holds; otherwise it
+   * rejects with an `AssertionError` that says what was expected.
    */
   run(): Promise<void>;
 }
 
-/** A rule before it is bound to a maker of coordinators. */
+/** A rule that is not yet bound to a function that makes coordinators. */
 export interface RuleBody {
   readonly name: string;
   readonly feature: CoordinatorFeature;
   readonly check: (target: ConformanceTarget) => Promise<void>;
 }
 
-/** Writes a group of rules of one feature. */
+/** Makes a group of rules about one feature. */
 export function rules(
   feature: CoordinatorFeature,
   bodies: Readonly<Record<string, RuleBody['check']>>,
@@ -62,7 +62,7 @@ export function rules(
   return Object.entries(bodies).map(([name, check]) => ({ name, feature, check }));
 }
 
-/** The target's method, bound. A feature that is declared must be there. */
+/** Returns the target's method, bound. Fails if the method of a declared feature is missing. */
 export function method(target: object, name: string): (...args: readonly unknown[]) => unknown {
   const found: unknown = (target as Record<string, unknown>)[name];
   assert.equal(
@@ -85,7 +85,7 @@ export function hooksOf(target: ConformanceTarget): HooksPort & Required<Pick<Ho
 
 /** The event that the rules about hooks emit. */
 export const event = 'tool:pre';
-/** A handler that always answers so. */
+/** Makes a handler that always returns this result. */
 export const answer = (result: HookResult): HookHandler => {
   return () => result;
 };
@@ -102,7 +102,7 @@ export async function emitThrough(
   return hooks.emit(event, data);
 }
 
-/** The call must throw or reject with exactly this message. */
+/** Checks that the call throws or rejects with exactly this message. */
 export async function refuses(call: () => unknown, message: string): Promise<void> {
   let outcome: { readonly error: unknown } | undefined;
   try {
@@ -114,7 +114,7 @@ export async function refuses(call: () => unknown, message: string): Promise<voi
   assert.equal((outcome.error as Error | undefined)?.message, message);
 }
 
-/** Names that a dictionary without care loses or takes from its prototype. */
+/** Names that a carelessly written dictionary loses or finds on its prototype. */
 export const hostileNames = [
   '__proto__',
   'constructor',

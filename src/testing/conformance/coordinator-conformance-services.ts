@@ -26,7 +26,7 @@ export const serviceRules: readonly RuleBody[] = [
       register('channel', 'fast', () => 'fast');
       assert.deepEqual(await method(target, 'collectContributions')('channel'), ['slow', 'fast']);
     },
-    'a contributor that has nothing is left out; false, zero and empty are something': async (
+    'null from a contributor is left out; false, zero and empty values are kept': async (
       target,
     ) => {
       const register = method(target, 'registerContributor');
@@ -46,7 +46,7 @@ export const serviceRules: readonly RuleBody[] = [
       register('channel', 'same', () => 2);
       assert.deepEqual(await method(target, 'collectContributions')('channel'), [1, 2]);
     },
-    'a channel nobody contributes to is empty, whatever its name': async (target) => {
+    'a channel without contributors is empty, whatever its name': async (target) => {
       for (const channel of ['unknown', ...hostileNames])
         assert.deepEqual(await method(target, 'collectContributions')(channel), []);
     },
@@ -58,7 +58,7 @@ export const serviceRules: readonly RuleBody[] = [
     },
   }),
   ...rules('capabilities', {
-    'a capability that nobody registered is null': async (target) => {
+    'a capability that was never registered is null': async (target) => {
       for (const name of ['absent', 'toString', '__proto__'])
         assert.equal(method(target, 'getCapability')(name), null);
     },
@@ -78,7 +78,7 @@ export const serviceRules: readonly RuleBody[] = [
       method(target, 'registerCapability')('store', store);
       assert.equal((method(target, 'getCapability')('store') as typeof store).get(), 'kept');
     },
-    'registering again replaces, also a function by data and back': async (target) => {
+    'registering again replaces the value, also a function by data and back': async (target) => {
       const fn = (): number => 1;
       for (const value of ['one', fn, { two: 2 }, fn, 'three']) {
         method(target, 'registerCapability')('value', value);
@@ -116,11 +116,11 @@ export const serviceRules: readonly RuleBody[] = [
       await method(target, 'cleanup')();
       assert.equal(ran, 2);
     },
-    'what is no function is ignored as a clean-up': async (target) => {
+    'a clean-up that is not a function is ignored': async (target) => {
       for (const value of [null, undefined, {}, 'text']) method(target, 'registerCleanup')(value);
       await method(target, 'cleanup')();
     },
-    'a clean-up that registers another has it run too': async (target) => {
+    'a clean-up that is registered by another one runs too': async (target) => {
       let ran = false;
       const register = method(target, 'registerCleanup');
       register(() => {

@@ -14,20 +14,20 @@ import {
 } from './coordinator-conformance-rule.ts';
 import { serviceRules } from './coordinator-conformance-services.ts';
 
-/** What {@link coordinatorConformance} may be told. */
+/** Options of {@link coordinatorConformance}. */
 export interface CoordinatorConformanceOptions {
   /**
-   * What the coordinator does not offer is declared here as `false`; rules about it are then left
-   * out. @default every feature is offered
+   * Set a feature that the coordinator lacks to `false`, which leaves out the rules about it.
+   * @default the coordinator has every feature
    */
   readonly features?: Partial<Readonly<Record<CoordinatorFeature, boolean>>> | undefined;
 }
 
 /**
- * The rules a coordinator must keep, as data:
- * `for (const rule of coordinatorConformance(make)) test(rule.name, rule.run)`. `make` gives a
- * fresh, empty coordinator for each rule. A declared feature that is missing fails its rules;
- * nothing is skipped on its own.
+ * Returns the rules that a coordinator must satisfy, as data:
+ * `for (const rule of coordinatorConformance(make)) test(rule.name, rule.run)`. `make` returns a
+ * fresh, empty coordinator for each rule. If a declared feature is missing, its rules fail; no rule
+ * is skipped automatically.
  * @throws MisuseError for an unknown feature.
  *
  * @example

@@ -1,6 +1,4 @@
-/**
- * What a rule of the conformance suites for ports is made of, and what several of their rules use.
- */
+/** The parts of a rule of the conformance suites for ports, and helpers that several rules use. */
 import assert from 'node:assert/strict';
 import type { MaybePromise } from '../../index.ts';
 
@@ -9,21 +7,21 @@ export interface PortRule {
   /** The rule as a sentence. */
   readonly name: string;
   /**
-   * Resolves when the rule holds; rejects with an `AssertionError` that says what was expected.
-   * Makes what it tests itself, and closes it where it can be closed.
+   * Makes the port, checks the rule on it, and closes it if it has a `close`. Resolves if the rule
+   * holds; otherwise it rejects with an `AssertionError` that says what was expected.
    */
   run(): Promise<void>;
 }
 
-/** Rules before they are bound to a maker, by their sentences. */
+/** Rules by name, not yet bound to a function that makes the port. */
 export type PortRuleBodies<T> = Readonly<Record<string, (made: T) => Promise<void>>>;
 
-/** What is closed after each rule, where it can be. */
+/** A port that may have a `close`, which is called after each rule. */
 export interface Closable {
   close?(): MaybePromise<void>;
 }
 
-/** Binds rules to a maker. */
+/** Binds rules to a function that makes the port. */
 export function portRules<T extends object>(
   make: () => MaybePromise<T>,
   bodies: PortRuleBodies<T>,
@@ -41,17 +39,20 @@ export function portRules<T extends object>(
   }));
 }
 
-/** Waits, by the clock of the machine. */
+/** Waits in real time. */
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
   });
 }
 
-/** Longest that something may take which should happen soon. */
+/** The longest time that something may take that should happen soon. */
 const patienceMs = 5_000;
 
-/** Asks again until it is so. @param what for the message of the assertion that fails otherwise */
+/**
+ * Repeats a check until it is true. Fails if that takes too long.
+ * @param what Describes the condition in the error message.
+ */
 export async function eventually(what: string, check: () => MaybePromise<boolean>): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (!(await check())) {
@@ -60,19 +61,19 @@ export async function eventually(what: string, check: () => MaybePromise<boolean
   }
 }
 
-/** As many numbers, from 0. */
+/** The whole numbers from 0 to below `count`. */
 export function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-/** Starts so many operations at once. */
+/** Starts `count` operations at once. */
 export function atOnce<T>(count: number, start: (index: number) => MaybePromise<T>): Promise<T[]> {
   return Promise.all(upTo(count).map(async (index) => start(index)));
 }
 
 /**
- * Names that stores without care lose, mix up or take from a prototype; some start like others, and
- * some hold what separates parts of a key.
+ * Names that a carelessly written store loses, mixes up or finds on a prototype. Some are prefixes
+ * of others, and some contain characters that separate the parts of a key.
  */
 export const portNames: readonly string[] = [
   '',

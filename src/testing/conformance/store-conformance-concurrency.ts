@@ -1,6 +1,4 @@
-/**
- * Conformance rules: of several who ask at once, each operation serves them one after the other.
- */
+/** Conformance rules: each operation is atomic, however many callers there are at once. */
 import assert from 'node:assert/strict';
 import type { RelayStore } from '../../relay/ports/store.ts';
 import { atOnce, type PortRuleBodies, upTo } from './port-rule.ts';
@@ -10,7 +8,7 @@ const many = 100;
 const long = 60_000;
 const numbers = (one: number, other: number): number => one - other;
 
-/** The only one for whom it is so. */
+/** The index of the only outcome that won. Fails if there is not exactly one. */
 function winner<T>(outcomes: readonly T[], won: (outcome: T) => boolean): number {
   const winners = [...outcomes.entries()]
     .filter(([, outcome]) => won(outcome))
@@ -27,18 +25,20 @@ const isTrue = (outcome: boolean): boolean => outcome;
 const defined = (outcome: number | undefined): boolean => outcome !== undefined;
 
 export const concurrencyRules: PortRuleBodies<RelayStore> = {
-  'of many who create a session one does, and its document is there': async (store) => {
+  'of many callers that create a session at once, one does, and its document exists': async (
+    store,
+  ) => {
     const won = winner(
       await atOnce(many, (index) => store.create('s', 'k', `${index}`, later())),
       isTrue,
     );
     assert.deepEqual(await store.get('s', ['k']), [{ value: `${won}`, version: 1 }]);
   },
-  'of many who drop a session one did': async (store) => {
+  'of many callers that drop a session at once, one does': async (store) => {
     await begin(store);
     winner(await atOnce(many, () => store.drop('s')), isTrue);
   },
-  'of many who write over a version one does': async (store) => {
+  'of many callers that overwrite a version at once, one does': async (store) => {
     await begin(store);
     for (let version = 0; version < 10; version++) {
       const outcomes = await atOnce(many, (index) =>
@@ -51,14 +51,14 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
       ]);
     }
   },
-  'of many who delete a document one did': async (store) => {
+  'of many callers that delete a document at once, one does': async (store) => {
     await begin(store);
     winner(
       await atOnce(many, (index) => store.delete('s', 'first', index % 2 === 0 ? undefined : 1)),
       isTrue,
     );
   },
-  'writes without a version all go, each with a version of its own': async (store) => {
+  'writes without a version all succeed, each with a version of its own': async (store) => {
     await begin(store);
     const versions = await atOnce(many, (index) => store.set('s', 'k', `${index}`));
     assert.deepEqual(
@@ -69,7 +69,9 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
       { value: `${versions.indexOf(many)}`, version: many },
     ]);
   },
-  'nothing is lost where all read, change and write over what they read': async (store) => {
+  'no change is lost if all callers read, change and overwrite the version they read': async (
+    store,
+  ) => {
     await begin(store);
     await store.set('s', 'sum', '0');
     await atOnce(10, async () => {
@@ -84,26 +86,27 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
     });
     assert.deepEqual(await store.get('s', ['sum']), [{ value: '100', version: 101 }]);
   },
-  'what many add to a log gets all the ids, and is under them': async (store) => {
-    await begin(store);
-    const added = await atOnce(many, (index) => store.append('s', 'log', `${index}`, 40));
-    const byId = new Map(added.map((entry, index) => [entry?.id, `${index}`]));
-    const { entries, first, last } = await store.read('s', 'log', 0, many);
-    assert.deepEqual([first, last, entries.length], [many - 39, many, 40]);
-    for (const { id, value } of entries) assert.equal(value, byId.get(id));
-    assert.deepEqual(
-      [...byId.keys()].sort((one, other) => numbers(one ?? 0, other ?? 0)),
-      upTo(many).map((index) => index + 1),
-    );
-    const dropped = added.flatMap((entry) => entry?.dropped ?? []);
-    assert.deepEqual(
-      new Set([...dropped, ...entries.map(({ value }) => value)]).size,
-      many,
-      'Expected each entry to be either kept or said to be dropped',
-    );
-    assert.equal(dropped.length, many - 40);
-  },
-  'of many who ask for a lease one gets it': async (store) => {
+  'entries that many callers add to a log at once get consecutive ids and are found by them':
+    async (store) => {
+      await begin(store);
+      const added = await atOnce(many, (index) => store.append('s', 'log', `${index}`, 40));
+      const byId = new Map(added.map((entry, index) => [entry?.id, `${index}`]));
+      const { entries, first, last } = await store.read('s', 'log', 0, many);
+      assert.deepEqual([first, last, entries.length], [many - 39, many, 40]);
+      for (const { id, value } of entries) assert.equal(value, byId.get(id));
+      assert.deepEqual(
+        [...byId.keys()].sort((one, other) => numbers(one ?? 0, other ?? 0)),
+        upTo(many).map((index) => index + 1),
+      );
+      const dropped = added.flatMap((entry) => entry?.dropped ?? []);
+      assert.deepEqual(
+        new Set([...dropped, ...entries.map(({ value }) => value)]).size,
+        many,
+        'Expected each entry to be either kept or reported as dropped',
+      );
+      assert.equal(dropped.length, many - 40);
+    },
+  'of many callers that ask for a lease at once, one gets it': async (store) => {
     await begin(store);
     const epochs = await atOnce(many, (index) => store.acquire('s', 'lease', `${index}`, long));
     const won = winner(epochs, defined);
@@ -111,27 +114,30 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
     assert.deepEqual([found?.holder, found?.epoch], [`${won}`, epochs[won]]);
     winner(await atOnce(many, () => store.release('s', 'lease', epochs[won] as number)), isTrue);
   },
-  'many who steal a lease all get epochs of their own, and the highest has it': async (store) => {
-    await begin(store);
-    const epochs = await atOnce(many, (index) =>
-      store.acquire('s', 'lease', `${index}`, long, true),
-    );
-    assert.equal(new Set(epochs).size, many);
-    const highest = Math.max(...epochs.map((epoch) => epoch ?? 0));
-    const found = await store.holder('s', 'lease');
-    assert.deepEqual([found?.holder, found?.epoch], [`${epochs.indexOf(highest)}`, highest]);
-    const renewed = await atOnce(many, (index) =>
-      store.renew('s', 'lease', epochs[index] as number, long),
-    );
-    assert.equal(winner(renewed, isTrue), epochs.indexOf(highest));
-  },
-  'of many uses at once as many as the limit are allowed': async (store) => {
+  'callers that steal a lease at once all get epochs of their own, and the highest holds it':
+    async (store) => {
+      await begin(store);
+      const epochs = await atOnce(many, (index) =>
+        store.acquire('s', 'lease', `${index}`, long, true),
+      );
+      assert.equal(new Set(epochs).size, many);
+      const highest = Math.max(...epochs.map((epoch) => epoch ?? 0));
+      const found = await store.holder('s', 'lease');
+      assert.deepEqual([found?.holder, found?.epoch], [`${epochs.indexOf(highest)}`, highest]);
+      const renewed = await atOnce(many, (index) =>
+        store.renew('s', 'lease', epochs[index] as number, long),
+      );
+      assert.equal(winner(renewed, isTrue), epochs.indexOf(highest));
+    },
+  'of many uses at once, as many as the limit are allowed': async (store) => {
     const outcomes = await atOnce(many, () => store.count('k', 7, long));
     assert.equal(outcomes.filter(({ allowed }) => allowed).length, 7);
     assert.equal((await store.count('k', 8, long)).allowed, true);
     assert.equal((await store.count('k', 8, long)).allowed, false);
   },
-  'of many who ask what is due each gets other items, and all are given': async (store) => {
+  'callers that ask at once what is due get different items, and together all of them': async (
+    store,
+  ) => {
     for (let round = 0; round < 3; round++) {
       await atOnce(50, (index) => store.schedule(`s${index % 5}`, `k${index}`, 0));
       const answers = await atOnce(20, () => store.due(10, long));
@@ -147,14 +153,14 @@ export const concurrencyRules: PortRuleBodies<RelayStore> = {
       );
     }
   },
-  'of many who ask for the one thing that is due one gets it': async (store) => {
+  'of many callers that ask for the only item that is due, one gets it': async (store) => {
     for (let round = 0; round < 5; round++) {
       await store.schedule('s', 'k', 0);
       const answers = await atOnce(20, () => store.due(10, long));
       assert.deepEqual(answers.flat(), [{ session: 's', key: 'k' }]);
     }
   },
-  'what is written while a session is dropped is gone with it, or was refused': async (store) => {
+  'a write while its session is dropped is refused or removed with the session': async (store) => {
     for (let round = 0; round < 10; round++) {
       await begin(store);
       await atOnce(30, async (index) => {

@@ -31,7 +31,7 @@ export const counterRules: PortRuleBodies<RelayStore> = {
     assert.ok((await refuses(store, 3)) > long / 2, 'Expected to wait until the window ends');
     await refuses(store, 3);
   },
-  'what is refused does not count': async (store) => {
+  'refused uses do not count': async (store) => {
     for (let use = 0; use < 2; use++) await allows(store, 2);
     for (let use = 0; use < 5; use++) await refuses(store, 2);
     await allows(store, 4);
@@ -44,7 +44,7 @@ export const counterRules: PortRuleBodies<RelayStore> = {
     await allows(store, 1);
     await refuses(store, 1);
   },
-  'each key counts alone': async (store) => {
+  'each key has its own count': async (store) => {
     await allows(store, 1);
     await allows(store, 1, long, 'other');
     await refuses(store, 1);
@@ -60,7 +60,7 @@ export const counterRules: PortRuleBodies<RelayStore> = {
     const windowMs = 400;
     const begun = performance.now();
     await allows(store, 1, windowMs);
-    // Refused all the time, so that a window that moves would never end.
+    // Uses are refused all the time, so a window that moves would never end.
     await eventually(
       'a window ends while uses are refused',
       async () => (await store.count('k', 1, windowMs)).allowed,
@@ -71,13 +71,13 @@ export const counterRules: PortRuleBodies<RelayStore> = {
       `Expected the window to last for ${windowMs} ms, it took ${took}`,
     );
   },
-  'the wait for the end of a window grows less': async (store) => {
+  'the wait for the end of a window becomes shorter': async (store) => {
     await allows(store, 2);
     const first = await refusedAfter(store, 0);
     const second = await refusedAfter(store, 60);
     assert.ok(second < first - 25, `Expected to wait for less than ${first} ms, got ${second}`);
   },
-  'a window that has ended begins anew in full': async (store) => {
+  'a window that has ended begins again with the full limit': async (store) => {
     for (let use = 0; use < 3; use++) await allows(store, 3, 100);
     await sleep(200);
     for (let use = 0; use < 3; use++) await allows(store, 3);
@@ -92,7 +92,7 @@ export const counterRules: PortRuleBodies<RelayStore> = {
   },
 };
 
-/** How long to wait, when asked after some time. The first call uses up what is left. */
+/** Waits, then returns the `retryAfterMs` of a refused use. The first call uses up what is left. */
 async function refusedAfter(store: RelayStore, milliseconds: number): Promise<number> {
   await sleep(milliseconds);
   await store.count('k', 2, long);

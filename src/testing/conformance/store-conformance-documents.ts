@@ -7,7 +7,7 @@ import { begin } from './store-conformance-sessions.ts';
 const value = async (store: RelayStore, key: string, session = 's'): Promise<string | undefined> =>
   (await store.get(session, [key]))[0]?.value;
 
-/** Not `assert.equal`: the difference of two long strings takes long to draw. */
+/** Does not use `assert.equal`, which takes long to print the difference of two long strings. */
 async function keeps(store: RelayStore, text: string, what: string): Promise<void> {
   await store.set('s', 'k', text);
   assert.ok(
@@ -30,7 +30,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.set('s', 'first', 'v'), 2);
     assert.equal(await store.set('s', 'k', 'v3'), 4, 'Expected a write of the same value to count');
   },
-  'documents come in the order that was asked for, as often as asked, with gaps for those that are not there':
+  'documents come in the requested order, as often as requested, with gaps for missing ones':
     async (store) => {
       await begin(store);
       await store.set('s', 'b', 'B');
@@ -48,7 +48,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
       ]);
       assert.deepEqual(await store.get('s', []), []);
     },
-  'a write with a version goes over that very version only': async (store) => {
+  'a write with a version succeeds over exactly that version': async (store) => {
     await begin(store);
     for (const version of [0, 2, 3])
       assert.equal(
@@ -61,7 +61,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.set('s', 'first', 'no', 1), undefined);
     assert.deepEqual(await store.get('s', ['first']), [{ value: 'yes', version: 2 }]);
   },
-  'a write with version 0 goes only where there is nothing': async (store) => {
+  'a write with version 0 succeeds only if there is no document': async (store) => {
     await begin(store);
     for (const version of [1, 2])
       assert.equal(
@@ -74,12 +74,12 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.set('s', 'k', 'no', 0), undefined);
     assert.deepEqual(await store.get('s', ['k']), [{ value: 'yes', version: 1 }]);
   },
-  'a write without a version always goes': async (store) => {
+  'a write without a version always succeeds': async (store) => {
     await begin(store);
     assert.equal(await store.set('s', 'k', 'one'), 1);
     assert.equal(await store.set('s', 'k', 'two', undefined), 2);
   },
-  'versions compare as numbers, beyond one digit too': async (store) => {
+  'versions are compared as numbers, also beyond one digit': async (store) => {
     await begin(store);
     for (let version = 1; version <= 12; version++)
       assert.equal(await store.set('s', 'k', 'v', version - 1), version);
@@ -87,7 +87,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
       assert.equal(await store.set('s', 'k', 'no', stale), undefined);
     assert.equal(await store.set('s', 'k', 'v', 12), 13);
   },
-  'a deleted document is gone, once': async (store) => {
+  'a document can be deleted once': async (store) => {
     await begin(store);
     await store.set('s', 'k', 'v');
     assert.equal(await store.delete('s', 'k'), true);
@@ -95,7 +95,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.delete('s', 'never'), false);
     assert.deepEqual(await store.get('s', ['k', 'first']), [undefined, { value: '1', version: 1 }]);
   },
-  'a deletion with a version removes that very version only': async (store) => {
+  'a deletion with a version removes exactly that version': async (store) => {
     await begin(store);
     await store.set('s', 'k', 'one');
     await store.set('s', 'k', 'two');
@@ -114,7 +114,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
       'Expected nothing to be removed where there is nothing',
     );
   },
-  'where a document was deleted, no version of it is there to be written over': async (store) => {
+  'no version of a deleted document can be overwritten': async (store) => {
     await begin(store);
     for (let version = 1; version <= 3; version++) await store.set('s', 'k', 'v');
     await store.delete('s', 'k');
@@ -124,7 +124,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.set('s', 'k', 'no', 0), undefined);
     assert.equal(await value(store, 'k'), 'yes');
   },
-  'no version of a deleted document is taken for one of what comes after it': async (store) => {
+  'no version of a deleted document is taken for a version of its successor': async (store) => {
     await begin(store);
     const seen = new Set<number>();
     for (let life = 0; life < 4; life++) {
@@ -138,12 +138,12 @@ export const documentRules: PortRuleBodies<RelayStore> = {
           assert.equal(
             await store.set('s', 'k', 'no', stale),
             undefined,
-            `Expected a write over version ${stale}, which is long gone, to be refused`,
+            `Expected a write over version ${stale}, which no longer exists, to be refused`,
           );
           assert.equal(
             await store.delete('s', 'k', stale),
             false,
-            `Expected a deletion of version ${stale}, which is long gone, to be refused`,
+            `Expected a deletion of version ${stale}, which no longer exists, to be refused`,
           );
         }
         seen.add(version);
@@ -151,7 +151,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
       assert.equal(await store.delete('s', 'k'), true);
     }
   },
-  'a document that comes again counts on by one': async (store) => {
+  'a document that is written again continues its version by one': async (store) => {
     await begin(store);
     await store.set('s', 'k', 'v');
     await store.delete('s', 'k');
@@ -168,7 +168,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
     assert.deepEqual(await store.get('s', ['empty']), [{ value: '', version: 1 }]);
     assert.equal(await store.delete('s', 'empty'), true);
   },
-  'values come back as they were, whatever is in them': async (store) => {
+  'values come back unchanged, whatever they contain': async (store) => {
     await begin(store);
     for (const text of [
       ' ',
@@ -199,7 +199,7 @@ export const documentRules: PortRuleBodies<RelayStore> = {
       '8 MB of all kinds of characters',
     );
   },
-  'large values that differ in one place are two': async (store) => {
+  'large values that differ in one place are not mixed up': async (store) => {
     await begin(store);
     await begin(store, 'other');
     const long = 'x'.repeat(100_000);

@@ -6,7 +6,7 @@ import { begin } from './store-conformance-sessions.ts';
 
 const long = 60_000;
 
-/** Asks until so many came, each put off for long. */
+/** Asks until `count` items came, each of which is then put off for long. */
 async function gather(store: RelayStore, count: number): Promise<DueItem[]> {
   const items: DueItem[] = [];
   await eventually(`${count} items are due`, async () => {
@@ -17,8 +17,8 @@ async function gather(store: RelayStore, count: number): Promise<DueItem[]> {
 }
 
 /**
- * Schedules what must come as `keys`, in another order, and asks once. False when the machine was
- * too slow for the order to be certain.
+ * Schedules items that must come in the order of `keys`, but in another order, and asks once.
+ * Returns false if the machine was too slow for the order to be certain.
  */
 async function inOrder(
   store: RelayStore,
@@ -42,10 +42,10 @@ async function inOrder(
 }
 
 export const dueRules: PortRuleBodies<RelayStore> = {
-  'nothing is due where nothing was scheduled': async (store) => {
+  'nothing is due if nothing was scheduled': async (store) => {
     assert.deepEqual(await store.due(10, long), []);
   },
-  'what is scheduled is due after its delay, once': async (store) => {
+  'a scheduled item is due once, after its delay': async (store) => {
     const begun = performance.now();
     await store.schedule('s', 'k', 200);
     assert.deepEqual(await gather(store, 1), [{ session: 's', key: 'k' }]);
@@ -53,17 +53,17 @@ export const dueRules: PortRuleBodies<RelayStore> = {
     assert.ok(took >= 150, `Expected it after 200 ms, it came after ${took}`);
     assert.deepEqual(await store.due(10, long), []);
   },
-  'what is due without a delay is due at once': async (store) => {
+  'an item without a delay is due at once': async (store) => {
     assert.equal(await store.schedule('s', 'k', 0), undefined);
     assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'k' }]);
   },
-  'what is not due yet is not given': async (store) => {
+  'an item that is not due yet is not given': async (store) => {
     await store.schedule('s', 'later', long);
     await store.schedule('s', 'now', 0);
     assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'now' }]);
     assert.deepEqual(await store.due(10, long), []);
   },
-  'what was due comes again after it was put off': async (store) => {
+  'an item that was put off is due again afterwards': async (store) => {
     await store.schedule('s', 'k', 0);
     const begun = performance.now();
     assert.equal((await store.due(10, 200)).length, 1);
@@ -71,7 +71,9 @@ export const dueRules: PortRuleBodies<RelayStore> = {
     const took = performance.now() - begun;
     assert.ok(took >= 150, `Expected it again after 200 ms, it came after ${took}`);
   },
-  'what is put off for no time comes once in an answer, and in the next': async (store) => {
+  'an item that is put off for 0 ms comes once in an answer, and again in the next': async (
+    store,
+  ) => {
     await store.schedule('s', 'k', 0);
     for (const again of [1, 2, 3])
       assert.deepEqual(
@@ -80,7 +82,7 @@ export const dueRules: PortRuleBodies<RelayStore> = {
         `Expected it in answer ${again}`,
       );
   },
-  'what is scheduled again moves': async (store) => {
+  'scheduling an item again moves it': async (store) => {
     await store.schedule('s', 'k', 0);
     await store.schedule('s', 'k', long);
     assert.deepEqual(await store.due(10, long), []);
@@ -88,28 +90,28 @@ export const dueRules: PortRuleBodies<RelayStore> = {
     assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'k' }]);
     assert.deepEqual(await store.due(10, long), []);
   },
-  'what was put off can be moved to now': async (store) => {
+  'an item that was put off can be moved to now': async (store) => {
     await store.schedule('s', 'k', 0);
     await store.due(10, long);
     await store.schedule('s', 'k', 0);
     assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'k' }]);
   },
-  'what was unscheduled is forgotten': async (store) => {
+  'an unscheduled item is forgotten': async (store) => {
     await store.schedule('s', 'k', 0);
     await store.schedule('s', 'other', 0);
     assert.equal(await store.unschedule('s', 'k'), undefined);
     assert.deepEqual(await store.due(10, 0), [{ session: 's', key: 'other' }]);
-    // Also when it was given before and put off.
+    // This holds also for an item that was given before and put off.
     await store.unschedule('s', 'other');
     assert.deepEqual(await store.due(10, 0), []);
   },
-  'what was never scheduled can be unscheduled': async (store) => {
+  'an item that was never scheduled can be unscheduled': async (store) => {
     await store.schedule('s', 'k', 0);
     await store.unschedule('s', 'none');
     await store.unschedule('none', 'k');
     assert.deepEqual(await store.due(10, long), [{ session: 's', key: 'k' }]);
   },
-  'an answer has so many items at most, and the rest comes next': async (store) => {
+  'an answer has at most the requested number of items, and the rest comes next': async (store) => {
     for (const index of upTo(5)) await store.schedule('s', `k${index}`, 0);
     assert.deepEqual(await store.due(0, long), []);
     const answers: DueItem[][] = [];
@@ -126,7 +128,7 @@ export const dueRules: PortRuleBodies<RelayStore> = {
       upTo(5).map((index) => `k${index}`),
     );
   },
-  'what is due longest comes first, whenever it was scheduled': async (store) => {
+  'the item that has been due longest comes first, whenever it was scheduled': async (store) => {
     for (const [attempt, spreadMs] of [100, 200, 400, 800].entries())
       if (await inOrder(store, `s${attempt}`, ['a', 'c', 'b', 'd'], spreadMs)) return;
     assert.fail('Expected the store to take four items within less than 400 ms');
@@ -137,7 +139,7 @@ export const dueRules: PortRuleBodies<RelayStore> = {
     await store.unschedule('one', 'k');
     assert.deepEqual(await store.due(10, long), [{ session: 'two', key: 'k' }]);
   },
-  'what is due is not tied to the life of a session': async (store) => {
+  'scheduled items do not depend on the life of a session': async (store) => {
     await store.schedule('never', 'k', 0);
     assert.deepEqual(await store.due(10, long), [{ session: 'never', key: 'k' }]);
     await begin(store);

@@ -33,7 +33,7 @@ const runsOut = (store: RelayStore): Promise<void> =>
   eventually('the lease runs out', async () => (await store.holder('s', 'lease')) === undefined);
 
 export const leaseRules: PortRuleBodies<RelayStore> = {
-  'a lease that nobody holds is taken, with an epoch from 1': async (store) => {
+  'a free lease can be acquired, with an epoch from 1': async (store) => {
     await begin(store);
     assert.equal(await store.holder('s', 'lease'), undefined);
     assert.equal(await store.renew('s', 'lease', 1, long), false);
@@ -49,7 +49,7 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
       `Expected at most ${long} ms to remain, got ${found?.remainingMs}`,
     );
   },
-  'a lease that another holds is refused, and stays as it was': async (store) => {
+  'a lease that another holds is refused and does not change': async (store) => {
     await begin(store);
     const epoch = await take(store, 'one');
     assert.equal(await store.acquire('s', 'lease', 'two', long), undefined);
@@ -57,7 +57,7 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     await heldBy(store, 'one', epoch);
     assert.equal(await store.renew('s', 'lease', epoch, long), true);
   },
-  'the holder who asks again gets a new epoch, and the old one is void': async (store) => {
+  'a holder that asks again gets a new epoch, and the old one is void': async (store) => {
     await begin(store);
     const first = await take(store, 'one');
     const second = await take(store, 'one');
@@ -67,7 +67,7 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.release('s', 'lease', first), false);
     assert.equal(await store.renew('s', 'lease', second, long), true);
   },
-  'a lease is stolen from whoever holds it, and the former epoch is void': async (store) => {
+  'a lease can be stolen from any holder, and the former epoch is void': async (store) => {
     await begin(store);
     const first = await take(store, 'one');
     const second = await take(store, 'two', long, true);
@@ -78,11 +78,11 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     await heldBy(store, 'two', second);
     assert.equal(await store.acquire('s', 'lease', 'one', long), undefined);
   },
-  'a lease that nobody holds is had by stealing too': async (store) => {
+  'a free lease can be acquired by stealing too': async (store) => {
     await begin(store);
     await heldBy(store, 'one', await take(store, 'one', long, true));
   },
-  'a lease that was given back is free, and its epoch is void': async (store) => {
+  'a released lease is free, and its epoch is void': async (store) => {
     await begin(store);
     const first = await take(store, 'one');
     assert.equal(await store.release('s', 'lease', first), true);
@@ -110,7 +110,7 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.renew('s', 'lease', first, long), false);
     await heldBy(store, 'two', second);
   },
-  'a lease that ran out is told by whatever is asked first': async (store) => {
+  'every operation notices that a lease has run out, whichever comes first': async (store) => {
     await begin(store);
     await take(store, 'probe', short);
     const acquired = await take(store, 'one', short, false, 'acquired');
@@ -153,7 +153,7 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     await runsOut(store);
     assert.equal(await store.renew('s', 'lease', epoch, long), false);
   },
-  'the remaining time of a lease grows less': async (store) => {
+  'the remaining time of a lease becomes shorter': async (store) => {
     await begin(store);
     await take(store, 'one');
     const before = await store.holder('s', 'lease');
@@ -165,7 +165,7 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
       `Expected less than ${before.remainingMs} ms, got ${after.remainingMs}`,
     );
   },
-  'epochs grow for as long as the session lives': async (store) => {
+  'epochs increase for as long as the session lives': async (store) => {
     await begin(store);
     let last = 0;
     for (let round = 0; round < 12; round++) {
@@ -191,7 +191,7 @@ export const leaseRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.release('s', 'lease', one), true);
     assert.equal((await store.holder('s', 'other'))?.holder, 'two');
   },
-  'documents, logs and leases of one name do not mix': async (store) => {
+  'documents, logs and leases with the same name do not mix': async (store) => {
     await begin(store);
     await store.set('s', 'same', 'document');
     await store.append('s', 'same', 'entry', 5);

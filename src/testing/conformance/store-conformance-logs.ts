@@ -24,14 +24,14 @@ export const logRules: PortRuleBodies<RelayStore> = {
       last: 3,
     });
   },
-  'a log that nothing was added to is empty': async (store) => {
+  'a log without entries is empty': async (store) => {
     await begin(store);
     assert.deepEqual(await store.read('s', 'log', 0, 10), { entries: [], first: 0, last: 0 });
     assert.deepEqual(await store.read('s', 'log', 7, 10), { entries: [], first: 0, last: 0 });
     await store.append('s', 'other', 'v', 10);
     assert.deepEqual(await store.read('s', 'log', 0, 10), { entries: [], first: 0, last: 0 });
   },
-  'what is older than the last entries to keep is dropped, and said': async (store) => {
+  'entries older than the last ones to keep are dropped and reported': async (store) => {
     await begin(store);
     await add(store, 3, 3);
     assert.deepEqual(await store.append('s', 'log', 'v4', 3), { id: 4, dropped: ['v1'] });
@@ -55,7 +55,7 @@ export const logRules: PortRuleBodies<RelayStore> = {
       last: 11,
     });
   },
-  'a larger number to keep brings nothing back': async (store) => {
+  'a larger number to keep does not bring entries back': async (store) => {
     await begin(store);
     await add(store, 5, 2);
     assert.deepEqual(await store.append('s', 'log', 'v6', 100), { id: 6, dropped: [] });
@@ -74,7 +74,7 @@ export const logRules: PortRuleBodies<RelayStore> = {
       { id: 3, value: 'same' },
     ]);
   },
-  'a log that keeps nothing goes on counting': async (store) => {
+  'a log that keeps nothing still counts its entries': async (store) => {
     await begin(store);
     await add(store, 2, 10);
     assert.deepEqual(await store.append('s', 'log', 'v3', 0), {
@@ -89,7 +89,7 @@ export const logRules: PortRuleBodies<RelayStore> = {
       last: 4,
     });
   },
-  'reading gives the oldest entries after an id, so many at most': async (store) => {
+  'reading returns the oldest entries after an id, at most the requested number': async (store) => {
     await begin(store);
     await add(store, 12, 10);
     const read = async (after: number, limit: number): Promise<unknown> =>
@@ -102,18 +102,20 @@ export const logRules: PortRuleBodies<RelayStore> = {
     assert.deepEqual(await read(9, 4), entries(10, 12));
     assert.deepEqual(await read(11, 100), entries(12, 12));
   },
-  'reading after the newest entry, or after an id that never was, gives nothing': async (store) => {
+  'reading after the newest entry, or after an id that never existed, returns nothing': async (
+    store,
+  ) => {
     await begin(store);
     await add(store, 3, 10);
     for (const after of [3, 4, 1_000_000, Number.MAX_SAFE_INTEGER - 1])
       assert.deepEqual(await store.read('s', 'log', after, 10), { entries: [], first: 1, last: 3 });
   },
-  'reading no entries still tells the first and the last': async (store) => {
+  'reading no entries still returns the first and the last id': async (store) => {
     await begin(store);
     await add(store, 5, 3);
     assert.deepEqual(await store.read('s', 'log', 0, 0), { entries: [], first: 3, last: 5 });
   },
-  'reading takes nothing away': async (store) => {
+  'reading removes nothing': async (store) => {
     await begin(store);
     await add(store, 3, 10);
     for (const again of [1, 2, 3])

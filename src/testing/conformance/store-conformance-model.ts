@@ -1,4 +1,4 @@
-/** Conformance rules: a store does what a model of it does, over long sequences of operations. */
+/** Conformance rules: over long sequences of operations, a store behaves like a model of it. */
 import assert from 'node:assert/strict';
 import type { RelayStore } from '../../relay/ports/store.ts';
 import { type PortRuleBodies, upTo } from './port-rule.ts';
@@ -7,7 +7,7 @@ import { later } from './store-conformance-sessions.ts';
 const long = 3_600_000;
 
 interface Model {
-  /** The version is 0 once it was deleted; `highest` is what it ever was. */
+  /** The version is 0 after a deletion; `highest` is the highest version so far. */
   readonly documents: Map<string, { value: string; version: number; highest: number }>;
   readonly logs: Map<string, { last: number; entries: { id: number; value: string }[] }>;
   readonly leases: Map<string, { holder: string | undefined; epoch: number }>;
@@ -18,11 +18,11 @@ interface World {
   readonly sessions: Map<string, Model>;
   readonly counters: Map<string, number>;
   readonly due: Set<string>;
-  /** From 0, less than `below`; the same in each run. */
+  /** A number from 0 to less than `below`; the same in each run. */
   readonly random: (below: number) => number;
 }
 
-/** Numbers that look random and are the same in each run. */
+/** Makes pseudo-random numbers that are the same in each run. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -195,7 +195,7 @@ async function walk(store: RelayStore, seed: number): Promise<void> {
 
 export const modelRules: PortRuleBodies<RelayStore> = Object.fromEntries(
   [1, 2, 3].map((seed) => [
-    `a store does what its model does, over operations from the seed ${seed}`,
+    `a store behaves like its model, over operations from the seed ${seed}`,
     (store: RelayStore) => walk(store, seed),
   ]),
 );

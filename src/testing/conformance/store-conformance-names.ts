@@ -1,4 +1,4 @@
-/** Conformance rules: any string is a name, and what has different names is kept apart. */
+/** Conformance rules: any string is a name, and different names never mix. */
 import assert from 'node:assert/strict';
 import type { RelayStore } from '../../relay/ports/store.ts';
 import { type PortRuleBodies, portNames } from './port-rule.ts';
@@ -6,7 +6,7 @@ import { later } from './store-conformance-sessions.ts';
 
 const long = 60_000;
 
-/** Names whose parts can be cut in several places. */
+/** Pairs of names that make the same text when joined. */
 const cut = [
   'a',
   'a:b',
@@ -35,7 +35,7 @@ async function fill(store: RelayStore, session: string): Promise<void> {
 }
 
 async function isFull(store: RelayStore, session: string): Promise<void> {
-  const what = `Expected the session ${JSON.stringify(session)} to have what is its own`;
+  const what = `Expected the session ${JSON.stringify(session)} to have its own contents`;
   assert.deepEqual(await store.get(session, ['first']), [{ value: session, version: 1 }], what);
   assert.deepEqual(
     await store.read(session, 'log', 0, 10),
@@ -107,7 +107,7 @@ export const nameRules: PortRuleBodies<RelayStore> = {
       );
     for (const name of portNames) assert.equal((await store.count(name, 1, long)).allowed, false);
   },
-  'any strings name what is due': async (store) => {
+  'any strings name a scheduled item': async (store) => {
     const text = ({ session, key }: { readonly session: string; readonly key: string }): string =>
       JSON.stringify([session, key]);
     const items = [
@@ -119,7 +119,7 @@ export const nameRules: PortRuleBodies<RelayStore> = {
     for (const { session, key } of items) await store.unschedule(session, key);
     assert.deepEqual(await store.due(1_000, 0), []);
   },
-  'a name and a key that make the same text together are two': async (store) => {
+  'a name and a key that make the same text together are kept apart': async (store) => {
     for (const session of cut) await store.create(session, 'only', session, later());
     for (const session of cut)
       for (const key of cut) await store.set(session, key, JSON.stringify([session, key]));
@@ -140,7 +140,7 @@ export const nameRules: PortRuleBodies<RelayStore> = {
         assert.equal((await store.holder(session, key))?.holder, value);
       }
   },
-  'a session and a key that make the same text together are due apart': async (store) => {
+  'a session and a key that make the same text together are scheduled apart': async (store) => {
     const pairs = cut.flatMap((session) => cut.map((key) => ({ session, key })));
     for (const { session, key } of pairs) await store.schedule(session, key, 0);
     const found = await store.due(1_000, long);

@@ -1,6 +1,6 @@
 /**
- * Conformance rules: sessions begin, end and expire, and nothing is written to one that is not
- * there.
+ * Conformance rules: sessions begin, end and expire, and nothing can be written to a session that
+ * does not exist.
  */
 import assert from 'node:assert/strict';
 import type { RelayStore } from '../../relay/ports/store.ts';
@@ -18,7 +18,7 @@ export async function begin(store: RelayStore, session = 's'): Promise<void> {
   );
 }
 
-/** One operation each: a session that is not there must not notice. */
+/** One operation each, which must have no effect on a session that does not exist. */
 const refused: Readonly<Record<string, (store: RelayStore, session: string) => Promise<void>>> = {
   get: async (store, session) =>
     assert.deepEqual(await store.get(session, ['first', 'k']), [undefined, undefined]),
@@ -45,14 +45,14 @@ const refused: Readonly<Record<string, (store: RelayStore, session: string) => P
   drop: async (store, session) => assert.equal(await store.drop(session), false),
 };
 
-/** Gives a session something of each kind. */
+/** Adds one item of each kind to a session. */
 async function furnish(store: RelayStore, session: string): Promise<void> {
   await store.set(session, 'k', 'v');
   await store.append(session, 'log', 'v', 10);
   await store.acquire(session, 'lease', 'me', 60_000);
 }
 
-/** Each operation alone, then all of them again: none may have brought the session to life. */
+/** Runs each operation alone, then all of them again: none may have created the session. */
 async function nothingThere(store: RelayStore, name: (operation: string) => string): Promise<void> {
   for (const [operation, check] of Object.entries(refused)) {
     await check(store, name(operation));
@@ -60,7 +60,7 @@ async function nothingThere(store: RelayStore, name: (operation: string) => stri
   }
 }
 
-/** The session is new: it has its first document and nothing else. */
+/** Checks that the session is new: it has its first document and nothing else. */
 async function isNew(store: RelayStore, session: string): Promise<void> {
   assert.equal(await store.create(session, 'again', '2', later()), true);
   assert.deepEqual(await store.get(session, ['again', 'first', 'k']), [
@@ -81,7 +81,7 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
     assert.equal(await store.create('s', 'k', 'v', later()), true);
     assert.deepEqual(await store.get('s', ['k']), [{ value: 'v', version: 1 }]);
   },
-  'a name that is taken is refused, and nothing changes': async (store) => {
+  'a name that is in use is refused, and nothing changes': async (store) => {
     await begin(store);
     await furnish(store, 's');
     assert.equal(await store.create('s', 'first', 'other', later()), false);
@@ -94,38 +94,37 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
     assert.equal((await store.read('s', 'log', 0, 10)).last, 1);
     assert.equal((await store.holder('s', 'lease'))?.holder, 'me');
   },
-  'a session that was never created takes nothing and has nothing': async (store) => {
-    await nothingThere(store, () => 'nobody');
+  'a session that was never created accepts nothing and contains nothing': async (store) => {
+    await nothingThere(store, () => 'missing');
   },
-  'a session that was dropped takes nothing and has nothing': async (store) => {
+  'a session that was dropped accepts nothing and contains nothing': async (store) => {
     await begin(store);
     await furnish(store, 's');
     assert.equal(await store.drop('s'), true);
     await nothingThere(store, () => 's');
   },
-  'a session that has expired takes nothing and has nothing, whatever is asked first': async (
-    store,
-  ) => {
-    const expiresAt = Date.now() + 150;
-    const names = ['probe', ...Object.keys(refused)];
-    await Promise.all(
-      names.map(async (name) => {
-        await store.create(name, 'first', '1', expiresAt);
-        await furnish(store, name);
-      }),
-    );
-    await eventually(
-      'the session has expired',
-      async () => (await store.get('probe', ['first']))[0] === undefined,
-    );
-    // The clock of the store may be another, but it is one.
-    await nothingThere(store, (operation) => operation);
-  },
-  'a session whose time is over when it is created is gone at once': async (store) => {
+  'a session that has expired accepts nothing and contains nothing, whatever operation comes first':
+    async (store) => {
+      const expiresAt = Date.now() + 150;
+      const names = ['probe', ...Object.keys(refused)];
+      await Promise.all(
+        names.map(async (name) => {
+          await store.create(name, 'first', '1', expiresAt);
+          await furnish(store, name);
+        }),
+      );
+      await eventually(
+        'the session has expired',
+        async () => (await store.get('probe', ['first']))[0] === undefined,
+      );
+      // The store's clock may differ from this one, but the store has only one clock.
+      await nothingThere(store, (operation) => operation);
+    },
+  'a session whose expiry is in the past is gone at once': async (store) => {
     await store.create('s', 'first', '1', Date.now() - 60_000);
     await nothingThere(store, () => 's');
   },
-  'a session is there until it expires': async (store) => {
+  'a session exists until it expires': async (store) => {
     await store.create('short', 'first', '1', Date.now() + 100);
     await store.create('long', 'first', '1', later());
     await furnish(store, 'long');
@@ -140,7 +139,7 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
     assert.equal((await store.read('long', 'log', 0, 10)).last, 1);
     assert.equal((await store.holder('long', 'lease'))?.holder, 'me');
   },
-  'writing does not lengthen the life of a session': async (store) => {
+  'writing does not extend the life of a session': async (store) => {
     await store.create('s', 'first', '1', Date.now() + 200);
     await eventually('a session that is written to expires', async () => {
       await store.append('s', 'log', 'v', 5);
@@ -165,9 +164,7 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
     );
     await isNew(store, 's');
   },
-  'a session that took the name of one that had to expire does not expire with it': async (
-    store,
-  ) => {
+  'a session that reuses a name does not expire with its predecessor': async (store) => {
     await store.create('s', 'first', '1', Date.now() + 150);
     await store.create('probe', 'first', '1', Date.now() + 300);
     await store.drop('s');
@@ -184,7 +181,7 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
     assert.equal((await store.read('s', 'log', 0, 10)).last, 1);
     assert.equal((await store.holder('s', 'lease'))?.holder, 'me');
   },
-  'closing twice is as closing once': async (store) => {
+  'closing twice does no more than closing once': async (store) => {
     await store.ping();
     await store.close?.();
     await store.close?.();

@@ -13,10 +13,10 @@ import { nameRules } from './store-conformance-names.ts';
 import { sessionRules } from './store-conformance-sessions.ts';
 
 /**
- * The rules a store must keep, as data:
- * `for (const rule of storeConformance(make)) test(rule.name, rule.run)`. `makeStore` gives a
- * fresh, empty store for each rule, or one with a name space of its own; its `close`, where it has
- * one, is called after the rule. Some rules wait for up to a second, by the clock of the machine.
+ * Returns the rules that a store must satisfy, as data:
+ * `for (const rule of storeConformance(make)) test(rule.name, rule.run)`. `makeStore` returns a
+ * fresh, empty store for each rule, or one with a namespace of its own. If the store has a `close`,
+ * it is called after the rule. Some rules wait for up to a second of real time.
  *
  * @example
  * ```ts

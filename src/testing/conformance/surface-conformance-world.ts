@@ -1,4 +1,4 @@
-/** The session that every surface is measured on: one tool for each way in which a call can end. */
+/** The session that each surface is tested with: one tool for each way in which a call can end. */
 import {
   content,
   defineTool,
@@ -6,53 +6,74 @@ import {
   HostToolRegistry,
   jsonSchema,
   ok,
+  type Policy,
+  type Rule,
   type ToolSession,
 } from '../../index.ts';
 
-/** Freed by the rule that waits in it. */
+/** What a rule about the tool `wait` needs to know. */
 export interface Waiting {
   /** Resolves when the handler of `wait` was started. */
   readonly started: Promise<void>;
 }
 
+type AddTool = (
+  name: string,
+  handler: (input: Record<string, unknown>, context: never) => unknown,
+  more?: object,
+) => void;
+
 const none = jsonSchema<Record<string, never>>({ type: 'object', properties: {} });
 const anything = jsonSchema<Record<string, unknown>>({ type: 'object' });
 
+const rules: readonly Rule[] = [
+  {
+    id: 'not-today',
+    effect: 'deny',
+    tools: 'denied',
+    when: { value: { equals: 'no' } },
+    reason: 'not_today',
+  },
+  { id: 'never', effect: 'deny', tools: 'forbidden', reason: 'never' },
+];
+
+const brokenPolicy: Policy = {
+  id: 'broken',
+  check: ({ tool }) => {
+    if (tool.name === 'broken_policy') throw new Error('The policy is broken.');
+    return undefined;
+  },
+};
+
 /**
- * A fresh registry and a session over it. What the session says of errors is said, so that no
- * surface's own default counts.
+ * Makes a fresh registry and a session over it. The session sets `exposeErrors` itself, so that no
+ * surface's own default matters.
  */
 export function conformanceWorld(): { readonly session: ToolSession; readonly waiting: Waiting } {
-  let begin: () => void = () => {};
-  const started = new Promise<void>((resolve) => {
-    begin = resolve;
+  const registry = new HostToolRegistry({ rules, policies: [brokenPolicy] });
+  const add = adderOf(registry);
+  addSucceedingTools(add);
+  addRefusedTools(add);
+  addFailingTools(add);
+  const waiting = addWaitingTool(add);
+  registry.register(
+    defineTool({
+      name: 'no_input',
+      description: 'Takes nothing.',
+      parameters: none,
+      handler: () => 'ran',
+    }),
+  );
+  const session = registry.createSession({
+    sessionId: 'surface-conformance',
+    exposeErrors: 'message',
+    overrides: { disable: ['disabled'] },
   });
-  const registry = new HostToolRegistry({
-    rules: [
-      {
-        id: 'not-today',
-        effect: 'deny',
-        tools: 'denied',
-        when: { value: { equals: 'no' } },
-        reason: 'not_today',
-      },
-      { id: 'never', effect: 'deny', tools: 'forbidden', reason: 'never' },
-    ],
-    policies: [
-      {
-        id: 'broken',
-        check: ({ tool }) => {
-          if (tool.name === 'broken_policy') throw new Error('The policy is broken.');
-          return undefined;
-        },
-      },
-    ],
-  });
-  const add = (
-    name: string,
-    handler: (input: Record<string, unknown>, context: never) => unknown,
-    more: object = {},
-  ): void => {
+  return { session, waiting };
+}
+
+function adderOf(registry: HostToolRegistry): AddTool {
+  return (name, handler, more = {}) => {
     registry.register(
       defineTool({
         name,
@@ -63,6 +84,9 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
       }) as never,
     );
   };
+}
+
+function addSucceedingTools(add: AddTool): void {
   add('echo', (input) => input.value ?? null);
   add('text', ({ value }) => String(value));
   add('object', () => ({ list: [1, 'two', null], nested: { deep: true } }));
@@ -91,6 +115,15 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
       required: ['count'],
     }),
   });
+  add('reports', (_, context: { progress(done: number, total: number): void }) => {
+    context.progress(1, 2);
+    context.progress(2, 2);
+    return 'reported';
+  });
+}
+
+/** Tools whose handlers no call may reach. */
+function addRefusedTools(add: AddTool): void {
   add('denied', () => 'never');
   add('forbidden', () => 'never');
   add('broken_policy', () => 'never');
@@ -98,6 +131,9 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
   add('gated', () => 'never', { requires: [{ fact: 'host.ready', equals: true }] });
   add('disabled', () => 'never');
   add('internal', () => 'never', { exposure: 'internal' });
+}
+
+function addFailingTools(add: AddTool): void {
   add('failing', () => fail({ message: 'The work tree is dirty.', reason: 'dirty_worktree' }));
   add('throwing', () => {
     throw new Error('It broke.');
@@ -118,14 +154,15 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
     'calls_itself',
     (_, context: { tools: { call(name: string, input: object): Promise<unknown> } }) =>
       context.tools.call('calls_itself', {}),
-    {
-      uses: ['calls_itself'],
-    },
+    { uses: ['calls_itself'] },
   );
-  add('reports', (_, context: { progress(done: number, total: number): void }) => {
-    context.progress(1, 2);
-    context.progress(2, 2);
-    return 'reported';
+}
+
+/** Adds `wait`, whose handler ends only when its call is aborted. */
+function addWaitingTool(add: AddTool): Waiting {
+  let begin: () => void = () => {};
+  const started = new Promise<void>((resolve) => {
+    begin = resolve;
   });
   add('wait', (_, { signal }: { signal: AbortSignal }) => {
     begin();
@@ -133,18 +170,5 @@ export function conformanceWorld(): { readonly session: ToolSession; readonly wa
       signal.addEventListener('abort', () => resolve('late'), { once: true });
     });
   });
-  registry.register(
-    defineTool({
-      name: 'no_input',
-      description: 'Takes nothing.',
-      parameters: none,
-      handler: () => 'ran',
-    }),
-  );
-  const session = registry.createSession({
-    sessionId: 'surface-conformance',
-    exposeErrors: 'message',
-    overrides: { disable: ['disabled'] },
-  });
-  return { session, waiting: { started } };
+  return { started };
 }

@@ -1,42 +1,39 @@
 /**
- * One truth on every surface, as data: the same calls give the same text, failure, code and events
- * as a direct call.
+ * The contract of a surface as data: a call through it has the same text, failure mark, code and
+ * events as a direct call.
  */
 import assert from 'node:assert/strict';
 import { type AnyEvent, serializeOutput, type ToolResult, type ToolSession } from '../../index.ts';
 import { readMembers } from '../../options.ts';
 import { conformanceWorld } from './surface-conformance-world.ts';
 
-/** What came back from a surface, in the words of this suite. */
+/** A surface's answer to a call. */
 export interface SurfaceAnswer {
-  /**
-   * All text that a model would read, in order, joined by line breaks where the surface shows
-   * several.
-   */
+  /** All text that a model would read, in order. Several texts are joined by line breaks. */
   readonly text: string;
   /** Whether the surface marks it as failed. */
   readonly isError: boolean;
-  /** The error's code, where the surface has room for it. */
+  /** The error's code, if the surface shows it. */
   readonly code?: string | undefined;
 }
 
 /** A session behind a surface. */
 export interface SurfaceUnderTest {
   /**
-   * Calls a tool as an agent would on that surface; `name` is the tool's id, and the surface maps
-   * it to what it shows.
+   * Calls a tool as an agent on that surface would. `name` is the name under which the tool is
+   * registered; the surface maps it to the name that it shows.
    */
   call(
     name: string,
     input: unknown,
     options: { readonly signal: AbortSignal },
   ): Promise<SurfaceAnswer>;
-  /** Ends what `make` began. */
+  /** Cleans up what `make` started. */
   close?(): Promise<void> | void;
 }
 
 /**
- * What a surface may be unable to say.
+ * The features that a surface may lack.
  *
  * @example
  * ```ts
@@ -48,17 +45,17 @@ export interface SurfaceUnderTest {
 export const surfaceFeatures = {
   errors: 'a failed call is marked as one',
   codes: 'the error code is shown',
-  unlisted: 'a call of a tool that is not listed reaches the session',
+  unlisted: 'a call to a tool that is not listed reaches the session',
   cancel: 'the caller can cancel a call',
-  notObjects: 'arguments that are no object reach the session',
+  notObjects: 'arguments that are not an object reach the session',
 } as const satisfies Record<string, string>;
 
-/** The name of a feature that the suite can be told to leave out. */
+/** The name of a feature whose rules can be left out of the suite. */
 export type SurfaceFeature = keyof typeof surfaceFeatures;
 
-/** What {@link surfaceConformance} may be told. */
+/** Options of {@link surfaceConformance}. */
 export interface SurfaceConformanceOptions {
-  /** What the surface cannot say is declared here as `false`. @default every feature is offered */
+  /** Set a feature that the surface lacks to `false`. @default the surface has every feature */
   readonly features?: Partial<Readonly<Record<SurfaceFeature, boolean>>> | undefined;
 }
 
@@ -67,8 +64,8 @@ export interface SurfaceRule {
   /** The rule as a sentence. */
   readonly name: string;
   /**
-   * Resolves when it holds; rejects with an `AssertionError` that says what was expected. Makes a
-   * session of its own.
+   * Makes a new session and checks the rule on it. Resolves if the rule holds; otherwise it rejects
+   * with an `AssertionError` that says what was expected.
    */
   run(): Promise<void>;
 }
@@ -99,7 +96,7 @@ const rows: readonly Row[] = [
   { title: 'an array', tool: 'echo', input: { value: [1, { two: 2 }] } },
   { title: 'an object', tool: 'object' },
   {
-    title: 'an object that looks like content parts and is none',
+    title: 'an object that looks like content parts but is not',
     tool: 'echo',
     input: { value: [{ type: 'text', text: 'no part' }] },
   },
@@ -111,22 +108,22 @@ const rows: readonly Row[] = [
   { title: 'no output', tool: 'nothing' },
   { title: 'no arguments', tool: 'no_input' },
   { title: 'content parts', tool: 'parts' },
-  { title: 'an output under a schema', tool: 'declared' },
-  { title: 'an output under a schema that is no object', tool: 'declared_list' },
-  { title: 'metadata of the handler, which no model reads', tool: 'noted' },
-  { title: 'an output over its budget', tool: 'big' },
+  { title: 'an output with a schema', tool: 'declared' },
+  { title: 'an output with a schema that is not an object', tool: 'declared_list' },
+  { title: 'metadata of the handler, which models do not read', tool: 'noted' },
+  { title: 'an output over its limit', tool: 'big' },
   { title: 'progress', tool: 'reports' },
   { title: 'invalid_input: a missing property', tool: 'typed', input: {} },
   { title: 'invalid_input: a wrong type', tool: 'typed', input: { count: 'many' } },
   {
-    title: 'invalid_input: arguments that are no object',
+    title: 'invalid_input: arguments that are not an object',
     tool: 'typed',
     input: [1],
     needs: ['notObjects'],
   },
   { title: 'tool_not_found', tool: 'nowhere', needs: ['unlisted'] },
   {
-    title: 'tool_not_found: a name that every object has',
+    title: 'tool_not_found: a name that every object inherits',
     tool: 'constructor',
     needs: ['unlisted'],
   },
@@ -136,18 +133,18 @@ const rows: readonly Row[] = [
   { title: 'policy_denied', tool: 'denied', input: { value: 'no' } },
   { title: 'policy_denied: a tool that a rule hides', tool: 'forbidden', needs: ['unlisted'] },
   { title: 'policy_error', tool: 'broken_policy' },
-  { title: 'handler_error with a reason', tool: 'failing' },
-  { title: 'handler_error by a throw', tool: 'throwing' },
+  { title: 'handler_error: a failure with a reason', tool: 'failing' },
+  { title: 'handler_error: a handler that throws', tool: 'throwing' },
   { title: 'timeout', tool: 'slow' },
   { title: 'invalid_output: not JSON', tool: 'circular' },
-  { title: 'invalid_output: against its schema', tool: 'wrong_output' },
+  { title: 'invalid_output: does not match its schema', tool: 'wrong_output' },
 ];
 
 /**
- * The rules that a surface must keep, as data:
- * `for (const rule of surfaceConformance(make)) test(rule.name, rule.run)`. `make` puts a session
- * behind the surface, afresh for each rule. A call through it must give the text, the failure mark,
- * the code and the events of a direct call on an equal session.
+ * Returns the rules that a surface must satisfy, as data:
+ * `for (const rule of surfaceConformance(make)) test(rule.name, rule.run)`. For each rule, `make`
+ * connects a new session to the surface. A call through the surface must have the text, the failure
+ * mark, the code and the events of a direct call on an equal session.
  * @throws MisuseError for an unknown feature.
  *
  * @example
@@ -184,7 +181,7 @@ export function surfaceConformance(
     ...(has('unlisted')
       ? [
           {
-            name: 'calls that were refused leave the session as it was',
+            name: 'refused calls do not affect the session',
             run: () => stillWorks(make),
           },
         ]
@@ -192,7 +189,7 @@ export function surfaceConformance(
     ...(has('cancel')
       ? [
           {
-            name: 'cancelled by the caller: the handler is told, the call ends as cancelled',
+            name: "cancelled by the caller: the handler's signal is aborted and the call ends as cancelled",
             run: () => cancels(make),
           },
         ]
@@ -253,7 +250,7 @@ async function cancels(make: Parameters<typeof surfaceConformance>[0]): Promise<
   const surface = await make(session);
   const caller = new AbortController();
   try {
-    // A surface may answer a caller that went away or not: what counts is what became of the call.
+    // A surface may or may not answer a caller that went away. Only the end of the call matters.
     const answer = surface.call('wait', {}, { signal: caller.signal }).catch(() => undefined);
     await waiting.started;
     caller.abort();
@@ -269,7 +266,7 @@ function codeOf(result: ToolResult): string | undefined {
   return result.success ? undefined : result.error.code;
 }
 
-/** What is told of a session's calls, without what differs from one call to the next. */
+/** Collects the events of a session's calls, without the parts that differ from call to call. */
 function listen(session: ToolSession): string[] {
   const heard: string[] = [];
   session.events.on('*', (event: AnyEvent) => {

@@ -4,28 +4,31 @@
  */
 import type { HookResult } from '../../index.ts';
 
-/** What a hook wants a person to answer. */
+/** A hook's question to a person. */
 export interface CoordinatorApprovalRequest {
   readonly prompt: string;
   readonly options: readonly string[];
   /** Seconds. */
   readonly timeout: number;
-  /** What stands when nobody answers. */
+  /** The outcome if there is no answer in time. */
   readonly default: 'allow' | 'deny';
 }
 
-/** The answer of the person, or `'timeout'` when nobody answers. */
+/** The person's answer, or `'timeout'` for no answer. */
 export type StubAnswer =
   | string
   | ((request: CoordinatorApprovalRequest) => string | Promise<string>);
 
-/** Plays the person. Records every request; answers `'timeout'` until told otherwise. */
+/**
+ * Plays the person. Records every request, and answers `'timeout'` until `answerWith` sets another
+ * answer.
+ */
 export interface ApprovalStub {
   /** Every request, in order. */
   readonly requests: readonly CoordinatorApprovalRequest[];
-  /** What is answered from now on. */
+  /** Sets the answer to all later requests. */
   answerWith(answer: StubAnswer): void;
-  /** The chosen option, or `'timeout'`. */
+  /** Returns the chosen option, or `'timeout'`. */
   request(request: CoordinatorApprovalRequest): Promise<string>;
 }
 
@@ -44,13 +47,13 @@ export function createApprovalStub(initial: StubAnswer = 'timeout'): ApprovalStu
   };
 }
 
-/** The whole list of answers that allow, compared in lower case. Anything else denies. */
+/** All answers that allow, in lower case. Any other answer denies. */
 const allowing: ReadonlySet<string> = new Set(['allow', 'allow once', 'allow always']);
 
 /**
- * Turns an `ask_user` into `continue` or `deny` by asking; every other result is given back as it
- * is. `stub` undefined = no approval system, which denies. Answers are compared exactly but for
- * case: an answer that merely contains "allow" denies.
+ * Turns an `ask_user` into `continue` or `deny` by asking the stub. Returns every other result
+ * unchanged. An undefined `stub` means that there is no approval system, which denies. Except for
+ * upper and lower case, an answer must match exactly: one that only contains "allow" denies.
  */
 export async function settleApproval(
   result: HookResult,

@@ -1,6 +1,6 @@
 /**
- * The hook pipeline of {@link TestCoordinator}: order, chaining, merging and precedence as a real
- * runtime has them.
+ * The hook pipeline of {@link TestCoordinator}. It orders, chains, merges and ranks the answers of
+ * handlers as a real runtime does.
  */
 
 import type { HookAction, HookHandler, HookResult, HooksPort } from '../../index.ts';
@@ -14,38 +14,40 @@ type EventData = Readonly<Record<string, unknown>>;
 export interface TestHooksOptions {
   /** The clock of the `timestamp` field: epoch milliseconds. @default Date.now */
   readonly now?: (() => number) | undefined;
-  /** Is told of handlers that threw or answered nonsense. */
+  /** Called when a handler throws or returns something that is not a hook result. */
   readonly onFault?: FaultListener | undefined;
-  /** Sees every emission before its handlers do, also one without handlers. */
+  /** Called for every emission before its handlers, also if it has no handlers. */
   readonly onEmit?: ((event: string, data: EventData) => void) | undefined;
 }
 
 /** A hook registry for tests. */
 export interface TestHooks extends HooksPort {
   /**
-   * Gives back the function that takes this very registration away; calling it again does nothing.
-   * A name may repeat, over events and within one.
+   * Returns a function that removes this registration; calling it again does nothing. A name may
+   * be used more than once, on several events and on one.
    */
   register(event: string, handler: HookHandler, priority?: number, name?: string): () => void;
   /**
-   * Runs the handlers one after the other. Never rejects. With handlers, they see defaults under
-   * the data and a `timestamp` (ISO 8601, UTC) over it; without, the result is `continue` with the
-   * data untouched. A `modify` ends as `continue` with the changed data; when `ask_user` or
-   * `inject_context` wins, the changed data is lost.
+   * Runs the handlers one after the other. Never rejects. The handlers see the data with the
+   * default fields for what it lacks and a `timestamp` (ISO 8601, UTC) that replaces its own.
+   * Without handlers, the result is `continue` with the data unchanged. A `modify` ends as
+   * `continue` with the changed data; if `ask_user` or `inject_context` wins, the changed data is
+   * lost.
    */
   emit(event: string, data?: EventData): Promise<HookResult>;
   /**
-   * The `data` of each handler's own answer, in order; handlers that fail or take longer than
-   * `timeoutMs` are left out. No timestamp, no defaults. @default timeoutMs 1_000
+   * Runs the handlers and returns the `data` of each answer, in order. Handlers that fail or take
+   * longer than `timeoutMs` are left out. Handlers get neither a timestamp nor the default fields.
+   * @default timeoutMs 1_000
    */
   emitAndCollect(event: string, data?: EventData, timeoutMs?: number): Promise<EventData[]>;
-  /** Replaces the fields that lie under the data of every emission. */
+  /** Replaces the default fields, which handlers see where the data of an emission has none. */
   setDefaultFields(fields: EventData): void;
-  /** Handler names by event, in the order in which they run. */
+  /** Returns the names of the handlers by event, in the order in which they run. */
   listHandlers(): Map<string, string[]>;
 }
 
-/** What absent fields of a {@link HookResult} stand for. */
+/** The defaults for absent fields of a {@link HookResult}. */
 export const hookResultDefaults = {
   data: null,
   reason: null,
@@ -78,101 +80,132 @@ interface Entry {
   readonly handler: HookHandler;
 }
 
+/** The state of one hook registry. */
+interface Hooks {
+  readonly byEvent: Map<string, readonly Entry[]>;
+  readonly now: () => number;
+  readonly report: FaultListener;
+  /** The fields under the data of every emission. */
+  defaults: EventData;
+  nextId: number;
+}
+
 /** Makes an empty hook registry. */
 export function createTestHooks({
   now = Date.now,
   onFault,
   onEmit,
 }: TestHooksOptions = {}): TestHooks {
-  const byEvent = new Map<string, Entry[]>();
-  const report = safeFaultListener(onFault);
-  let defaults: EventData = {};
-  let nextId = 0;
-
-  const ask = async (
-    entry: Entry,
-    event: string,
-    data: EventData,
-  ): Promise<HookResult | undefined> => {
-    try {
-      const answer = await entry.handler(event, { ...data });
-      if (answer === undefined || answer === null) return { action: 'continue' };
-      // A copy, made here: an answer whose getters throw is a handler that throws.
-      const copy = { ...answer };
-      if (actions.has(copy.action)) return copy;
-      throw new TypeError('The handler answered with something that is no hook result');
-    } catch (error) {
-      report({ where: 'hook', name: entry.name, error });
-      return undefined;
-    }
+  const hooks: Hooks = {
+    byEvent: new Map(),
+    now,
+    report: safeFaultListener(onFault),
+    defaults: {},
+    nextId: 0,
   };
-
   return {
     register(event, handler, priority = 0, name) {
-      nextId += 1;
-      const entry: Entry = { id: nextId, name: name ?? `handler-${nextId}`, priority, handler };
-      // A new list each time: an emission under way keeps the handlers that it began with.
-      const rest = byEvent.get(event) ?? [];
-      byEvent.set(
-        event,
-        [...rest, entry].sort((a, b) => a.priority - b.priority),
-      );
-      // By id, not by name: one name on two events, or twice on one, must not take the other away.
-      return () => {
-        const left = (byEvent.get(event) ?? []).filter(({ id }) => id !== entry.id);
-        if (left.length === 0) byEvent.delete(event);
-        else byEvent.set(event, left);
-      };
+      hooks.nextId += 1;
+      const id = hooks.nextId;
+      return register(hooks, event, { id, name: name ?? `handler-${id}`, priority, handler });
     },
-
     async emit(event, data = {}) {
       onEmit?.(event, data);
-      const entries = byEvent.get(event) ?? [];
-      if (entries.length === 0) return complete({ action: 'continue', data });
-      let current: EventData = { ...defaults, ...data, timestamp: new Date(now()).toISOString() };
-      let asked: HookResult | undefined;
-      const injections: HookResult[] = [];
-      for (const entry of entries) {
-        const answer = await ask(entry, event, current);
-        if (answer === undefined) continue;
-        if (answer.action === 'deny') return complete(answer);
-        if (answer.action === 'modify' && answer.data) current = answer.data;
-        if (answer.action === 'inject_context' && answer.context_injection) injections.push(answer);
-        if (answer.action === 'ask_user') asked ??= answer;
-      }
-      return complete(
-        asked ?? mergeInjections(injections) ?? { action: 'continue', data: current },
-      );
+      return complete(await emit(hooks, event, data));
     },
-
-    async emitAndCollect(event, data = {}, timeoutMs = 1_000) {
-      const collected: EventData[] = [];
-      for (const entry of byEvent.get(event) ?? []) {
-        const answer = await within(ask(entry, event, data), timeoutMs);
-        if (answer === 'late')
-          report({
-            where: 'hook',
-            name: entry.name,
-            error: new Error(`No answer within ${timeoutMs} ms`),
-          });
-        else if (answer?.data) collected.push(answer.data);
-      }
-      return collected;
-    },
-
+    emitAndCollect: (event, data = {}, timeoutMs = 1_000) =>
+      emitAndCollect(hooks, event, data, timeoutMs),
     setDefaultFields(fields) {
-      defaults = { ...fields };
+      hooks.defaults = { ...fields };
     },
     listHandlers: () =>
-      new Map([...byEvent].map(([event, entries]) => [event, entries.map(({ name }) => name)])),
+      new Map(
+        [...hooks.byEvent].map(([event, entries]) => [event, entries.map(({ name }) => name)]),
+      ),
   };
+}
+
+/** Adds an entry, and returns the function that removes this entry. */
+function register({ byEvent }: Hooks, event: string, entry: Entry): () => void {
+  // A new list each time, so that an emission in progress keeps the handlers that it began with.
+  const rest = byEvent.get(event) ?? [];
+  byEvent.set(
+    event,
+    [...rest, entry].sort((a, b) => a.priority - b.priority),
+  );
+  // By id and not by name: the same name on another event, or twice on one, must stay registered.
+  return () => {
+    const left = (byEvent.get(event) ?? []).filter(({ id }) => id !== entry.id);
+    if (left.length === 0) byEvent.delete(event);
+    else byEvent.set(event, left);
+  };
+}
+
+async function emit(hooks: Hooks, event: string, data: EventData): Promise<HookResult> {
+  const entries = hooks.byEvent.get(event) ?? [];
+  if (entries.length === 0) return { action: 'continue', data };
+  const timestamp = new Date(hooks.now()).toISOString();
+  let current: EventData = { ...hooks.defaults, ...data, timestamp };
+  let asked: HookResult | undefined;
+  const injections: HookResult[] = [];
+  for (const entry of entries) {
+    const answer = await ask(hooks, entry, event, current);
+    if (answer === undefined) continue;
+    if (answer.action === 'deny') return answer;
+    if (answer.action === 'modify' && answer.data) current = answer.data;
+    if (answer.action === 'inject_context' && answer.context_injection) injections.push(answer);
+    if (answer.action === 'ask_user') asked ??= answer;
+  }
+  return asked ?? mergeInjections(injections) ?? { action: 'continue', data: current };
+}
+
+async function emitAndCollect(
+  hooks: Hooks,
+  event: string,
+  data: EventData,
+  timeoutMs: number,
+): Promise<EventData[]> {
+  const collected: EventData[] = [];
+  for (const entry of hooks.byEvent.get(event) ?? []) {
+    const answer = await within(ask(hooks, entry, event, data), timeoutMs);
+    if (answer === 'late')
+      hooks.report({
+        where: 'hook',
+        name: entry.name,
+        error: new Error(`No answer within ${timeoutMs} ms`),
+      });
+    else if (answer?.data) collected.push(answer.data);
+  }
+  return collected;
+}
+
+/** The answer of one handler, or undefined if the handler failed. Never rejects. */
+async function ask(
+  { report }: Hooks,
+  entry: Entry,
+  event: string,
+  data: EventData,
+): Promise<HookResult | undefined> {
+  try {
+    const answer = await entry.handler(event, { ...data });
+    if (answer === undefined || answer === null) return { action: 'continue' };
+    // The copy is made inside `try`: an answer whose getters throw counts as a handler that throws.
+    const copy = { ...answer };
+    if (actions.has(copy.action)) return copy;
+    throw new TypeError(
+      'Expected the handler to return a hook result with a known `action`, or nothing',
+    );
+  } catch (error) {
+    report({ where: 'hook', name: entry.name, error });
+    return undefined;
+  }
 }
 
 function complete(result: HookResult): HookResult {
   return { ...hookResultDefaults, ...result };
 }
 
-/** One injection stands as it is; several become one text under the settings of the first. */
+/** One injection is kept as it is. Several become one text with the settings of the first. */
 function mergeInjections(injections: readonly HookResult[]): HookResult | undefined {
   const [first] = injections;
   if (first === undefined || injections.length === 1) return first;
@@ -188,7 +221,9 @@ function mergeInjections(injections: readonly HookResult[]): HookResult | undefi
   };
 }
 
-/** The promise's value, or `'late'`. `ask` never rejects, so nothing is left to go unhandled. */
+/**
+ * The promise's value, or `'late'`. `ask` never rejects, so there can be no unhandled rejection.
+ */
 async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | 'late'> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {

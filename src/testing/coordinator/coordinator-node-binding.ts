@@ -1,6 +1,6 @@
 /**
- * A stand-in for the runtime's Node binding, as strict as the real one: JSON text in, JSON text
- * out, and a deny for what it cannot read.
+ * A stand-in for the runtime's Node binding, as strict as the real one: it takes and returns JSON
+ * text, and denies if it cannot read an answer.
  */
 
 import type { CancellationPort, HookResult } from '../../index.ts';
@@ -12,41 +12,41 @@ import type {
 } from '../../surfaces/amplifier/node-binding-port.ts';
 import { createTestHooks, type TestHooks } from './coordinator-hooks.ts';
 
-/** What {@link createTestNodeBinding} may be told. */
+/** Options of {@link createTestNodeBinding}. */
 export interface TestNodeBindingOptions {
   /** The registry behind `hooks`. @default an empty one */
   readonly hooks?: TestHooks | undefined;
-  /** What `cancellation` answers. @default a token that is never cancelled */
+  /** The binding's `cancellation`. @default a token that is never cancelled */
   readonly cancellation?: CancellationPort | undefined;
-  /** What `config` of the binding returns. @default {} */
+  /** The binding's `config`. @default {} */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
-  /** Where capabilities are kept, as values. @default an empty map */
+  /** The map that holds the capabilities, as values. @default an empty map */
   readonly capabilities?: Map<string, unknown> | undefined;
-  /** What `toDict` answers. @default empty lists */
+  /** Computes what the binding's `toDict` returns. @default empty lists */
   readonly toDict?: (() => object) | undefined;
-  /** What the binding itself cleans up. */
+  /** Called by the binding's `cleanup`. */
   readonly onCleanup?: (() => void | Promise<void>) | undefined;
   /**
-   * Bindings differ: older ones read a promise from a handler as a failed handler, newer ones await
-   * it. @default false
+   * Whether a promise from a handler is awaited, as newer bindings do. Older bindings treat it as a
+   * failed handler. @default false
    */
   readonly awaitsHandlers?: boolean | undefined;
   /**
-   * As the oldest bindings do: each read of `hooks` gives a registry of its own, which knows
-   * nothing of the others. @default false
+   * Whether each read of `hooks` returns a separate, empty registry, as in the oldest bindings.
+   * @default false
    */
   readonly detachedHooks?: boolean | undefined;
 }
 
-/** A {@link NodeBinding} that tells what a real one would have died of. */
+/** A {@link NodeBinding} that records the errors that would end the process of a real one. */
 export interface TestNodeBinding extends NodeBinding {
-  /** All members are there, also those that older bindings lack. */
+  /** With all members, also those that older bindings lack. */
   readonly hooks: Required<NodeHooks>;
   /** The token of the options. */
   readonly cancellation: CancellationPort;
   /** The options' `config`, as JSON text. */
   readonly config: string;
-  /** Tools of the binding's own side; what JavaScript mounts is never here. */
+  /** The tools of the binding's own side. Tools that JavaScript mounts are never listed. */
   readonly toolNames: string[];
   /** Empty: a test has no providers. */
   readonly providerNames: string[];
@@ -54,11 +54,11 @@ export interface TestNodeBinding extends NodeBinding {
   readonly hasOrchestrator: boolean;
   /** False: a test has none. */
   readonly hasContext: boolean;
-  /** Does nothing; a real one forgets what it injected in the turn. */
+  /** Does nothing. A real binding forgets what it injected in the turn. */
   resetTurn(): void;
-  /** What a real one tells of itself. */
+  /** Returns a summary of what is mounted, as a real binding does. */
   toDict(): object;
-  /** What handlers threw. A real binding may end the process at each of them. */
+  /** The errors that handlers threw. Each may end the process of a real binding. */
   readonly fatal: readonly unknown[];
   /** How often `cleanup` was called. */
   readonly cleanups: number;
@@ -95,7 +95,7 @@ export function createTestNodeBinding(given?: TestNodeBindingOptions): TestNodeB
   let cleanups = 0;
   const none: CancellationPort = { isCancelled: false, isGraceful: false, isImmediate: false };
   return {
-    // Each read gives a new object over the same registry, as native getters do.
+    // Each read returns a new object over the same registry, as native getters do.
     get hooks() {
       return nodeHooks(detachedHooks ? createTestHooks() : hooks, fatal, awaitsHandlers);
     },
@@ -177,7 +177,7 @@ function nodeHooks(
     async emit(event, dataJson) {
       text('event', event);
       const data: unknown = JSON.parse(text('dataJson', dataJson));
-      // Handlers run on a later turn: the native side calls back, it never calls through.
+      // Handlers run on a later turn, since the native side calls them back and never directly.
       await Promise.resolve();
       return toNode(await hooks.emit(event, isRecord(data) ? data : {}));
     },
@@ -189,7 +189,10 @@ function nodeHooks(
   };
 }
 
-/** What each field of an answer may be; a field that is anything else spoils the whole answer. */
+/**
+ * The values that each field of an answer may have. One invalid field makes the whole answer
+ * invalid.
+ */
 const fields: Readonly<Record<keyof HookResult, (value: unknown) => boolean>> = {
   action: oneOf('continue', 'deny', 'modify', 'inject_context', 'ask_user'),
   data: optional(isRecord),

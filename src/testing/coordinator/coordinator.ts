@@ -1,6 +1,6 @@
 /**
- * A coordinator for tests: the rules, error texts and traps of a real runtime's, with histories,
- * faults on demand and an injected clock.
+ * A coordinator for tests. It has the rules, error messages and pitfalls of a real runtime's
+ * coordinator, and also histories, failures on demand and an injected clock.
  */
 
 import type { Coordinator, HookResult } from '../../index.ts';
@@ -26,7 +26,9 @@ import {
 import { EventRecorder } from './event-recorder-coordinator.ts';
 
 /**
- * See the file's head. A coordinator is never closed; make a fresh one for each test.
+ * A coordinator for tests. It has the rules, error messages and pitfalls of a real runtime's
+ * coordinator, and also histories, failures on demand and an injected clock. It is never closed;
+ * make a new one for each test.
  *
  * @example
  * ```ts
@@ -39,7 +41,7 @@ import { EventRecorder } from './event-recorder-coordinator.ts';
  * ```
  */
 export class TestCoordinator implements Coordinator {
-  /** How `mount` and `unmount` answer. */
+  /** Whether `mount` and `unmount` return a promise. */
   readonly mode: 'async' | 'sync';
   /** The runtime's session id, which modules may take over. */
   readonly sessionId: string;
@@ -49,9 +51,9 @@ export class TestCoordinator implements Coordinator {
   readonly config: Readonly<Record<string, unknown>>;
   /** The hook registry. */
   readonly hooks: TestHooks;
-  /** The token that mounted tools ask before each call. */
+  /** The token that mounted tools check before each call. */
   readonly cancellation: TestCancellation = createCancellation();
-  /** Plays the person who answers `ask_user`; undefined when there is none. */
+  /** Plays the person who answers `ask_user`. Undefined if there is no approval system. */
   readonly approval: ApprovalStub | undefined;
   /** Every emission of `hooks`, as it was emitted. */
   readonly events = new EventRecorder();
@@ -59,7 +61,7 @@ export class TestCoordinator implements Coordinator {
   readonly mountHistory: MountRecord[] = [];
   /** Every `unmount`, in order. */
   readonly unmountHistory: MountRecord[] = [];
-  /** What hooks, contributors and clean-ups threw, and the coordinator survived. */
+  /** The failures of hooks, contributors and clean-ups, which the coordinator survived. */
   readonly faults: CoordinatorFault[] = [];
   readonly #table: MountTable;
   readonly #contributions: Contributions;
@@ -85,7 +87,7 @@ export class TestCoordinator implements Coordinator {
     this.#table = createMountTable(() => this.hooks);
   }
 
-  /** The mount points there are. */
+  /** The names of all mount points. */
   get mountPoints(): string[] {
     return Object.keys(mountPoints);
   }
@@ -96,8 +98,10 @@ export class TestCoordinator implements Coordinator {
   }
 
   /**
-   * Overwrites silently. `name` wins over `module.name`. @throws MisuseError (in mode `async` as a
-   * rejection) for an unknown point, for `hooks`, for a missing name.
+   * Mounts a module. It replaces, without a warning, a module of the same name. `name` takes
+   * precedence over `module.name`.
+   * @throws MisuseError for an unknown point, for `hooks` and for a missing name. In mode `async`
+   * the promise rejects with it.
    */
   mount(point: string, module: unknown, name?: string): Promise<void> | undefined {
     this.mountHistory.push({ mountPoint: point, module, name });
@@ -110,8 +114,9 @@ export class TestCoordinator implements Coordinator {
   }
 
   /**
-   * A name that is not mounted changes nothing. @throws MisuseError (in mode `async` as a
-   * rejection) for an unknown point and for a missing name.
+   * Unmounts a module. If the name is not mounted, nothing changes.
+   * @throws MisuseError for an unknown point and for a missing name. In mode `async` the promise
+   * rejects with it.
    */
   unmount(point: string, name?: string): Promise<void> | undefined {
     this.unmountHistory.push({ mountPoint: point, module: this.#peek(point, name), name });
@@ -119,14 +124,15 @@ export class TestCoordinator implements Coordinator {
   }
 
   /**
-   * Synchronous in both modes. `get('tools')` is the live `Map` from name to tool. @throws
-   * MisuseError for an unknown point.
+   * Returns what is mounted; synchronous in both modes. `get('tools')` returns the live `Map` from
+   * name to tool.
+   * @throws MisuseError for an unknown point.
    */
   get(point: string, name?: string): unknown {
     return this.#table.get(point, name);
   }
 
-  /** Makes every mount under this name fail, until the function that it gives back is called. */
+  /** Makes every mount under this name fail, until the returned function is called. */
   failMount(
     name: string,
     error: Error = new Error(`Mount of ${name} failed on demand`),
@@ -143,24 +149,24 @@ export class TestCoordinator implements Coordinator {
   }
 
   /**
-   * What the channel's contributors give, in order, without null and without those that fail. Never
-   * rejects.
+   * Returns the values of the channel's contributors, in order. Null and failures are left out.
+   * Never rejects.
    */
   collectContributions(channel: string): Promise<unknown[]> {
     return this.#contributions.collect(channel);
   }
 
-  /** Publishes a value under a name; the name again overwrites it. */
+  /** Publishes a value under a name, and replaces an earlier value. */
   registerCapability(name: string, value: unknown): void {
     this.#capabilities.set(name, value);
   }
 
-  /** Null when there is none. */
+  /** Returns the value published under the name, or null. */
   getCapability(name: string): unknown {
     return this.#capabilities.get(name) ?? null;
   }
 
-  /** What is no function is ignored. */
+  /** Registers a clean-up. Anything but a function is ignored. */
   registerCleanup(fn: (() => void | Promise<void>) | null | undefined): void {
     this.#cleanups.add(fn);
   }
@@ -171,23 +177,26 @@ export class TestCoordinator implements Coordinator {
   }
 
   /**
-   * What a runtime does with the result of an emission, as far as approval goes: `ask_user` becomes
+   * Handles the result of an emission as a runtime does, but only its approval: `ask_user` becomes
    * `continue` or `deny`.
    */
   processHookResult(result: HookResult, _event?: string, _hookName?: string): Promise<HookResult> {
     return settleApproval(result, this.approval);
   }
 
-  /** Asks the token to cancel: gracefully, or at once. */
+  /** Requests cancellation, gracefully or at once. */
   requestCancel(immediate = false): void {
     if (immediate) this.cancellation.requestImmediate();
     else this.cancellation.requestGraceful();
   }
 
-  /** Begins a turn. There is no state of a turn here; it is offered because runtimes call it. */
+  /**
+   * Does nothing, since this coordinator keeps no state for a turn. It exists because runtimes call
+   * it.
+   */
   resetTurn(): void {}
 
-  /** What is mounted, as plain data. */
+  /** Returns a summary of what is mounted, as plain data. */
   toDict(): {
     /** Names of the mounted tools. */
     tools: string[];
@@ -213,8 +222,8 @@ export class TestCoordinator implements Coordinator {
   }
 
   /**
-   * The same coordinator as the runtime's Node binding shows it: no `mount`, `unmount`, `get`,
-   * contributors or clean-ups, JSON strings everywhere.
+   * Returns this coordinator as the runtime's Node binding shows it: with JSON strings everywhere,
+   * and without `mount`, `unmount`, `get`, contributors and clean-ups.
    */
   asNodeBinding(): TestNodeBinding {
     return createTestNodeBinding({
@@ -242,7 +251,7 @@ export class TestCoordinator implements Coordinator {
       return undefined;
     }
     const done = Promise.resolve().then(change);
-    // Whoever awaits still sees the rejection; whoever does not must not bring the process down.
+    // A caller that awaits still sees the rejection. One that does not must not end the process.
     done.catch(() => undefined);
     return done;
   }

@@ -5,7 +5,7 @@ import type { HookResult } from '../../index.ts';
 export type RecordedEvent = readonly [name: string, data: Readonly<Record<string, unknown>>];
 
 /**
- * Keeps events as `[name, data]`. `record` is a hook handler too:
+ * Records events as `[name, data]`. `record` can be used as a hook handler:
  * `hooks.register('tool:pre', recorder.record)`.
  *
  * @example
@@ -20,26 +20,26 @@ export type RecordedEvent = readonly [name: string, data: Readonly<Record<string
 export class EventRecorder {
   #events: RecordedEvent[] = [];
 
-  /** Keeps an event and lets it continue. Bound, so that it can be passed on. */
+  /** Records an event and returns `continue`. It is bound, so it can be passed on. */
   readonly record = (name: string, data: Readonly<Record<string, unknown>> = {}): HookResult => {
     this.#events.push([name, data]);
     return { action: 'continue' };
   };
 
-  /** The same, for code that expects to emit. */
+  /** Does the same as `record`, for code that expects an `emit`. */
   readonly emit = async (
     name: string,
     data: Readonly<Record<string, unknown>> = {},
   ): Promise<HookResult> => this.record(name, data);
 
-  /** A copy of what was recorded, in order; with a name only the events of that name. */
+  /** Returns a copy of the recorded events, in order. With a name, only the events of that name. */
   getEvents(name?: string): RecordedEvent[] {
     return name === undefined
       ? [...this.#events]
       : this.#events.filter(([recorded]) => recorded === name);
   }
 
-  /** Forgets everything. */
+  /** Forgets the recorded events. */
   clear(): void {
     this.#events = [];
   }

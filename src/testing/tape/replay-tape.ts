@@ -1,6 +1,6 @@
 /**
- * Replaying: tools that answer from a tape, and a report of how what happened differs from what was
- * recorded.
+ * Replays a tape: its tools answer from the recording, and a report says where the replayed calls
+ * differ from the recorded ones.
  */
 import {
   type AnyTool,
@@ -12,9 +12,9 @@ import {
   MisuseError,
 } from '../../index.ts';
 import { deepFreeze, isJsonObject } from '../../json.ts';
-import type { Tape, TapeTool } from './tape.ts';
+import type { Tape, TapeCall, TapeTool } from './tape.ts';
 import { answerOf } from './tape-answer.ts';
-import { createDeck, type Deck, type Take, takeOf } from './tape-deck.ts';
+import { createDeck, type Deck, type Match, type Take, takeOf } from './tape-deck.ts';
 import { readTape } from './tape-reading.ts';
 import {
   definitionOf,
@@ -22,11 +22,12 @@ import {
   type InputSchema,
   inputFormOf,
   overlay,
+  type TapeHandler,
 } from './tape-tool.ts';
 
 /**
- * A call whose input no call that is left on the tape has. It failed as `handler_error`, reason
- * `tape_input_mismatch`, and took nothing from the tape.
+ * A call whose input matches none of the calls that are left on the tape. It failed as
+ * `handler_error` with the reason `tape_input_mismatch`, and took nothing from the tape.
  */
 export interface TapeMismatch {
   readonly code: 'input_mismatch';
@@ -36,16 +37,16 @@ export interface TapeMismatch {
   readonly callId: string;
   /** Of the replayed call, in the form in which tapes hold inputs. */
   readonly input: JsonValue;
-  /** The input that differs from it in the fewest places, of the calls that were left. */
+  /** Of the calls that were left, the input that differs from it in the fewest places. */
   readonly expected: JsonValue;
-  /** JSON pointer of the first place at which they differ. */
+  /** JSON pointer to the first place at which they differ. */
   readonly path: string;
 }
 
-/** A recorded call that nobody made. */
+/** A recorded call that was not made again. */
 export interface TapeUnconsumed {
   readonly code: 'unconsumed';
-  /** The tool that was to be called. */
+  /** The tool that was called in the recording. */
   readonly tool: string;
   /** Its place in the tape's `calls`. */
   readonly index: number;
@@ -56,8 +57,8 @@ export interface TapeUnconsumed {
 }
 
 /**
- * A call of a tool whose calls were all played, or one more of the same. It failed as
- * `handler_error`, reason `tape_undeclared_call`.
+ * A call to a tool whose recorded calls were all played, or one repetition too many of a call. It
+ * failed as `handler_error` with the reason `tape_undeclared_call`.
  */
 export interface TapeUndeclared {
   readonly code: 'undeclared_call';
@@ -68,13 +69,13 @@ export interface TapeUndeclared {
   /** Of the replayed call, in the form in which tapes hold inputs. */
   readonly input: JsonValue;
   /**
-   * The code with which this very call was refused when it was recorded: the gates of this session
-   * let it through.
+   * The code with which this call was refused when it was recorded. The gates of this session let
+   * it through.
    */
   readonly recorded?: ErrorCode;
 }
 
-/** How a replay differs from its tape. All three empty: it was the same. */
+/** How a replay differs from its tape. All three lists are empty if it does not. */
 export interface TapeReport {
   /** In the order in which the calls came. */
   readonly mismatches: readonly TapeMismatch[];
@@ -84,23 +85,23 @@ export interface TapeReport {
   readonly undeclared: readonly TapeUndeclared[];
 }
 
-/** What {@link replayTape} gives. */
+/** The result of {@link replayTape}. */
 export interface TapeReplay {
   /**
-   * For `createTestSession({ tools })` or `registry.registerAll(tools)`: the tape's tools in its
-   * order, of each name the one that was recorded last.
+   * The tape's tools, for `createTestSession({ tools })` or `registry.registerAll(tools)`. They are
+   * in the order of the tape. Of each name, it is the version that was recorded last.
    */
   readonly tools: readonly AnyTool<unknown>[];
-  /** A frozen picture of now. Ask when the run is over. */
+  /** Returns a frozen report as of now. Call it when the run is over. */
   readonly report: () => TapeReport;
 }
 
 /**
- * Tools that answer from a tape: the first call that is left of the same tool with the same input
- * answers, whatever other tools are called in between. One replay is for one run; take another for
- * the next. The tape is copied and stays as it is.
- * @throws MisuseError `invalid_file` that names the place, for what is no tape or one of another
- * version.
+ * Makes tools that answer from a tape. A call gets the answer of the first recorded call that is
+ * left with the same tool and input, whatever other tools are called in between. Use one replay for
+ * one run. The tape is copied and not changed.
+ * @throws MisuseError `invalid_file`, naming the place, if the argument is not a tape or is a tape
+ * of another version.
  *
  * @example
  * ```ts
@@ -115,87 +116,114 @@ export interface TapeReplay {
  */
 export function replayTape(tape: Tape): TapeReplay {
   const { tools, calls, redact = [] } = readTape(tape);
-  const mismatches: TapeMismatch[] = [];
-  const undeclared: TapeUndeclared[] = [];
-  const decks = new Map<string, Deck>();
-  const definitions = new Map<string, AnyTool<unknown>>();
+  const replay: Replay = { mismatches: [], undeclared: [], decks: [] };
+  const definitions: AnyTool<unknown>[] = [];
   for (const [name, { latest, at, forms }] of formsOf(tools, redact)) {
-    const takes = calls.flatMap((call, index) =>
-      call.tool === name && call.parentCallId === undefined && isJsonObject(call.input)
-        ? [takeOf(call, index, forms.get(call.fingerprint ?? '') ?? latest.form)]
-        : [],
+    const deck = createDeck(takesOf(calls, name, forms, latest.form), latest.form);
+    replay.decks.push(deck);
+    const play: TapeHandler = (input, { callId }) =>
+      playCall(replay, deck, { tool: name, callId }, input as JsonObject);
+    const definition = make(latest.tool, at, () =>
+      definitionOf(latest.tool, play, (raw) => tapedSchema(raw, deck)),
     );
-    const deck = createDeck(takes, latest.form);
-    decks.set(name, deck);
-    const play = (input: unknown, { callId }: { readonly callId: string }): unknown => {
-      const match = deck.match(input as JsonObject);
-      switch (match.kind) {
-        case 'play':
-          return answerOf(match.take.call);
-        case 'mismatch': {
-          const { nearest, path } = match;
-          mismatches.push({
-            code: 'input_mismatch',
-            tool: name,
-            callId,
-            input: match.input,
-            expected: nearest.call.input,
-            path,
-          });
-          return fail({
-            message:
-              `The tape has no call of \`${name}\` with this input. The nearest that is left ` +
-              `(call ${nearest.index}) differs ${path === '' ? 'as a whole' : `at ${path}`}. ` +
-              'Make the call that was recorded, or record the tape again.',
-            reason: 'tape_input_mismatch',
-            details: { index: nearest.index, path },
-          });
-        }
-        case 'undeclared': {
-          const { recorded } = match;
-          undeclared.push({
-            code: 'undeclared_call',
-            tool: name,
-            callId,
-            input: match.input,
-            ...(recorded === undefined ? {} : { recorded }),
-          });
-          return fail({
-            message:
-              recorded === undefined
-                ? `The tape has no further call of \`${name}\` like this one. If it is meant, ` +
-                  'record the tape again.'
-                : `The tape has this call of \`${name}\` as refused (${recorded}), and here it ` +
-                  'was let through. Replay under the gates of the recording, or record the tape ' +
-                  'again.',
-            reason: 'tape_undeclared_call',
-          });
-        }
-      }
-    };
-    definitions.set(
-      name,
-      make(latest.tool, at, () =>
-        definitionOf(latest.tool, play, (raw) => tapedSchema(raw, deck)),
-      ) as AnyTool<unknown>,
-    );
+    definitions.push(definition as AnyTool<unknown>);
   }
-  return Object.freeze({
-    tools: Object.freeze([...definitions.values()]),
-    report: () =>
-      deepFreeze({
-        mismatches: [...mismatches],
-        unconsumed: unplayed([...decks.values()]).map(
-          ({ index, call: { tool, callId, input } }) => ({
-            code: 'unconsumed' as const,
-            tool,
-            index,
-            callId,
-            input,
-          }),
-        ),
-        undeclared: [...undeclared],
-      }),
+  return Object.freeze({ tools: Object.freeze(definitions), report: () => reportOf(replay) });
+}
+
+/** One replay of a tape, while it goes on. */
+interface Replay {
+  readonly mismatches: TapeMismatch[];
+  readonly undeclared: TapeUndeclared[];
+  /** One for each tool name. */
+  readonly decks: Deck[];
+}
+
+/** A call that is replayed. */
+interface PlayedCall {
+  readonly tool: string;
+  readonly callId: string;
+}
+
+/** The recorded calls to one tool. Calls that a parent made are left out, as is unusable input. */
+function takesOf(
+  calls: readonly TapeCall[],
+  name: string,
+  forms: ReadonlyMap<string, InputForm>,
+  latest: InputForm,
+): Take[] {
+  return calls.flatMap((call, index) =>
+    call.tool === name && call.parentCallId === undefined && isJsonObject(call.input)
+      ? [takeOf(call, index, forms.get(call.fingerprint ?? '') ?? latest)]
+      : [],
+  );
+}
+
+/** What the handler of a replayed tool does: answers from the tape, or fails and reports why. */
+function playCall(replay: Replay, deck: Deck, called: PlayedCall, input: JsonObject): unknown {
+  const match = deck.match(input);
+  switch (match.kind) {
+    case 'play':
+      return answerOf(match.take.call);
+    case 'mismatch':
+      return failMismatch(replay, called, match);
+    case 'undeclared':
+      return failUndeclared(replay, called, match);
+  }
+}
+
+function failMismatch(
+  { mismatches }: Replay,
+  { tool, callId }: PlayedCall,
+  { input, nearest, path }: Extract<Match, { kind: 'mismatch' }>,
+): unknown {
+  const expected = nearest.call.input;
+  mismatches.push({ code: 'input_mismatch', tool, callId, input, expected, path });
+  return fail({
+    message:
+      `The tape has no call to \`${tool}\` with this input. The nearest call that is left ` +
+      `(call ${nearest.index}) differs ${path === '' ? 'as a whole' : `at ${path}`}. ` +
+      'Make the call that was recorded, or record the tape again.',
+    reason: 'tape_input_mismatch',
+    details: { index: nearest.index, path },
+  });
+}
+
+function failUndeclared(
+  { undeclared }: Replay,
+  { tool, callId }: PlayedCall,
+  { input, recorded }: Extract<Match, { kind: 'undeclared' }>,
+): unknown {
+  undeclared.push({
+    code: 'undeclared_call',
+    tool,
+    callId,
+    input,
+    ...(recorded === undefined ? {} : { recorded }),
+  });
+  return fail({
+    message:
+      recorded === undefined
+        ? `The tape has no further call to \`${tool}\` like this one. If the call is intended, ` +
+          'record the tape again.'
+        : `On the tape this call to \`${tool}\` was refused (${recorded}), but this session let ` +
+          'it through. Replay with the rules and policies of the recording, or record the tape ' +
+          'again.',
+    reason: 'tape_undeclared_call',
+  });
+}
+
+function reportOf({ mismatches, undeclared, decks }: Replay): TapeReport {
+  return deepFreeze({
+    mismatches: [...mismatches],
+    unconsumed: unplayed(decks).map(({ index, call: { tool, callId, input } }) => ({
+      code: 'unconsumed' as const,
+      tool,
+      index,
+      callId,
+      input,
+    })),
+    undeclared: [...undeclared],
   });
 }
 
@@ -207,7 +235,7 @@ interface Forms {
   readonly forms: Map<string, InputForm>;
 }
 
-/** The tools by name, in the order in which the names come first. */
+/** The tools by name, ordered by where each name first occurs. */
 function formsOf(tools: readonly TapeTool[], redact: readonly string[]): Map<string, Forms> {
   const byName = new Map<string, Forms>();
   for (const [at, tool] of tools.entries()) {
@@ -219,7 +247,7 @@ function formsOf(tools: readonly TapeTool[], redact: readonly string[]): Map<str
   return byName;
 }
 
-/** Makes something of a recorded tool; what is wrong with the tool is said with its place. */
+/** Makes something from a recorded tool. If the tool is faulty, the error names its place. */
 function make<T>({ name }: TapeTool, at: number, maker: () => T): T {
   try {
     return maker();
@@ -237,8 +265,9 @@ function make<T>({ name }: TapeTool, at: number, maker: () => T): T {
 }
 
 /**
- * The schema of a replayed tool. JSON Schema says less than what wrote it: what had passed a
- * coercion passes, and what a refinement had refused is refused with the same words.
+ * The schema of a replayed tool. JSON Schema expresses less than the schema it was made from. So an
+ * input that passed by coercion in the recording passes here too, and one that a refinement refused
+ * is refused with the same issues.
  */
 function tapedSchema(raw: InputSchema, deck: Deck): InputSchema {
   type Validated = Awaited<ReturnType<InputSchema['validate']>>;
@@ -251,7 +280,7 @@ function tapedSchema(raw: InputSchema, deck: Deck): InputSchema {
   };
   return {
     ...overlay(raw),
-    // A JSON Schema answers at once, and fills its defaults into the copy.
+    // A JSON Schema validates synchronously, and fills its defaults into the copy.
     validate: (copy) => settle(copy as JsonObject, raw.validate(copy) as Validated),
     revalidate: (copy) => settle(copy as JsonObject, raw.revalidate(copy) as Validated),
   };

@@ -6,8 +6,8 @@ import type { TapeCall, TapeSuccess } from './tape.ts';
 const executorFault = Symbol.for('host-tools.executor-fault');
 
 /**
- * What a handler does to bring a recorded call about again; where no handler can, the nearest that
- * one can.
+ * Returns or throws what makes the call end as it was recorded. Some recorded outcomes cannot come
+ * from a handler; then it uses the nearest one that can.
  */
 export function answerOf({ result }: TapeCall): unknown {
   if (result.success) return ok(outputOf(result), result.handler);
@@ -38,7 +38,7 @@ export function answerOf({ result }: TapeCall): unknown {
 function outputOf({ output, content: isContent }: TapeSuccess): unknown {
   if (isContent !== true || !Array.isArray(output)) return output;
   const parts = output.map(partOf);
-  // Where secrets were redacted a part may be none any more.
+  // A part whose secrets were redacted may no longer be a content part.
   return parts.includes(undefined) ? output : parts;
 }
 

@@ -9,20 +9,20 @@ type Issue = NonNullable<Awaited<ReturnType<InputSchema['validate']>>['issues']>
 
 /** One recorded call. */
 export interface Take {
-  /** In the tape's list of calls. */
+  /** The index in the tape's list of calls. */
   readonly index: number;
   readonly call: TapeCall;
-  /** How inputs are brought into the form in which this one stands. */
+  /** Brings other inputs into the form of this recorded one. */
   readonly form: InputForm;
   /** Canonical text of the recorded input. */
   readonly text: string;
   played: boolean;
 }
 
-/** What the tape has to say to an input. */
+/** The tape's answer to an input. */
 export type Match =
   | { readonly kind: 'play'; readonly take: Take }
-  /** There are calls left, of other inputs. */
+  /** There are calls left, but with other inputs. */
   | {
       readonly kind: 'mismatch';
       readonly input: JsonValue;
@@ -30,24 +30,24 @@ export type Match =
       readonly path: string;
     }
   /**
-   * There are none, or this very one was played as often as it was recorded. `recorded`: gates had
-   * refused it.
+   * No calls are left, or this call was already played as often as it was recorded. `recorded` is
+   * the code with which a gate refused the call in the recording.
    */
   | { readonly kind: 'undeclared'; readonly input: JsonValue; readonly recorded?: ErrorCode };
 
 /** The calls of one tool. */
 export interface Deck {
-  /** Those whose handler ran, in recorded order; what a parent made is not among them. */
+  /** The calls whose handler ran, in recorded order, without those that a parent made. */
   readonly takes: readonly Take[];
   /** Finds the call that answers an input, and marks it as played. */
   match(input: JsonObject): Match;
   /** Whether a call with this input ran when it was recorded. */
   hasRun(input: JsonObject): boolean;
-  /** What the recorded schema had against an input, where it had. */
+  /** The issues of an input that the recorded schema refused. */
   issuesOf(input: JsonObject): readonly Issue[] | undefined;
 }
 
-/** @param latest The form of an input for reports. */
+/** @param latest The form that inputs have in reports. */
 export function createDeck(takes: readonly Take[], latest: InputForm): Deck {
   const ran = takes.filter(({ call }) => call.ran);
   const refused = takes.filter(({ call }) => !call.ran);
@@ -57,7 +57,7 @@ export function createDeck(takes: readonly Take[], latest: InputForm): Deck {
       return found === undefined ? [] : [[take, found] as const];
     }),
   );
-  /** A tool that was replaced has several forms; each is worked out once an input. */
+  /** A tool that was replaced has several forms. Each of them is computed once for an input. */
   const equals = (input: JsonObject): ((take: Take) => boolean) => {
     const texts = new Map<InputForm, TapedInput>();
     return ({ form, text }) => {

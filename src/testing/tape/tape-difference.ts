@@ -1,10 +1,10 @@
-/** Where two inputs differ, and how much. */
+/** Finds the places at which two inputs differ. */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { escapePointer } from '../../json.ts';
 
 /**
- * JSON pointers of the places at which one value differs from another: expected keys first, in
- * their order, then those that came on top. `""` is the whole value.
+ * Returns JSON pointers to the places at which one value differs from another: first expected keys,
+ * in their order, then additional ones. `""` is the whole value.
  */
 export function differences(expected: JsonValue, actual: JsonValue): string[] {
   const found: string[] = [];

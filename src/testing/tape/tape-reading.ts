@@ -1,19 +1,17 @@
-/**
- * Reading a tape: whatever is wrong with it is said with its place, before anything is replayed.
- */
+/** Reads and checks a tape before anything is replayed. Errors name the place of what is wrong. */
 
 import { describe } from '../../errors.ts';
 import { errorCodes, type JsonObject, type JsonValue, MisuseError } from '../../index.ts';
 import { copyJson, deepFreeze, escapePointer, isJsonObject } from '../../json.ts';
 import type { Tape } from './tape.ts';
 
-/** The one version that is written and read. */
+/** The only version that is written and read. */
 const tapeVersion: Tape['version'] = 1;
-/** Deeper than any output may be, with its place on the tape. */
+/** Deeper than any output can be, including its place on the tape. */
 const limits = { maxDepth: 600, maxValues: 50_000_000 };
 const statuses: readonly unknown[] = ['succeeded', 'failed', 'rejected', 'cancelled', 'pending'];
 
-/** A check of one member: what it expects, in words, when the value does not fit. */
+/** Checks one member. Returns what it expects, in words, if the value does not fit. */
 type Check = (value: JsonValue) => string | undefined;
 
 const text: Check = (value) =>
@@ -29,13 +27,13 @@ const texts: Check = (value) =>
 const anything: Check = () => undefined;
 
 /**
- * The members of one kind of object. Those with `?` may be left out; any other member is refused,
- * since nobody would read it.
+ * The members of one kind of object. Those with `?` are optional. Unknown members are refused,
+ * since nothing would read them.
  */
 type Members = Readonly<Record<string, Check>>;
 
 const tapeMembers: Members = { version: anything, 'redact?': texts, tools: list, calls: list };
-// What a definition's fields must be, making it says.
+// Making the definition checks `anything`.
 const toolMembers: Members = {
   name: text,
   description: text,
@@ -90,8 +88,9 @@ const errorMembers: Members = {
 };
 
 /**
- * A frozen copy of a tape. @throws MisuseError `invalid_file` that names the place, for what is no
- * tape or one of another version.
+ * Returns a frozen copy of a tape.
+ * @throws MisuseError `invalid_file`, naming the place, if the argument is not a tape or is a tape
+ * of another version.
  */
 export function readTape(given: unknown): Tape {
   const copy = copyJson(given, limits);
@@ -130,11 +129,11 @@ export function readTape(given: unknown): Tape {
     if (result.success !== (call.status === 'succeeded'))
       throw fault(
         `${at}/status`,
-        `"succeeded" exactly where the result is a success`,
+        '"succeeded" if and only if the result is a success',
         `"${call.status}"`,
       );
     if (result.success && !call.ran)
-      throw fault(`${at}/ran`, 'true where the result is a success', 'false');
+      throw fault(`${at}/ran`, 'true if the result is a success', 'false');
     if (call.ran && call.parentCallId === undefined && !names.has(call.tool))
       throw fault(`${at}/tool`, 'a tool of the tape, since its handler ran', describe(call.tool));
   }
@@ -153,7 +152,7 @@ function members(value: JsonValue, at: string, known: Members): void {
   }
   for (const key of Object.keys(value))
     if (!Object.hasOwn(known, key) && !Object.hasOwn(known, `${key}?`))
-      throw fault(`${at}/${escapePointer(key)}`, 'absent', 'a member that no tape has');
+      throw fault(`${at}/${escapePointer(key)}`, 'absent', 'an unknown member');
 }
 
 function memberOf(value: JsonObject, name: string): JsonValue | undefined {

@@ -1,6 +1,6 @@
 /**
- * A tool on a tape: written from a definition, made into one again, and the form in which its
- * inputs are compared.
+ * Writes a definition to a tape, makes a definition from what is on a tape, and brings inputs into
+ * the form in which they are compared.
  */
 import type { AnyTool, JsonValue } from '../../index.ts';
 import { canonicalJson, cloneJson, isJsonObject } from '../../json.ts';
@@ -12,23 +12,23 @@ import type { TapeTool } from './tape.ts';
 
 /** How a definition validates its input. */
 export type InputSchema = ReturnType<typeof internalsOf>['input'];
-/** What runs at replay. */
+/** The handler at replay. */
 export type TapeHandler = NonNullable<ReturnType<typeof internalsOf>['handler']>;
 
 /** An input as tapes hold it. */
 export interface TapedInput {
   readonly value: JsonValue;
-  /** Equal for equal inputs, however their keys are ordered. */
+  /** Equal for equal inputs, whatever the order of their keys. */
   readonly text: string;
 }
 
 /** Brings inputs of one tool into the form in which tapes hold them. */
 export interface InputForm {
-  /** @param known Further texts that must not be told. */
+  /** @param known Further secrets to redact. */
   of(input: JsonValue, known?: Secrets): TapedInput;
 }
 
-/** What a tape says of a definition. */
+/** A definition as a tape holds it. */
 export function tapeToolOf(definition: AnyTool): TapeTool {
   const { name, description, title, version, category, tags, annotations, fingerprint } =
     definition;
@@ -54,8 +54,8 @@ export function tapeToolOf(definition: AnyTool): TapeTool {
 }
 
 /**
- * A definition as the tape describes it. What a recorded handler gave has passed its output schema
- * once; what stands on the tape in its place, such as a redacted number, need not pass it again.
+ * Makes the definition that the tape describes. It accepts any output: a recorded output has passed
+ * its schema once, and what replaces it on the tape, such as a redacted number, might not.
  * @throws MisuseError `invalid_definition` or `invalid_schema`.
  */
 export function definitionOf(
@@ -87,7 +87,10 @@ export function definitionOf(
   );
 }
 
-/** A schema's own members as plain properties, to be spread and partly replaced. */
+/**
+ * Returns the members of a schema as plain properties, so that they can be spread and partly
+ * replaced.
+ */
 export function overlay(schema: InputSchema): InputSchema {
   const { kind, trusted, json } = schema;
   return {
@@ -101,8 +104,9 @@ export function overlay(schema: InputSchema): InputSchema {
 }
 
 /**
- * The form of a tool's inputs: defaults of the JSON Schema filled in (a zod schema fills its own
- * only for the handler, the schema on a tape fills them for all), then secrets redacted.
+ * The form of a tool's inputs: with the defaults of the JSON Schema, then with secrets redacted.
+ * The defaults are needed since a zod schema fills in its own for the handler only, but the schema
+ * on a tape for everyone.
  */
 export function inputFormOf(tool: TapeTool, paths: readonly string[]): InputForm {
   const redactor = createRedactor(tool.parameters, paths);
@@ -117,7 +121,7 @@ export function inputFormOf(tool: TapeTool, paths: readonly string[]): InputForm
   return {
     of: (input, known) => {
       const filled = cloneJson(input);
-      // Fills the defaults into the copy, where it is valid; whether it is does not matter here.
+      // If the copy is valid, this fills in its defaults. It does not matter here if it is not.
       if (isJsonObject(filled)) void schema.validate(filled);
       const secrets = new Secrets(known);
       const value = scrubStrings(redactor?.redact(filled, undefined, secrets) ?? filled, secrets);

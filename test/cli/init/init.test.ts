@@ -173,7 +173,7 @@ describe('writes nothing and ends with exit code 1', () => {
       'DIR is a link that leads nowhere',
       () => symlinkSync('nowhere', join(cwd, 'link')),
       ['link'],
-      'it is a symbolic link to a file or folder that does not exist',
+      'it is a symbolic link whose target does not exist',
     ],
     [
       'DIR is a link to itself',

@@ -80,7 +80,7 @@ describe('`uses` that names no tool of the file is a warning', () => {
   test('in a file', async () => {
     const text = tools.replace('function: run', 'function: run, uses: [fetch]');
     expect(await warningsOf('uses.yaml', text)).toEqual([
-      'uses_known (push): It uses `fetch`, and no tool of the file is called so.',
+      'uses_known (push): It uses `fetch`, but the file has no tool of that name.',
     ]);
   });
 
@@ -89,7 +89,7 @@ describe('`uses` that names no tool of the file is a warning', () => {
       'import { defineTool } from ' +
       `${JSON.stringify(core)};\n${define('push')}\n${define('ship', "uses: ['push', 'pushh']")}\n`;
     expect(await warningsOf('uses.mjs', text)).toEqual([
-      'uses_known (ship): It uses `pushh`, and no tool of the file is called so; did you mean ' +
+      'uses_known (ship): It uses `pushh`, but the file has no tool of that name; did you mean ' +
         '`push`?',
     ]);
   });
@@ -104,6 +104,6 @@ export async function mount(coordinator, config) { await coordinator.mount('tool
   );
   const { files } = await validateFiles(['output.mjs'], { cwd: folder });
   expect(files[0]?.errors).toEqual([
-    expect.stringContaining('answered what JSON cannot hold at `output/a/b`: '),
+    expect.stringContaining('returned a result that is not JSON at `output/a/b`: '),
   ]);
 });

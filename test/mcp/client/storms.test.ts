@@ -142,7 +142,7 @@ test(
     const definition = (name: string) => ({ name, fingerprint: 'f' }) as never;
     const place = { changed: () => {}, replace: () => {} };
     ledger.offer([definition('pinned'), definition('held')]);
-    ledger.originOf('held', 'mcp:x').stands(place as never);
+    ledger.originOf('held', 'mcp:x').onRegistered(place as never);
     for (let listing = 0; listing < 100; listing++) {
       expect(ledger.originOf(`n${listing}`, 'mcp:x').withdrawn()).toBe('removed');
       ledger.offer([definition(`n${listing}`)]);

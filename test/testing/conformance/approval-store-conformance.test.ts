@@ -35,7 +35,7 @@ const faulty: Record<
         return found;
       },
     }),
-    ['what was put is taken, whole, once', 'taking one leaves the others'],
+    ['a record that was put can be taken once, unchanged', 'taking one record leaves the others'],
   ],
   'that reads before it removes': [
     (inner) => {
@@ -54,7 +54,7 @@ const faulty: Record<
         },
       };
     },
-    ['of many who take a record one gets it'],
+    ['of many callers that take a record at once, one gets it'],
   ],
   'that keeps the first record of an id': [
     (inner) => {
@@ -68,8 +68,8 @@ const faulty: Record<
       };
     },
     [
-      'an id again replaces its record',
-      'an id again in another session leaves the first',
+      'putting the same id again replaces the record',
+      'putting the same id in another session moves it out of the first',
       'an id that was taken can be put again',
     ],
   ],
@@ -79,7 +79,7 @@ const faulty: Record<
         await inner.put({ ...(await inner.take(record.id)), ...record });
       },
     }),
-    ['an id again replaces its record'],
+    ['putting the same id again replaces the record'],
   ],
   'that lists what was replaced': [
     (inner) => {
@@ -93,9 +93,9 @@ const faulty: Record<
       };
     },
     [
-      'an id again replaces its record',
-      'an id again in another session leaves the first',
-      'taking one leaves the others',
+      'putting the same id again replaces the record',
+      'putting the same id in another session moves it out of the first',
+      'taking one record leaves the others',
     ],
   ],
   'that lists everything': [
@@ -104,8 +104,8 @@ const faulty: Record<
       return { put: (record) => void all.push(record), list: () => all };
     },
     [
-      'what was never put is not there',
-      'the records of a session are listed, whoever their principal is, and no others',
+      'a record that was never put does not exist',
+      'the records of a session are listed, for every principal, and no others',
     ],
   ],
   'that lists one principal': [
@@ -113,7 +113,7 @@ const faulty: Record<
       list: async (sessionId) =>
         (await inner.list(sessionId)).filter(({ principal }) => principal !== 'bob'),
     }),
-    ['the records of a session are listed, whoever their principal is, and no others'],
+    ['the records of a session are listed, for every principal, and no others'],
   ],
   'that keeps only what has a token': [
     (inner) => ({ put: (record) => ('token' in record ? inner.put(record) : undefined) }),
@@ -152,7 +152,7 @@ const faulty: Record<
         },
       };
     },
-    ['what was never put is not there', 'any string is an id'],
+    ['a record that was never put does not exist', 'any string is an id'],
   ],
   'that takes ids in any case': [
     (inner) => ({
@@ -173,7 +173,7 @@ const faulty: Record<
         );
       },
     }),
-    ['a record comes back as the JSON it was'],
+    ['a record comes back as the same JSON'],
   ],
   'that refuses large records quietly': [
     (inner) => ({
@@ -192,7 +192,7 @@ const faulty: Record<
         },
       };
     },
-    ['records that have expired take none with them that have not'],
+    ['expired records do not take others with them'],
   ],
 };
 

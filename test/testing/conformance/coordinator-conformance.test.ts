@@ -91,7 +91,7 @@ describe('the suite itself', () => {
             },
           });
         },
-        ['what get("tools") gave before follows later mounts and unmounts'],
+        ['the result of an earlier get("tools") follows later mounts and unmounts'],
       ],
       'whose get("tools") is a list': [
         () => {
@@ -105,10 +105,10 @@ describe('the suite itself', () => {
         },
         [
           'a fresh coordinator has its six mount points, all empty',
-          'a mounted tool is found by its name, the very object',
+          'a mounted tool is found by its name, as the same object',
           'mounting under a taken name replaces, silently',
-          'what get("tools") gave before follows later mounts and unmounts',
-          'any string is a tool name, also those that objects inherit',
+          'the result of an earlier get("tools") follows later mounts and unmounts',
+          'any string is a tool name, also names that objects inherit',
           'an unmounted tool is gone, the others stay',
           'unmounting what is not mounted changes nothing',
           'a module without a name needs one, at tools and at providers',
@@ -130,7 +130,7 @@ describe('the suite itself', () => {
           'clean-ups run newest first, one after the other',
           'a clean-up runs once',
           'a clean-up that throws or rejects does not keep the others from running',
-          'what is no function is ignored as a clean-up',
+          'a clean-up that is not a function is ignored',
         ],
       ],
       'whose unregister goes by name': [

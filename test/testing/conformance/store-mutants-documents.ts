@@ -7,11 +7,11 @@ export const documentMutants: Record<string, Mutant> = {
   'that ignores versions': [
     (inner) => ({ set: (session, key, value) => inner.set(session, key, value) }),
     [
-      'a write with a version goes over that very version only',
-      'a write with version 0 goes only where there is nothing',
-      'of many who write over a version one does',
-      'versions compare as numbers, beyond one digit too',
-      'a store does what its model does, over operations from the seed 1',
+      'a write with a version succeeds over exactly that version',
+      'a write with version 0 succeeds only if there is no document',
+      'of many callers that overwrite a version at once, one does',
+      'versions are compared as numbers, also beyond one digit',
+      'a store behaves like its model, over operations from the seed 1',
     ],
   ],
   'that takes version 0 for none': [
@@ -19,8 +19,8 @@ export const documentMutants: Record<string, Mutant> = {
       set: (session, key, value, version) => inner.set(session, key, value, version || undefined),
     }),
     [
-      'a write with version 0 goes only where there is nothing',
-      'of many who write over a version one does',
+      'a write with version 0 succeeds only if there is no document',
+      'of many callers that overwrite a version at once, one does',
     ],
   ],
   'that takes no version for version 0': [
@@ -28,8 +28,8 @@ export const documentMutants: Record<string, Mutant> = {
       set: (session, key, value, version = 0) => inner.set(session, key, value, version),
     }),
     [
-      'a write without a version always goes',
-      'writes without a version all go, each with a version of its own',
+      'a write without a version always succeeds',
+      'writes without a version all succeed, each with a version of its own',
     ],
   ],
   'whose versions begin with 0': [
@@ -53,7 +53,7 @@ export const documentMutants: Record<string, Mutant> = {
           : inner.set(session, key, value, version);
       },
     }),
-    ['versions compare as numbers, beyond one digit too'],
+    ['versions are compared as numbers, also beyond one digit'],
   ],
   'that looks at the version before it writes': [
     (inner) => ({
@@ -66,8 +66,8 @@ export const documentMutants: Record<string, Mutant> = {
       },
     }),
     [
-      'of many who write over a version one does',
-      'nothing is lost where all read, change and write over what they read',
+      'of many callers that overwrite a version at once, one does',
+      'no change is lost if all callers read, change and overwrite the version they read',
     ],
   ],
   'that does not count a write of the same value': [
@@ -107,13 +107,13 @@ export const documentMutants: Record<string, Mutant> = {
       };
     },
     [
-      'no version of a deleted document is taken for one of what comes after it',
-      'a store does what its model does, over operations from the seed 1',
+      'no version of a deleted document is taken for a version of its successor',
+      'a store behaves like its model, over operations from the seed 1',
     ],
   ],
   'whose deletions ignore versions': [
     (inner) => ({ delete: (session, key) => inner.delete(session, key) }),
-    ['a deletion with a version removes that very version only'],
+    ['a deletion with a version removes exactly that version'],
   ],
   'that deletes for all who ask': [
     (inner) => ({
@@ -124,24 +124,18 @@ export const documentMutants: Record<string, Mutant> = {
         return found !== undefined && (version === undefined || version === found.version);
       },
     }),
-    ['of many who delete a document one did'],
+    ['of many callers that delete a document at once, one does'],
   ],
   'that sorts what is asked for': [
     (inner) => ({ get: (session, keys) => inner.get(session, [...keys].sort()) }),
-    [
-      'documents come in the order that was asked for, as often as asked, with gaps for those ' +
-        'that are not there',
-    ],
+    ['documents come in the requested order, as often as requested, with gaps for missing ones'],
   ],
   'that leaves out what is not there': [
     (inner) => ({
       get: async (session, keys) =>
         (await inner.get(session, keys)).filter((found) => found !== undefined),
     }),
-    [
-      'documents come in the order that was asked for, as often as asked, with gaps for those ' +
-        'that are not there',
-    ],
+    ['documents come in the requested order, as often as requested, with gaps for missing ones'],
   ],
   'that takes an empty value for none': [
     (inner) => ({
@@ -162,7 +156,7 @@ export const documentMutants: Record<string, Mutant> = {
       set: (session, key, value, version) =>
         inner.set(session, key, value.split('\0')[0] as string, version),
     }),
-    ['values come back as they were, whatever is in them', 'values of 8 MB are kept'],
+    ['values come back unchanged, whatever they contain', 'values of 8 MB are kept'],
   ],
   'that takes values of one length for the same': [
     (inner) => {
@@ -175,7 +169,7 @@ export const documentMutants: Record<string, Mutant> = {
         },
       };
     },
-    ['large values that differ in one place are two'],
+    ['large values that differ in one place are not mixed up'],
   ],
 };
 
@@ -188,7 +182,7 @@ export const logMutants: Record<string, Mutant> = {
       },
     }),
     [
-      'what is older than the last entries to keep is dropped, and said',
+      'entries older than the last ones to keep are dropped and reported',
       'a log that is long and drops much stays in order',
     ],
   ],
@@ -196,7 +190,7 @@ export const logMutants: Record<string, Mutant> = {
     (inner) => ({
       append: (session, log, value, keep) => inner.append(session, log, value, keep + 1),
     }),
-    ['what is older than the last entries to keep is dropped, and said'],
+    ['entries older than the last ones to keep are dropped and reported'],
   ],
   'that does not say what it dropped': [
     (inner) => ({
@@ -206,8 +200,8 @@ export const logMutants: Record<string, Mutant> = {
       },
     }),
     [
-      'what is older than the last entries to keep is dropped, and said',
-      'what many add to a log gets all the ids, and is under them',
+      'entries older than the last ones to keep are dropped and reported',
+      'entries that many callers add to a log at once get consecutive ids and are found by them',
     ],
   ],
   'that says the newest dropped first': [
@@ -239,7 +233,7 @@ export const logMutants: Record<string, Mutant> = {
         },
       };
     },
-    ['reading takes nothing away'],
+    ['reading removes nothing'],
   ],
   'that reads the newest entries': [
     (inner) => ({
@@ -248,22 +242,22 @@ export const logMutants: Record<string, Mutant> = {
         return { ...found, entries: found.entries.slice(-limit) };
       },
     }),
-    ['reading gives the oldest entries after an id, so many at most'],
+    ['reading returns the oldest entries after an id, at most the requested number'],
   ],
   'that reads the id itself': [
     (inner) => ({
       read: (session, log, after, limit) => inner.read(session, log, after - 1, limit),
     }),
     [
-      'reading gives the oldest entries after an id, so many at most',
-      'reading after the newest entry, or after an id that never was, gives nothing',
+      'reading returns the oldest entries after an id, at most the requested number',
+      'reading after the newest entry, or after an id that never existed, returns nothing',
     ],
   ],
   'that reads without a limit': [
     (inner) => ({ read: (session, log, after) => inner.read(session, log, after, 1_000_000) }),
     [
-      'reading gives the oldest entries after an id, so many at most',
-      'reading no entries still tells the first and the last',
+      'reading returns the oldest entries after an id, at most the requested number',
+      'reading no entries still returns the first and the last id',
     ],
   ],
   'that forgets the last id with the last entry': [
@@ -273,7 +267,7 @@ export const logMutants: Record<string, Mutant> = {
         return found.first === 0 ? { ...found, last: 0 } : found;
       },
     }),
-    ['a log that keeps nothing goes on counting'],
+    ['a log that keeps nothing still counts its entries'],
   ],
   'whose first is what it read first': [
     (inner) => ({
@@ -283,8 +277,8 @@ export const logMutants: Record<string, Mutant> = {
       },
     }),
     [
-      'reading after the newest entry, or after an id that never was, gives nothing',
-      'reading no entries still tells the first and the last',
+      'reading after the newest entry, or after an id that never existed, returns nothing',
+      'reading no entries still returns the first and the last id',
     ],
   ],
   'that has one log a session': [

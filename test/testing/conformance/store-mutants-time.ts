@@ -26,9 +26,9 @@ export const leaseMutants: Record<string, Mutant> = {
       };
     },
     [
-      'a lease that was given back is free, and its epoch is void',
+      'a released lease is free, and its epoch is void',
       'a lease runs out, and its epoch is void',
-      'epochs grow for as long as the session lives',
+      'epochs increase for as long as the session lives',
     ],
   ],
   'that cannot steal': [
@@ -36,8 +36,8 @@ export const leaseMutants: Record<string, Mutant> = {
       acquire: (session, lease, holder, ttlMs) => inner.acquire(session, lease, holder, ttlMs),
     }),
     [
-      'a lease is stolen from whoever holds it, and the former epoch is void',
-      'many who steal a lease all get epochs of their own, and the highest has it',
+      'a lease can be stolen from any holder, and the former epoch is void',
+      'callers that steal a lease at once all get epochs of their own, and the highest holds it',
     ],
   ],
   'that steals only from somebody': [
@@ -47,7 +47,7 @@ export const leaseMutants: Record<string, Mutant> = {
           ? undefined
           : inner.acquire(session, lease, holder, ttlMs, steal),
     }),
-    ['a lease that nobody holds is had by stealing too'],
+    ['a free lease can be acquired by stealing too'],
   ],
   'that renews what nobody holds': [
     (inner) => ({
@@ -55,7 +55,7 @@ export const leaseMutants: Record<string, Mutant> = {
         (await inner.holder(session, lease)) === undefined ||
         inner.renew(session, lease, epoch, ttlMs),
     }),
-    ['a lease that nobody holds is taken, with an epoch from 1'],
+    ['a free lease can be acquired, with an epoch from 1'],
   ],
   'that keeps leases among the documents': [
     (inner) => ({
@@ -65,7 +65,7 @@ export const leaseMutants: Record<string, Mutant> = {
         return epoch;
       },
     }),
-    ['documents, logs and leases of one name do not mix'],
+    ['documents, logs and leases with the same name do not mix'],
   ],
   'that always steals': [
     (inner) => ({
@@ -73,8 +73,8 @@ export const leaseMutants: Record<string, Mutant> = {
         inner.acquire(session, lease, holder, ttlMs, true),
     }),
     [
-      'a lease that another holds is refused, and stays as it was',
-      'of many who ask for a lease one gets it',
+      'a lease that another holds is refused and does not change',
+      'of many callers that ask for a lease at once, one gets it',
     ],
   ],
   'that refuses the holder': [
@@ -84,7 +84,7 @@ export const leaseMutants: Record<string, Mutant> = {
           ? inner.acquire(session, lease, holder, ttlMs, steal)
           : undefined,
     }),
-    ['the holder who asks again gets a new epoch, and the old one is void'],
+    ['a holder that asks again gets a new epoch, and the old one is void'],
   ],
   'that lets the holder keep its epoch': [
     (inner) => ({
@@ -95,7 +95,7 @@ export const leaseMutants: Record<string, Mutant> = {
           : inner.acquire(session, lease, holder, ttlMs, steal);
       },
     }),
-    ['the holder who asks again gets a new epoch, and the old one is void'],
+    ['a holder that asks again gets a new epoch, and the old one is void'],
   ],
   'that renews any epoch': [
     (inner) => ({
@@ -103,8 +103,8 @@ export const leaseMutants: Record<string, Mutant> = {
         inner.renew(session, lease, (await inner.holder(session, lease))?.epoch ?? 0, ttlMs),
     }),
     [
-      'a lease is stolen from whoever holds it, and the former epoch is void',
-      'the holder who asks again gets a new epoch, and the old one is void',
+      'a lease can be stolen from any holder, and the former epoch is void',
+      'a holder that asks again gets a new epoch, and the old one is void',
     ],
   ],
   'that releases any epoch': [
@@ -113,8 +113,8 @@ export const leaseMutants: Record<string, Mutant> = {
         inner.release(session, lease, (await inner.holder(session, lease))?.epoch ?? 0),
     }),
     [
-      'a lease is stolen from whoever holds it, and the former epoch is void',
-      'a lease that was given back is free, and its epoch is void',
+      'a lease can be stolen from any holder, and the former epoch is void',
+      'a released lease is free, and its epoch is void',
     ],
   ],
   'whose renewals do nothing': [
@@ -142,10 +142,7 @@ export const leaseMutants: Record<string, Mutant> = {
         },
       };
     },
-    [
-      'a lease runs out, and its epoch is void',
-      'a lease that was given back is free, and its epoch is void',
-    ],
+    ['a lease runs out, and its epoch is void', 'a released lease is free, and its epoch is void'],
   ],
   'whose leases are told to be held for ever': [
     (inner) => ({
@@ -154,7 +151,7 @@ export const leaseMutants: Record<string, Mutant> = {
         return found && { ...found, remainingMs: 60_000 };
       },
     }),
-    ['the remaining time of a lease grows less'],
+    ['the remaining time of a lease becomes shorter'],
   ],
   'that has one lease a session': [
     (inner) => ({
@@ -180,9 +177,9 @@ export const counterMutants: Record<string, Mutant> = {
       };
     },
     [
-      'what is refused does not count',
+      'refused uses do not count',
       'a limit of 0 allows nothing and counts nothing',
-      'of many uses at once as many as the limit are allowed',
+      'of many uses at once, as many as the limit are allowed',
     ],
   ],
   'that allows one too many': [
@@ -202,7 +199,7 @@ export const counterMutants: Record<string, Mutant> = {
         return { allowed, retryAfterMs: allowed ? 0 : windowMs };
       },
     }),
-    ['the wait for the end of a window grows less'],
+    ['the wait for the end of a window becomes shorter'],
   ],
   'that says to wait where none is needed': [
     (inner) => ({
@@ -215,7 +212,7 @@ export const counterMutants: Record<string, Mutant> = {
   ],
   'that counts all keys together': [
     (inner) => ({ count: (_key, limit, windowMs) => inner.count('k', limit, windowMs) }),
-    ['each key counts alone', 'any string names a counter'],
+    ['each key has its own count', 'any string names a counter'],
   ],
   'whose counters go with a session': [
     (inner) => {
@@ -249,15 +246,15 @@ export const dueMutants: Record<string, Mutant> = {
       },
     }),
     [
-      'of many who ask what is due each gets other items, and all are given',
-      'of many who ask for the one thing that is due one gets it',
+      'callers that ask at once what is due get different items, and together all of them',
+      'of many callers that ask for the only item that is due, one gets it',
     ],
   ],
   'that is late': [
     (inner) => ({
       schedule: (session, key, delayMs) => inner.schedule(session, key, delayMs + 50),
     }),
-    ['what is due without a delay is due at once'],
+    ['an item without a delay is due at once'],
   ],
   'that forgets all of a session at once': [
     (inner) => {
@@ -272,14 +269,14 @@ export const dueMutants: Record<string, Mutant> = {
         },
       };
     },
-    ['what was never scheduled can be unscheduled', 'what was unscheduled is forgotten'],
+    ['an item that was never scheduled can be unscheduled', 'an unscheduled item is forgotten'],
   ],
   'that does not put off': [
     (inner) => ({ due: (limit) => inner.due(limit, 0) }),
     [
-      'what is not due yet is not given',
-      'an answer has so many items at most, and the rest comes next',
-      'what is scheduled is due after its delay, once',
+      'an item that is not due yet is not given',
+      'an answer has at most the requested number of items, and the rest comes next',
+      'a scheduled item is due once, after its delay',
     ],
   ],
   'that forgets what it gave': [
@@ -290,11 +287,11 @@ export const dueMutants: Record<string, Mutant> = {
         return items;
       },
     }),
-    ['what is put off for no time comes once in an answer, and in the next'],
+    ['an item that is put off for 0 ms comes once in an answer, and again in the next'],
   ],
   'that ignores delays': [
     (inner) => ({ schedule: (session, key) => inner.schedule(session, key, 0) }),
-    ['what is not due yet is not given', 'what is scheduled is due after its delay, once'],
+    ['an item that is not due yet is not given', 'a scheduled item is due once, after its delay'],
   ],
   'whose items stay where they were first': [
     (inner) => {
@@ -307,7 +304,7 @@ export const dueMutants: Record<string, Mutant> = {
         },
       };
     },
-    ['what is scheduled again moves', 'what was put off can be moved to now'],
+    ['scheduling an item again moves it', 'an item that was put off can be moved to now'],
   ],
   'that only brings forward': [
     (inner) => {
@@ -320,19 +317,19 @@ export const dueMutants: Record<string, Mutant> = {
         },
       };
     },
-    ['what is scheduled again moves'],
+    ['scheduling an item again moves it'],
   ],
   'that forgets nothing': [
     () => ({ unschedule: async () => {} }),
-    ['what was unscheduled is forgotten', 'any strings name what is due'],
+    ['an unscheduled item is forgotten', 'any strings name a scheduled item'],
   ],
   'that gives all': [
     (inner) => ({ due: (_limit, delayMs) => inner.due(1_000, delayMs) }),
-    ['an answer has so many items at most, and the rest comes next'],
+    ['an answer has at most the requested number of items, and the rest comes next'],
   ],
   'that gives the newest first': [
     (inner) => ({ due: (limit, delayMs) => reversed(inner, limit, delayMs) }),
-    ['what is due longest comes first, whenever it was scheduled'],
+    ['the item that has been due longest comes first, whenever it was scheduled'],
   ],
   'that gives what was scheduled first': [
     (inner) => {
@@ -348,7 +345,7 @@ export const dueMutants: Record<string, Mutant> = {
           ),
       };
     },
-    ['what is due longest comes first, whenever it was scheduled'],
+    ['the item that has been due longest comes first, whenever it was scheduled'],
   ],
   'whose items go with their session': [
     (inner) => ({
@@ -357,7 +354,7 @@ export const dueMutants: Record<string, Mutant> = {
         return inner.drop(session);
       },
     }),
-    ['what is due is not tied to the life of a session'],
+    ['scheduled items do not depend on the life of a session'],
   ],
   'that joins session and key by a colon': [
     (inner) => {
@@ -374,6 +371,6 @@ export const dueMutants: Record<string, Mutant> = {
           }),
       };
     },
-    ['a session and a key that make the same text together are due apart'],
+    ['a session and a key that make the same text together are scheduled apart'],
   ],
 };

@@ -51,7 +51,7 @@ export const sessionMutants: Record<string, Mutant> = {
         return inner.create(session, ...rest);
       },
     }),
-    ['a name that is taken is refused, and nothing changes'],
+    ['a name that is in use is refused, and nothing changes'],
   ],
   'whose refused create writes': [
     (inner) => ({
@@ -61,7 +61,7 @@ export const sessionMutants: Record<string, Mutant> = {
         return created;
       },
     }),
-    ['a name that is taken is refused, and nothing changes'],
+    ['a name that is in use is refused, and nothing changes'],
   ],
   'that looks before it creates': [
     (inner) => ({
@@ -72,13 +72,13 @@ export const sessionMutants: Record<string, Mutant> = {
         return true;
       },
     }),
-    ['of many who create a session one does, and its document is there'],
+    ['of many callers that create a session at once, one does, and its document exists'],
   ],
   'whose drop says nothing': [
     (inner) => ({ drop: async (session) => (await inner.drop(session)) || true }),
     [
-      'of many who drop a session one did',
-      'a session that was never created takes nothing and has nothing',
+      'of many callers that drop a session at once, one does',
+      'a session that was never created accepts nothing and contains nothing',
     ],
   ],
   'that writes to sessions that are not there': [
@@ -89,23 +89,23 @@ export const sessionMutants: Record<string, Mutant> = {
       },
     }),
     [
-      'a session that was never created takes nothing and has nothing',
-      'a session that was dropped takes nothing and has nothing',
-      'a session whose time is over when it is created is gone at once',
-      'what is written while a session is dropped is gone with it, or was refused',
+      'a session that was never created accepts nothing and contains nothing',
+      'a session that was dropped accepts nothing and contains nothing',
+      'a session whose expiry is in the past is gone at once',
+      'a write while its session is dropped is refused or removed with the session',
     ],
   ],
   'that logs for sessions that are not there': [
     (inner) => ({
       append: async (...args) => (await inner.append(...args)) ?? { id: 1, dropped: [] },
     }),
-    ['a session that was dropped takes nothing and has nothing'],
+    ['a session that was dropped accepts nothing and contains nothing'],
   ],
   'that leases in sessions that are not there': [
     (inner) => ({
       acquire: async (...args) => (await inner.acquire(...args)) ?? (args[4] ? 1 : undefined),
     }),
-    ['a session that was dropped takes nothing and has nothing'],
+    ['a session that was dropped accepts nothing and contains nothing'],
   ],
   'that keeps the log of a dropped session': [
     (inner) => {
@@ -139,9 +139,9 @@ export const sessionMutants: Record<string, Mutant> = {
       };
     },
     [
-      'a session that has expired takes nothing and has nothing, whatever is asked first',
+      'a session that has expired accepts nothing and contains nothing, whatever operation comes first',
       'the name of an expired session is free, and nothing of the old one is left',
-      'a session whose time is over when it is created is gone at once',
+      'a session whose expiry is in the past is gone at once',
     ],
   ],
   'that drops what starts alike': [
@@ -180,10 +180,10 @@ export const sessionMutants: Record<string, Mutant> = {
   ],
   'that joins session and key by a colon': [
     (inner) => joined(inner, ':'),
-    ['a name and a key that make the same text together are two'],
+    ['a name and a key that make the same text together are kept apart'],
   ],
   'that joins session and key by nothing': [
     (inner) => joined(inner, ''),
-    ['a name and a key that make the same text together are two'],
+    ['a name and a key that make the same text together are kept apart'],
   ],
 };

@@ -107,7 +107,7 @@ describe('a tape that is none is refused with `invalid_file`, and the place', ()
     [
       'a success that never ran',
       (tape) => (tape.calls[0]!.ran = false),
-      /`\/calls\/0\/ran` of the tape to be true where the result is a success/,
+      /`\/calls\/0\/ran` of the tape to be true if the result is a success/,
     ],
     [
       'a success without an output',

@@ -8,7 +8,7 @@ import { copyFor, isShared } from '../state/deliver.ts';
 import { scrubJson } from './call-secrets.ts';
 
 /** A copy of an error: whoever holds the caller's may change it. */
-export function toldError({
+export function copiedError({
   code,
   message,
   reason,
@@ -61,10 +61,10 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
   if (handler !== undefined)
     shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));
   // Copied last: an output that is over the budget of redaction needs no copy.
-  const told = { success: true, output: copyFor(session, 'tool:post', hidden), metadata: shown };
+  const posted = { success: true, output: copyFor(session, 'tool:post', hidden), metadata: shown };
   if (isShared(session, 'tool:post')) {
     Object.freeze(shown);
-    Object.freeze(told);
+    Object.freeze(posted);
   }
-  return told;
+  return posted;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toldName } from '../../src/call/told-name.ts';
+import { shownNameOf } from '../../src/call/shown-name.ts';
 import type { Call } from '../../src/state/call.ts';
 
 const callBy = (surface: unknown): Call => ({ toolName: 'host/exec', surface }) as Call;
@@ -7,7 +7,7 @@ const thrower = (): never => {
   throw new Error('no');
 };
 
-test.each<[rule: string, surface: unknown, told: string]>([
+test.each<[rule: string, surface: unknown, shown: string]>([
   [
     'in the words of the surface',
     { shownName: (name: string) => name.replace('/', '_') },
@@ -23,12 +23,12 @@ test.each<[rule: string, surface: unknown, told: string]>([
     { shownName: 'exec' },
     'host/exec',
   ],
-])('a tool is told of %s', (_, surface, told) => {
-  expect(toldName(callBy(surface))).toBe(told);
+])('a tool is shown of %s', (_, surface, shown) => {
+  expect(shownNameOf(callBy(surface))).toBe(shown);
 });
 
 test('another tool than the one called is asked for by its name', () => {
-  expect(toldName(callBy({ shownName: (name: string) => `shown ${name}` }), 'other')).toBe(
+  expect(shownNameOf(callBy({ shownName: (name: string) => `shown ${name}` }), 'other')).toBe(
     'shown other',
   );
 });

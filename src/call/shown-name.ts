@@ -6,7 +6,7 @@ import type { Call } from '../state/call.ts';
  * or it never showed the tool. Only our own messages use it. Text from a handler, a person or a
  * model is never searched for names.
  */
-export function toldName(call: Call, name: string = call.toolName): string {
+export function shownNameOf(call: Call, name: string = call.toolName): string {
   try {
     const shown: unknown = call.surface?.shownName?.(name);
     return typeof shown === 'string' && shown !== '' ? shown : name;
