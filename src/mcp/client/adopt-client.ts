@@ -18,15 +18,18 @@ export function adoptClient(client: ConnectedMcpClient, { toolsChanged }: OpenOp
     close: async () => {
       if (released) return;
       released = true;
-      client.onclose = before;
+      // The host may have set another listener since.
+      if (client.onclose === onClose) client.onclose = before;
       client.removeNotificationHandler('notifications/tools/list_changed');
     },
   };
-  client.onclose = () => {
-    before?.();
+  const onClose = (): void => {
     lost = true;
     link.onlost?.();
+    // Last, because it is the host's and may throw.
+    before?.();
   };
+  client.onclose = onClose;
   client.setNotificationHandler('notifications/tools/list_changed', () => toolsChanged());
   return link;
 }

@@ -1,6 +1,7 @@
 /** Messages of streams, kept for a while so that a disconnected client can fetch what it missed. */
 import { randomBytes } from 'node:crypto';
 import type { EventStore } from '@modelcontextprotocol/server';
+import pTimeout from 'p-timeout';
 import type { McpEventStore } from './options.ts';
 
 type Message = Parameters<EventStore['storeEvent']>[1];
@@ -32,6 +33,8 @@ const keptMs = 300_000;
 const shelfEvents = 1_000;
 const shelfChars = 4_000_000;
 const allChars = 64_000_000;
+/** Milliseconds that a host's store may take. Answers wait for it. */
+const storeMs = 10_000;
 
 /** A store in memory for all MCP sessions. */
 export interface MemoryEvents {
@@ -120,7 +123,7 @@ function drop(memory: Memory, shelf: Shelf): void {
 
 /**
  * One MCP session's part of a host's store. It does not see the events of other sessions. If the
- * store fails, a stream cannot be resumed, but answers still arrive.
+ * store fails or never answers, a stream cannot be resumed, but answers still arrive.
  */
 export function scopedEvents(
   store: McpEventStore,
@@ -130,16 +133,17 @@ export function scopedEvents(
   const port = store as unknown as EventStore;
   const prefix = `${sessionId}:`;
   const streamOf = async (eventId: string): Promise<string | undefined> => {
-    const known =
+    const known = await inTime(
       port.getStreamIdForEventId === undefined
-        ? await port.replayEventsAfter(eventId, { send: async () => {} })
-        : await port.getStreamIdForEventId(eventId);
+        ? port.replayEventsAfter(eventId, { send: async () => {} })
+        : port.getStreamIdForEventId(eventId),
+    );
     return known?.startsWith(prefix) === true ? known.slice(prefix.length) : undefined;
   };
   return {
     async storeEvent(stream, message) {
       try {
-        return await port.storeEvent(prefix + stream, message);
+        return await inTime(port.storeEvent(prefix + stream, message));
       } catch (error) {
         report(error);
         return '';
@@ -156,11 +160,26 @@ export function scopedEvents(
     async replayEventsAfter(lastEventId, { send }) {
       const stream = await streamOf(lastEventId);
       if (stream === undefined) throw new Error('The event is not known.');
-      // The event that opens a stream carries no message.
-      await port.replayEventsAfter(lastEventId, {
-        send: async (id, message) => ('jsonrpc' in message ? send(id, message) : undefined),
-      });
+      let isOver = false;
+      try {
+        await inTime(
+          port.replayEventsAfter(lastEventId, {
+            // The event that opens a stream carries no message.
+            send: async (id, message) =>
+              !isOver && 'jsonrpc' in message ? send(id, message) : undefined,
+          }),
+        );
+      } finally {
+        isOver = true;
+      }
       return stream;
     },
   };
+}
+
+function inTime<T>(answer: T | Promise<T>): Promise<T> {
+  return pTimeout(Promise.resolve(answer), {
+    milliseconds: storeMs,
+    message: 'The event store did not answer in time.',
+  });
 }

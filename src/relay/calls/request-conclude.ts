@@ -36,7 +36,9 @@ export async function conclude(
   if (!wrote) return undefined;
   if (isPending) await lookAgain(parts, code, id, waitsUntil);
   hub.wake(code, `request:${id}`);
-  if (!isPending) hub.wake(code, 'log:agent');
+  // The call begins when it is approved, perhaps before the store would have ended it here.
+  if (isPending) return result;
+  hub.wake(code, 'log:agent');
   calls
     .end(code, id, endingOf(result))
     .catch((error: unknown) => warn(parts, error, 'relay: a call could not be closed'));

@@ -552,6 +552,46 @@ describe('approvals that are suspended', () => {
   });
 });
 
+test('a call that was just approved is not ended by what its node began before', async () => {
+  const store = memoryStore();
+  let letGo = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let isSlow = true;
+  const get: typeof store.get = async (code, wanted) => {
+    if (isSlow && wanted[0] === keys.call('r')) await held;
+    return store.get(code, wanted);
+  };
+  const slow = relayWorld({ ...store, get });
+  const node = slow.node({
+    session: {
+      approvalMode: 'suspend',
+      approvals: { secret: 'a secret of thirty-two characters!' },
+      rules: [{ effect: 'ask', tools: 'act' }],
+    },
+  });
+  const session = await slow.session([relayed('act')]);
+  const application = await listen(node, session);
+  const agent = await listen(node, session, { side: 'agent' });
+  const submitted = node.requests.submit(session, { requestId: 'r', tool: 'act', wait: true });
+  expect(resultOf(await submitted)).toMatchObject({ error: { code: 'approval_pending' } });
+  isSlow = false;
+  await vi.waitFor(() => expect(agent.of('approval-required')).toHaveLength(1));
+  const approvalId = String(agent.of('approval-required')[0]?.data.approvalId);
+  await node.requests.decide(session, approvalId, 'allow_once');
+  await vi.waitFor(() => expect(application.of('tool-request')).toHaveLength(1));
+  letGo();
+  await new Promise((resolve) => setImmediate(resolve));
+  await node.calls.answer(session.code, 'r', { result: 'ran' });
+  await vi.waitFor(() =>
+    expect(agent.of('tool-result')).toMatchObject([
+      { data: { result: { success: true, output: 'ran' } } },
+    ]),
+  );
+  await slow.close();
+});
+
 describe('what is kept', () => {
   test('of an ended call is nothing that was said in it', async () => {
     const node = world.node();
