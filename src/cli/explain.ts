@@ -1,5 +1,5 @@
 /** `explain`: shows what would happen to a call, using the code that decides about real calls. */
-import type { Explanation, JsonObject, JsonValue } from '../index.ts';
+import type { Effect, Explanation, JsonObject, JsonValue } from '../index.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
 import { columns, jsonText, printable } from './printable.ts';
@@ -59,6 +59,7 @@ function textOf(name: string, explanation: Explanation): string {
   const isShownAbove =
     steps.length === 1 &&
     only !== undefined &&
+    only.shadow !== true &&
     (only.message !== undefined || only.effect !== undefined);
   const said = isShownAbove ? [] : steps.map(stepText);
   return [
@@ -82,6 +83,8 @@ function stepText({
   message: _message,
   details: _details,
   retryable: _retryable,
+  shadow,
+  wouldBe,
   ...rest
 }: JsonObject): string {
   const who = [stage ?? source, ...(ruleId === undefined ? [] : [`rule ${worded(ruleId)}`])]
@@ -90,22 +93,27 @@ function stepText({
   const what = [effect ?? code ?? note, ...(Object.keys(rest).length === 0 ? [] : [jsonText(rest)])]
     .filter((one) => one !== undefined)
     .map(worded);
+  if (shadow === true) return `${who}: ${shadowText(effect ?? note, wouldBe)}`;
   return `${who}: ${what.join(' ')}${reason === undefined ? '' : ` (${worded(reason)})`}`;
+}
+
+/** `shadow deny; enforced, the call would be denied`. */
+function shadowText(said: JsonValue | undefined, wouldBe: JsonValue | undefined): string {
+  return wouldBe === undefined
+    ? `shadow rule, ${worded(said)}`
+    : `shadow ${worded(said)}; if it were enforced, the call ${outcomes[wouldBe as Effect]}`;
 }
 
 function worded(value: JsonValue | undefined): string {
   return typeof value === 'string' ? printable(value) : jsonText(value);
 }
 
+const outcomes = {
+  allow: 'would run',
+  ask: 'would ask a person',
+  deny: 'would be denied',
+} as const satisfies Record<Effect, string>;
+
 function outcomeOf({ decision, code }: Explanation): string {
-  switch (decision?.effect) {
-    case undefined:
-      return `would be refused: ${code}`;
-    case 'allow':
-      return 'would run';
-    case 'ask':
-      return 'would ask a person';
-    case 'deny':
-      return 'would be denied';
-  }
+  return decision === undefined ? `would be refused: ${code}` : outcomes[decision.effect];
 }

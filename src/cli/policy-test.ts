@@ -21,6 +21,14 @@ interface Found {
   readonly source?: string | undefined;
   readonly hiddenBy?: string | undefined;
   readonly code?: string | undefined;
+  /** The shadow rules that would change the decision. */
+  readonly shadow?: readonly Shadow[] | undefined;
+}
+
+interface Shadow {
+  readonly ruleId: string;
+  readonly source: string;
+  readonly wouldBe: string;
 }
 
 interface Checked {
@@ -65,7 +73,7 @@ export const policyTest: Command = {
     for (const one of cases) {
       const result = await check(one, file, loaded, io);
       checked.push(result);
-      lines.push(lineOf(result, one, file));
+      lines.push(lineOf(result, one, file), ...(result.found.shadow ?? []).map(shadowLine));
     }
     const failed = checked.filter(({ ok }) => !ok).length;
     const errors = checked.filter(({ error }) => error !== undefined).length;
@@ -135,7 +143,21 @@ function foundOf({ decision, ruleId, source, hiddenBy, code, steps }: Explanatio
     source,
     hiddenBy,
     code,
+    shadow: shadowsOf(steps, decision?.effect),
   };
+}
+
+/** Undefined if there are none, so that a table without shadow rules reads as it did. */
+function shadowsOf(
+  steps: Explanation['steps'],
+  decision: string | undefined,
+): readonly Shadow[] | undefined {
+  const changing = steps.flatMap(({ shadow, ruleId, source, wouldBe }) =>
+    shadow === true && wouldBe !== undefined && wouldBe !== decision
+      ? [{ ruleId: String(ruleId), source: String(source), wouldBe: String(wouldBe) }]
+      : [],
+  );
+  return changing.length === 0 ? undefined : changing;
 }
 
 function meets({ decision, reason, ruleId }: Expectation, found: Found): boolean {
@@ -170,6 +192,10 @@ function lineOf(
     `FAIL  ${where}: expected ${shown(expected)}, got ` +
     `${shown(found)}${printable(meantText(didYouMean))}`
   );
+}
+
+function shadowLine({ ruleId, source, wouldBe }: Shadow): string {
+  return printable(`      shadow rule ${ruleId} of ${source} would make it ${wouldBe}`);
 }
 
 function summary(all: number, differ: number, errors: number): string {

@@ -214,7 +214,7 @@ function textOf({
 }
 
 function ruleLine({ id, effect, rule, tools }: RuleRow): string {
-  const { when, reason } = rule;
+  const { when, reason, shadow } = rule;
   const touched =
     tools.length === 0
       ? `${subjectOf(rule)}, which is not an effective tool,`
@@ -222,7 +222,8 @@ function ruleLine({ id, effect, rule, tools }: RuleRow): string {
   const rest =
     (when === undefined ? '' : ` when ${jsonText(when)}`) +
     (reason === undefined ? '' : ` as ${printable(reason)}`);
-  return `${effect} ${rest === '' ? touched.replace(/,$/, '') : touched}${rest} (${printable(id)})`;
+  const what = shadow === true ? `shadow ${effect}` : effect;
+  return `${what} ${rest === '' ? touched.replace(/,$/, '') : touched}${rest} (${printable(id)})`;
 }
 
 /** The tools that a rule names, as written. */

@@ -154,8 +154,9 @@ export function countLate(counters: Counters): void {
 /** Counts why a call did not succeed. */
 export function countReason(counts: ToolCounts, reason: string): void {
   const count = counts.byReason?.get(reason) ?? reasonCount(counts, reason);
+  const { also } = count;
   count.count++;
-  for (const one of count.also) one.count++;
+  for (let index = 0; index < also.length; index++) (also[index] as ReasonCount).count++;
 }
 
 /** Makes the count of a reason that has no count of its own yet. */
