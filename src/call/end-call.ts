@@ -8,6 +8,7 @@ import { type Call, type CallExtra, isFound } from '../state/call.ts';
 import { unlink } from '../state/calls-in-flight.ts';
 import { type Counters, countReason } from '../state/counters.ts';
 import { deliver } from '../state/deliver.ts';
+import { giveBackQuota } from './ask-quota-store.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
 import { releaseAll } from './release.ts';
 import { postedResult, toldError } from './told-result.ts';
@@ -108,6 +109,7 @@ function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
     if (call.handlerLive) keepSlots(call, extra);
     else releaseAll(call);
   }
+  if (extra.reserved !== undefined && isFound(call)) giveBackQuota(call);
   if (children !== undefined)
     for (const child of [...children])
       registry.spine.cancelled(

@@ -15,6 +15,8 @@ import {
 import type { Effect } from './decision.ts';
 import { checkLimits, type Limits, tightestLimits } from './limits.ts';
 import { readParents, readTools, type ToolEntry } from './profile-entries.ts';
+import type { CompiledQuota, Quota } from './quota.ts';
+import { compileQuotas } from './quotas.ts';
 import type { CompiledRule, Rule } from './rule.ts';
 import { compileRules } from './rules.ts';
 
@@ -51,6 +53,11 @@ export interface Profile {
    */
   readonly rules?: readonly Rule[] | undefined;
   /**
+   * Quotas of the profile's sessions, beside those of the registry. Those of parents are kept.
+   * @default none
+   */
+  readonly quotas?: readonly Quota[] | undefined;
+  /**
    * Limits of the profile's sessions. Where a session sets the same limit, the tighter one applies.
    * @default the parents' tightest
    */
@@ -80,6 +87,8 @@ export interface ResolvedProfile {
   readonly tools: ReadonlyMap<string, ProfileTool>;
   /** Parents' rules first. The layer of each rule names the profile that wrote it. */
   readonly rules: readonly CompiledRule[];
+  /** Parents' quotas first. */
+  readonly quotas: readonly CompiledQuota[];
   readonly limits: Limits;
   readonly default: Effect | undefined;
 }
@@ -94,6 +103,7 @@ const profileTable = {
   extends: anything(),
   tools: required(array('a list of names or objects')),
   rules: withDefault(anything<readonly Rule[]>(), Object.freeze([])),
+  quotas: withDefault(anything<readonly Quota[]>(), Object.freeze([])),
   limits: anything<Limits>(),
   default: oneOf('allow', 'ask', 'deny'),
 } satisfies TableOf<Profile>;
@@ -102,11 +112,11 @@ const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effec
 /**
  * Checks a profile and merges in what it extends: its parents in order, then its own. A tool that is
  * named again keeps its position; later settings override earlier ones, knobs key by key, but a
- * required approval cannot be removed. Rules add up. Its own limits override those of its parents,
+ * required approval cannot be removed. Rules and quotas add up. Its own limits override those of its parents,
  * of which the tightest count; its own `default` overrides the strictest of theirs. The registry
  * checks that tools and knobs exist.
  * @throws MisuseError `unknown_profile` for a parent that `lookup` does not know, `invalid_option`
- * for anything malformed, `invalid_rule` for a bad rule
+ * for anything malformed, `invalid_rule` for a bad rule, `invalid_quota` for a bad quota
  */
 export function resolveProfile(
   profile: Profile,
@@ -125,12 +135,14 @@ export function resolveProfile(
   });
   const tools = mergeTools(parents, readTools(source.tools, where));
   const rules = compileRules(source.rules, `profile:${id}`);
+  const quotas = compileQuotas(source.quotas, `profile:${id}`);
   const limits = source.limits === undefined ? {} : checkLimits(source.limits, where);
   return Object.freeze<ResolvedProfile>({
     id,
     tools,
     // A rule that two parents share is one rule.
     rules: Object.freeze([...new Set([...parents.flatMap((parent) => parent.rules), ...rules])]),
+    quotas: Object.freeze([...new Set([...parents.flatMap((parent) => parent.quotas), ...quotas])]),
     limits: Object.freeze(
       Object.assign(
         Object.create(null) as Limits,

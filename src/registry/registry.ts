@@ -6,6 +6,7 @@ import { MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import { checkOption, readOptions } from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
+import type { Quota } from '../policy/quota.ts';
 import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
 import { closeSession } from '../session/close.ts';
@@ -151,6 +152,14 @@ export class HostToolRegistry<S = unknown> {
    */
   addRules(rules: readonly Rule[]): () => void {
     return this.#state.addRules(rules, 'registry', undefined);
+  }
+
+  /**
+   * Adds quotas for every session. The returned function removes them; what was counted is kept.
+   * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
+   */
+  addQuotas(quotas: readonly Quota[]): () => void {
+    return this.#state.added(this.#state.quotas.add(quotas));
   }
 
   /**

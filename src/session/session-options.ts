@@ -23,6 +23,8 @@ import {
 } from '../options.ts';
 import { checkLimits, type Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Quota } from '../policy/quota.ts';
+import { compileQuotas } from '../policy/quotas.ts';
 import type { Rule } from '../policy/rule.ts';
 import { compileRules } from '../policy/rules.ts';
 import { checkPolicies } from '../state/registry-options.ts';
@@ -35,7 +37,10 @@ type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonl
 
 /** Options of a session. `services` is required if the registry's tools need any. */
 export type SessionOptions<S = unknown> = ServicesPart<S> & {
-  /** An opaque name of 1 to 1024 characters. Two sessions with the same id share nothing. */
+  /**
+   * An opaque name of 1 to 1024 characters. Two sessions with the same id share nothing but what
+   * they have spent of quotas that count by session.
+   */
   readonly sessionId: string;
   /** The working directory; handlers get it as `context.cwd`. @default "" */
   readonly cwd?: string | undefined;
@@ -60,6 +65,8 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly overrides?: Overrides | undefined;
   /** Rules of this session, judged after those of the registry and the profile. @default none */
   readonly rules?: readonly Rule[] | undefined;
+  /** Quotas of this session, beside those of the registry and the profile. @default none */
+  readonly quotas?: readonly Quota[] | undefined;
   /** Policies of this session, asked after those of the registry. @default none */
   readonly policies?: readonly Policy<S>[] | undefined;
   /** Hooks that run around every call, in this order. `session.use` adds more. @default none */
@@ -114,6 +121,7 @@ const sessionTable = {
   facts: anything<JsonObject>(),
   overrides: anything<Overrides>(),
   rules: anything<readonly Rule[]>(),
+  quotas: anything<readonly Quota[]>(),
   policies: anything<readonly Policy<unknown>[]>(),
   hooks: array<Hook>(),
   approver: fn<Approver>(),
@@ -142,8 +150,18 @@ export function readSessionOptions(
   registry: RegistryState,
 ): SessionSetup {
   const given = readOptions(where, options, sessionTable);
-  const { environment, metadata, profile, facts, overrides, rules, policies, hooks, limits } =
-    given;
+  const {
+    environment,
+    metadata,
+    profile,
+    facts,
+    overrides,
+    rules,
+    quotas,
+    policies,
+    hooks,
+    limits,
+  } = given;
   checkSuspension(given, registry);
   if (profile !== undefined && !registry.profiles.has(profile)) {
     throw new MisuseError(
@@ -165,6 +183,7 @@ export function readSessionOptions(
     facts: facts === undefined ? empty : readObject('facts', facts),
     overrides: overrides === undefined ? undefined : readOverrides(overrides),
     rules: rules === undefined ? none : compileRules(rules, 'session'),
+    quotas: quotas === undefined ? none : compileQuotas(quotas, 'session'),
     policies: policies === undefined ? none : checkPolicies(policies, where),
     hooks: hooks === undefined ? none : readHooks(hooks),
     approver: given.approver,

@@ -4,8 +4,8 @@
  */
 import { deniedError, withCause } from '../../errors.ts';
 import type { ToolEvents } from '../../events.ts';
-import { isJsonObject, type JsonObject } from '../../json.ts';
-import { type Judged, maxRuleSteps, overBudget } from '../../policy/conditions.ts';
+import type { JsonObject } from '../../json.ts';
+import { type Judged, overBudget } from '../../policy/conditions.ts';
 import type { CompiledRule } from '../../policy/rule.ts';
 import { denialText, makeVerdict, type Verdict } from '../../policy/verdict.ts';
 import type { Binding } from '../../state/binding.ts';
@@ -13,6 +13,8 @@ import type { Call, FoundCall } from '../../state/call.ts';
 import { deliver } from '../../state/deliver.ts';
 import { promptOf } from '../approval-question.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
+import { judgedOf } from '../judged.ts';
+import { quotaJudge } from '../quota-judge.ts';
 import type { Outcome, Step } from '../step.ts';
 import type { Judge, Tally } from '../tally.ts';
 
@@ -134,6 +136,7 @@ function judgesOf(binding: Binding): readonly Judge[] {
     if (entry.internals.check !== undefined) judges.push(checkJudge(entry.internals.check));
     if (binding.profileAsks || entry.internals.requiresApproval !== false)
       judges.push(approvalJudge);
+    if (binding.quotas?.some(({ over }) => over === 'ask')) judges.push(quotaJudge);
     binding.judges = judges;
   }
   return binding.judges as readonly Judge[];
@@ -173,17 +176,6 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
         tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: promptOf(call.entry) });
       else tally.allow ??= makeVerdict('allow', { ruleId, source });
     }
-  };
-}
-
-/** What the rules look at: the canonical input, and what the schema made of it. */
-function judgedOf(call: FoundCall): Judged {
-  const { properties } = call.binding.entry.internals.input.json;
-  return {
-    input: call.canonical,
-    parsed: call.parsed,
-    declares: (name) => isJsonObject(properties) && Object.hasOwn(properties, name),
-    left: maxRuleSteps,
   };
 }
 
