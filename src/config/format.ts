@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { longestTimerMs } from '../options.ts';
+import { quotaEntry } from './quota-format.ts';
 import { ruleEntry } from './rule-format.ts';
 import {
   annotations,
@@ -183,6 +184,10 @@ export const profileEntry = strict({
     .array(ruleEntry)
     .optional()
     .describe("Judged after the registry's; a parent's are kept."),
+  quotas: z
+    .array(quotaEntry)
+    .optional()
+    .describe("Quotas of its sessions, beside the registry's; a parent's are kept."),
   limits: strict({
     callsPerMinute: count.optional().describe('No limit unless set.'),
     maxConcurrentCalls: count
@@ -231,10 +236,14 @@ export const fileFormat = strict({
     .array(ruleEntry)
     .nullish()
     .describe('Rules of the registry: they hold for every session.'),
+  quotas: z
+    .array(quotaEntry)
+    .nullish()
+    .describe('Quotas of the registry: they hold for every session.'),
 }).meta({
   title: 'host-tools',
   description:
-    'Tools, profiles and rules for a registry of host-tools. The file names code that is run: ' +
+    'Tools, profiles, rules and quotas for a registry of host-tools. The file names code that is run: ' +
     'treat it as code.',
 });
 

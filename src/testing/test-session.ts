@@ -12,11 +12,11 @@ import { registryOptionNames, sessionOptionNames } from '../surface-port.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
 /**
- * A session's options and a registry's in one. `rules` and `policies` are the session's.
+ * A session's options and a registry's in one. `rules`, `policies` and `quotas` are the session's.
  * `newId` counts `call-1`, `call-2` unless given.
  */
 export type TestSessionOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId' | 'profile'> &
-  Omit<RegistryOptions<S>, 'rules' | 'policies'> & {
+  Omit<RegistryOptions<S>, 'rules' | 'policies' | 'quotas'> & {
     /** Registered with the registry. @default none */
     readonly tools?: readonly AnyTool<S>[] | undefined;
     /** Defined in this order. @default none */
@@ -36,7 +36,7 @@ export interface TestSession<S = unknown> extends ToolSession<S> {
   readonly registry: HostToolRegistry<S>;
 }
 
-/** `rules` and `policies` are in both lists; here they are the session's. */
+/** `rules`, `policies` and `quotas` are in both lists; here they are the session's. */
 const ofRegistry = registryOptionNames.filter((name) => !sessionOptionNames.includes(name));
 const optionNames = ['tools', 'profiles', ...ofRegistry, ...sessionOptionNames];
 
