@@ -21,7 +21,7 @@ export interface ToolError {
   readonly message: string;
   /** A stable machine-readable reason below the code, such as `branch_prefix_required`. */
   readonly reason?: string;
-  /** The rule or policy that decided. */
+  /** The rule, policy or quota that decided. */
   readonly ruleId?: string;
   /** The layer that decided: `registry`, `profile:<id>`, `session`, `tool`, … */
   readonly source?: string;
@@ -116,6 +116,7 @@ export type MisuseCode =
   | 'unknown_profile'
   | 'unknown_knob'
   | 'invalid_rule'
+  | 'invalid_quota'
   | 'foreign_definition'
   | 'closed'
   | 'missing_dependency'

@@ -89,7 +89,15 @@ export { allow, ask, deny } from './policy/decision.ts';
 export type { Limits } from './policy/limits.ts';
 export type { Policy, PolicySubject } from './policy/policy.ts';
 export type { Profile } from './policy/profile.ts';
+export type { Quota } from './policy/quota.ts';
 export type { Glob, Rule, RuleTest, WhenTest } from './policy/rule.ts';
+
+// Quotas
+
+export type { QuotaLevel } from './quota/level.ts';
+export type { MemoryQuotasOptions } from './quota/memory-quotas.ts';
+export { memoryQuotas } from './quota/memory-quotas.ts';
+export type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './quota/store.ts';
 
 // Approvals
 

@@ -32,6 +32,7 @@ const sections: Readonly<
   // What hosts write and get.
   vocabulary: [
     'tool-summary',
+    'quota',
     'approval',
     'result',
     'serialize',

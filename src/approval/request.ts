@@ -1,6 +1,7 @@
 /** What a person is asked, and what the answer may be. */
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
 import { probablyMeant } from '../options.ts';
+import type { QuotaLevel } from '../quota/level.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
 /** How a tool words the question that a person is asked. */
@@ -43,6 +44,11 @@ export interface ApprovalRequest {
   readonly ruleId?: string;
   /** The layer that asked: `tool`, `registry`, `profile:<id>`, `session`, … */
   readonly source: string;
+  /**
+   * The quotas that the call would exceed, if that is why a person is asked. What a person allows is
+   * counted, whatever the sum is.
+   */
+  readonly quotas?: readonly QuotaLevel[];
   /** Epoch milliseconds. */
   readonly requestedAt: number;
   /** Epoch milliseconds. From then on the call ends as `approval_timeout`. */

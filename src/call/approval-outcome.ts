@@ -2,6 +2,7 @@
 import type { ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
+import type { QuotaLevel } from '../quota/level.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import { scrubText } from './call-secrets.ts';
 import { reportFault } from './report-fault.ts';
@@ -9,8 +10,16 @@ import { shownNameOf } from './shown-name.ts';
 import { keepStanding } from './standing-grants.ts';
 import type { Outcome } from './step.ts';
 
-/** Acts on an answer: lets the call continue, replaces its input, adds a grant, or rejects. */
-export function takeAnswer(call: FoundCall, approvalId: string, answer: ReadAnswer): Outcome {
+/**
+ * Acts on an answer: lets the call continue, replaces its input, adds a grant, or rejects.
+ * @param quotas The quotas that the question named. An allowed call may exceed them.
+ */
+export function takeAnswer(
+  call: FoundCall,
+  approvalId: string,
+  answer: ReadAnswer,
+  quotas: readonly QuotaLevel[] | undefined,
+): Outcome {
   if (answer.input !== undefined) {
     if (answer.input === 'unreadable')
       return invalidAnswer(call, approvalId, wrongInput, answer.by);
@@ -24,6 +33,7 @@ export function takeAnswer(call: FoundCall, approvalId: string, answer: ReadAnsw
   // A grant is for the final input; an edited one must first be validated and judged.
   if (call.extra?.edited !== true) keepStanding(call);
   if (!answer.allowed) return rejected(call, approvalId, 'rejected', answer.by, answer.message);
+  if (quotas !== undefined) call.more.agreed = [...(call.more.agreed ?? []), ...quotas];
   granted(call, approvalId, answer.by);
   return undefined;
 }

@@ -79,6 +79,7 @@ export function requestFor(
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
     source: verdict.source as string,
+    ...(verdict.quotas === undefined ? {} : { quotas: verdict.quotas }),
     requestedAt: now,
     expiresAt: now + lifetimeMs,
     hiddenFields: shown.fields,

@@ -59,7 +59,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
         return timedOut(call, request.id);
       }
       return 'read' in answer
-        ? takeAnswer(call, request.id, answer.read)
+        ? takeAnswer(call, request.id, answer.read, request.quotas)
         : invalidAnswer(call, request.id, answer.wrong, undefined);
     },
     (error: unknown) => {

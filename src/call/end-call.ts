@@ -15,6 +15,7 @@ import {
   countShadow,
 } from '../state/counters.ts';
 import { deliver } from '../state/deliver.ts';
+import { giveBackQuota } from './ask-quota-store.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
@@ -115,6 +116,7 @@ function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
     if (call.handlerLive) keepSlots(call, extra);
     else releaseAll(call);
   }
+  if (extra.reserved !== undefined && isFound(call)) giveBackQuota(call);
   if (children !== undefined)
     for (const child of [...children])
       registry.spine.cancelled(

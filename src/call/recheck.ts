@@ -3,6 +3,7 @@
 import { toolError } from '../errors.ts';
 import type { FoundCall } from '../state/call.ts';
 import { lacksSlot } from '../state/session-limits.ts';
+import { giveBackQuota } from './ask-quota-store.ts';
 import { releaseAll } from './release.ts';
 import { tellTrials } from './shadow-rules.ts';
 import { decide } from './stages/decide.ts';
@@ -47,6 +48,7 @@ function routeAfter(call: FoundCall): Outcome {
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {
     releaseAll(call);
+    giveBackQuota(call);
     call.goto = steps.approve;
   } else if (call.judgedAt !== call.session.current()) call.goto = steps.recheck;
   else if (lacksSlot(call)) call.goto = steps.acquire;

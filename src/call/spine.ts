@@ -21,6 +21,7 @@ import { childProblem } from './stages/child-calls.ts';
 import { decide, tellVerdict } from './stages/decide.ts';
 import { checkAvailable, lookup } from './stages/lookup.ts';
 import { loopGuard } from './stages/loop-guard.ts';
+import { reserveQuota } from './stages/reserve-quota.ts';
 import { type RunOptions, run } from './stages/run.ts';
 import { validate } from './stages/validate.ts';
 import { letGo } from './standing-grants.ts';
@@ -156,6 +157,12 @@ function walk(call: FoundCall, from: number): number {
   outcome = recheck(call);
   if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   if (call.goto >= 0) return takeGoto(call);
+  if (binding.quotas !== undefined) {
+    outcome = reserveQuota(call);
+    // A call that waited for the store is judged again before it starts.
+    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
+    if (call.goto >= 0) return takeGoto(call);
+  }
   start(call);
   return -1;
 }

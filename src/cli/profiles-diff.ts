@@ -4,6 +4,7 @@ import {
   type JsonValue,
   type Limits,
   MisuseError,
+  type Quota,
   type Rule,
   type ToolSession,
 } from '../index.ts';
@@ -36,6 +37,7 @@ interface ProfileDiff {
   readonly onlyInB: readonly string[];
   readonly tools: readonly { readonly name: string; readonly differences: readonly Difference[] }[];
   readonly rules: { readonly onlyInA: readonly RuleRow[]; readonly onlyInB: readonly RuleRow[] };
+  readonly quotas: { readonly onlyInA: readonly Quota[]; readonly onlyInB: readonly Quota[] };
   readonly limits: readonly Difference[];
   readonly default: Difference | null;
 }
@@ -54,7 +56,7 @@ export const profilesDiff: Command = {
   summary: 'show what profile A can do that profile B cannot, and the reverse',
   notes: [
     'Compares the effective tools; for tools in both, decisions, knobs, timeouts, budgets and ' +
-      'approval; then rules, limits and defaults.',
+      'approval; then rules, quotas, limits and defaults.',
     'The exit code is 0.',
   ],
   options: worldOptions.filter((name) => name !== 'profile'),
@@ -132,6 +134,7 @@ async function compare(a: Side, b: Side, io: CliIo): Promise<ProfileDiff> {
     onlyInB: b.names.filter((name) => !shared.includes(name)),
     tools,
     rules: { onlyInA: rulesOnlyIn(a, b), onlyInB: rulesOnlyIn(b, a) },
+    quotas: { onlyInA: quotasOnlyIn(a, b), onlyInB: quotasOnlyIn(b, a) },
     limits: differ(limitsOf(profileA?.limits), limitsOf(profileB?.limits)),
     default: defaults[0] ?? null,
   };
@@ -179,6 +182,21 @@ function rulesOnlyIn(one: Side, other: Side): RuleRow[] {
     .map(({ id, effect, rule, tools }) => ({ id, effect, rule, tools }));
 }
 
+/** The quotas of a profile and its parents, as written, that the other one lacks. */
+function quotasOnlyIn(one: Side, other: Side): Quota[] {
+  const keyOf = (quota: Quota): string => canonicalJson(quota as unknown as JsonValue);
+  const known = new Set(quotasOf(other).map(keyOf));
+  return quotasOf(one).filter((quota) => !known.has(keyOf(quota)));
+}
+
+function quotasOf({ session }: Side): Quota[] {
+  const { profile, registry } = stateOf(session);
+  return (profile?.quotas ?? []).flatMap(({ id, layer }) => {
+    const given = registry.profiles.get(layer.slice('profile:'.length))?.given;
+    return given?.quotas?.filter((quota) => quota.id === id) ?? [];
+  });
+}
+
 function differ(a: JsonObject, b: JsonObject): Difference[] {
   const fields = new Set([...Object.keys(a), ...Object.keys(b)]);
   return [...fields]
@@ -193,6 +211,7 @@ function textOf({
   onlyInB,
   tools,
   rules,
+  quotas,
   limits,
   default: fallback,
 }: ProfileDiff): string {
@@ -208,6 +227,8 @@ function textOf({
   for (const { name, differences } of tools) section(printable(name), differences.map(between));
   section(`Rules only in ${nameA}`, rules.onlyInA.map(ruleLine));
   section(`Rules only in ${nameB}`, rules.onlyInB.map(ruleLine));
+  section(`Quotas only in ${nameA}`, quotas.onlyInA.map(quotaLine));
+  section(`Quotas only in ${nameB}`, quotas.onlyInB.map(quotaLine));
   section('Limits', limits.map(between));
   if (fallback !== null) lines.push(`If no rule matches, the ${between(fallback)}`);
   return lines.length === 0 ? `${nameA} and ${nameB} are the same.` : lines.join('\n');
@@ -224,6 +245,10 @@ function ruleLine({ id, effect, rule, tools }: RuleRow): string {
     (reason === undefined ? '' : ` as ${printable(reason)}`);
   const what = shadow === true ? `shadow ${effect}` : effect;
   return `${what} ${rest === '' ? touched.replace(/,$/, '') : touched}${rest} (${printable(id)})`;
+}
+
+function quotaLine({ id, ...quota }: Quota): string {
+  return `${printable(id)}: ${jsonText(quota)}`;
 }
 
 /** The tools that a rule names, as written. */

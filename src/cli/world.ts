@@ -21,7 +21,7 @@ import { shownPath } from './shown-path.ts';
 
 /** An entry that did not load. */
 export interface LoadFailure {
-  /** The section of the file: `tools`, `profiles` or `rules`. */
+  /** The section of the file: `tools`, `profiles`, `rules` or `quotas`. */
   readonly section: string;
   readonly file: string;
   /** From 0. */
@@ -52,7 +52,7 @@ export interface World {
    */
   profileFault(id: string): CliFault | undefined;
   /**
-   * Refuses to go on if a rule did not load, because calls that it forbids would be allowed.
+   * Refuses to go on if a rule or quota did not load, because calls that it forbids would be allowed.
    * @throws CliFault 1
    */
   requireRules(): void;
@@ -99,12 +99,17 @@ export async function openWorld(
         : usageFault(unknownProfile(id, [...profiles.keys()]));
     },
     requireRules() {
-      const rules = failed.filter(({ section }) => section === 'rules').length;
-      if (rules > 0)
-        throw failure(
-          `${rules === 1 ? 'A rule' : `${rules} rules`} did not load, so nothing of the file was ` +
-            'loaded: calls that the rule forbids would be allowed. Fix the lines above.',
-        );
+      for (const [section, one] of [
+        ['rules', 'rule'],
+        ['quotas', 'quota'],
+      ]) {
+        const { length } = failed.filter((entry) => entry.section === section);
+        if (length > 0)
+          throw failure(
+            `${length === 1 ? `A ${one}` : `${length} ${section}`} did not load, so nothing of the ` +
+              `file was loaded: calls that the ${one} forbids would be allowed. Fix the lines above.`,
+          );
+      }
     },
     unknownTool(name) {
       if (registry.get(name) !== undefined) return undefined;

@@ -46,8 +46,8 @@ export function applyFile(
   const before = stillThere(registry, files.get(file.path) ?? nothingLoaded);
   const trial = dryRun(registry, file, before);
   const { failed } = trial;
-  const brokenRule = failed.some(({ section }) => section === 'rules');
-  if (brokenRule || (whole && failed.length > 0)) {
+  const isOpen = failed.some(({ section }) => section === 'rules' || section === 'quotas');
+  if (isOpen || (whole && failed.length > 0)) {
     const report = { file: file.path, loaded: [], failed, profiles: [], rules: 0 };
     return whole ? { error: refusal(failed), report } : report;
   }
@@ -61,13 +61,14 @@ export function applyFile(
     failed,
     profiles: [...trial.profiles.keys()],
     rules: trial.rules.length,
+    ...(trial.quotas.length === 0 ? {} : { quotas: trial.quotas.map(({ id }) => id) }),
   };
 }
 
 /** What a file had loaded and the registry still has, neither removed nor replaced since. */
 function stillThere(
   registry: HostToolRegistry<never>,
-  { tools, profiles, rules }: LoadedFile,
+  { tools, profiles, rules, quotas }: LoadedFile,
 ): LoadedFile {
   return {
     tools: new Map(
@@ -75,6 +76,7 @@ function stillThere(
     ),
     profiles: new Map([...profiles].filter(([id, { given }]) => registry.profile(id) === given)),
     rules,
+    quotas,
   };
 }
 
@@ -94,12 +96,13 @@ function commit(
   try {
     const profilesOnly = sections === 'profiles';
     const rules = profilesOnly ? before.rules : commitRules(registry, before, trial, undo);
+    const quotas = profilesOnly ? before.quotas : commitQuotas(registry, before, trial, undo);
     if (!profilesOnly) commitTools(registry, before, trial, undo);
     const profiles = commitProfiles(registry, before, trial, undo);
     removeProfiles(registry, goneProfiles);
     // The old rules are removed last, so that there is no moment without rules.
     if (rules !== before.rules) before.rules?.remove();
-    return { tools: profilesOnly ? before.tools : trial.tools, profiles, rules };
+    return { tools: profilesOnly ? before.tools : trial.tools, profiles, rules, quotas };
   } catch (error) {
     for (const step of undo.reverse()) step();
     throw error;
@@ -118,6 +121,31 @@ function commitRules(
   const remove = registry.addRules(rules);
   undo.push(remove);
   return { identity, remove };
+}
+
+/**
+ * Replaces the quotas of a file. The old ones are removed first, because the new ones may have their
+ * ids; no call can start in between.
+ */
+function commitQuotas(
+  registry: HostToolRegistry<never>,
+  before: LoadedFile,
+  { quotas }: DryRun,
+  undo: (() => void)[],
+): LoadedFile['quotas'] {
+  const identity = canonicalJson(quotas as never);
+  const old = before.quotas;
+  if (old?.identity === identity) return old;
+  if (old !== undefined) {
+    old.remove();
+    undo.push(() => {
+      old.remove = registry.addQuotas(old.quotas);
+    });
+  }
+  if (quotas.length === 0) return undefined;
+  const remove = registry.addQuotas(quotas);
+  undo.push(remove);
+  return { identity, quotas, remove };
 }
 
 function commitTools(

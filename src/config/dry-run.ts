@@ -2,12 +2,12 @@
  * Tries a file on a trial registry, so that the real one changes only once it is known what will
  * fail.
  */
-import { HostToolRegistry, type Profile, type Rule } from '../index.ts';
+import { HostToolRegistry, type Profile, type Quota, type Rule } from '../index.ts';
 import { canonicalJson } from '../json.ts';
-import { compileRules } from '../surface-port.ts';
+import { compileQuotas, compileRules, registryStateOf } from '../surface-port.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
-import type { LoadedFile, LoadedTool } from './loaded-files.ts';
+import { behind, type LoadedFile, type LoadedTool } from './loaded-files.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf, prepareProfiles } from './profile-entry.ts';
 import type { RawEntry } from './read-file.ts';
@@ -17,6 +17,7 @@ import type { FileSection, LoadFailure } from './report.ts';
 /** What a file will load once it is applied, and what will fail. */
 export interface DryRun {
   readonly rules: readonly Rule[];
+  readonly quotas: readonly Quota[];
   /** In the order of the file. */
   readonly tools: ReadonlyMap<string, LoadedTool>;
   /** Parents first. */
@@ -62,8 +63,25 @@ export function dryRun(
     if (reason !== undefined) fail('rules', prepared.entry, idOf(prepared.entry.value), reason);
     else if ('rule' in prepared) rules.push(prepared.rule);
   }
-  // A tool without the rule that restricts it is worse than no tool.
-  if (failed.length > 0) return { rules: [], tools: new Map(), profiles: new Map(), failed };
+  const quotas: Quota[] = [];
+  const taken = takenIds(registry, before);
+  for (const prepared of file.quotas) {
+    const reason =
+      'reason' in prepared
+        ? prepared.reason
+        : faultOf(() => compileQuotas([prepared.quota], 'registry', taken))?.replace(
+            /^registry quota 0: /,
+            '',
+          );
+    if (reason !== undefined) fail('quotas', prepared.entry, idOf(prepared.entry.value), reason);
+    else if ('quota' in prepared) {
+      taken.add(prepared.quota.id);
+      quotas.push(prepared.quota);
+    }
+  }
+  // A tool without the rule or quota that restricts it is worse than no tool.
+  if (failed.length > 0)
+    return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), failed };
 
   // The trial registry is never closed, because closing it would dispose of executors that the
   // definitions share.
@@ -118,7 +136,14 @@ export function dryRun(
         identity: canonicalJson(prepared.profile as never),
       });
   }
-  return { rules, tools, profiles, failed: inOrder(failed) };
+  return { rules, quotas, tools, profiles, failed: inOrder(failed) };
+}
+
+/** The ids of the registry's other quotas. */
+function takenIds(registry: HostToolRegistry<never>, { quotas }: LoadedFile): Set<string> {
+  const { all } = registryStateOf(behind(registry)).quotas;
+  const own = new Set(quotas?.quotas.map(({ id }) => id));
+  return new Set(all.map(({ id }) => id).filter((id) => !own.has(id)));
 }
 
 /**
@@ -177,7 +202,7 @@ function faultOf(call: () => unknown): string | undefined {
 
 /** Sorts failures by section, then by place, because profiles were tried parents first. */
 function inOrder(failed: readonly LoadFailure[]): readonly LoadFailure[] {
-  const sections: readonly FileSection[] = ['rules', 'tools', 'profiles'];
+  const sections: readonly FileSection[] = ['rules', 'quotas', 'tools', 'profiles'];
   return [...failed].sort(
     (a, b) => sections.indexOf(a.section) - sections.indexOf(b.section) || a.index - b.index,
   );

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { longestTimerMs } from '../options.ts';
+import { quotaEntry } from './quota-format.ts';
 import { ruleEntry } from './rule-format.ts';
 import {
   annotations,
@@ -214,6 +215,12 @@ export const profileEntry = strict({
     .array(ruleEntry)
     .optional()
     .describe("Rules that apply after the registry's. The rules of parents apply too."),
+  quotas: z
+    .array(quotaEntry)
+    .optional()
+    .describe(
+      "Quotas of the profile's sessions, besides the registry's. Those of parents apply too.",
+    ),
   limits: strict({
     callsPerMinute: count
       .optional()
@@ -264,10 +271,14 @@ export const fileFormat = strict({
     .array(ruleEntry)
     .nullish()
     .describe('Rules of the registry, which apply to every session.'),
+  quotas: z
+    .array(quotaEntry)
+    .nullish()
+    .describe('Quotas of the registry, which apply to every session.'),
 }).meta({
   title: 'host-tools',
   description:
-    'Tools, profiles and rules for a registry of host-tools. The file names modules whose ' +
+    'Tools, profiles, rules and quotas for a registry of host-tools. The file names modules whose ' +
     'code runs, so treat the file itself as code.',
 });
 

@@ -1,4 +1,4 @@
-/** Tools, profiles and rules from files and modules. */
+/** Tools, profiles, rules and quotas from files and modules. */
 
 export { loadHostTools, loadProfiles } from './load-host-tools.ts';
 export { loadHostToolsModule } from './load-module.ts';

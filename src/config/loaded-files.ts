@@ -2,7 +2,7 @@
  * Records what each file has loaded into each registry, so that loading a file again replaces
  * exactly that.
  */
-import type { AnyTool, HostToolRegistry, Profile } from '../index.ts';
+import type { AnyTool, HostToolRegistry, Profile, Quota } from '../index.ts';
 import { registryStateOf } from '../surface-port.ts';
 import type { ModuleVersions } from './import-module.ts';
 
@@ -26,11 +26,19 @@ export interface LoadedRules {
   readonly remove: () => void;
 }
 
+/** The quotas of a file, which are added and removed together. */
+export interface LoadedQuotas {
+  readonly identity: string;
+  readonly quotas: readonly Quota[];
+  remove: () => void;
+}
+
 /** What one file has loaded. */
 export interface LoadedFile {
   readonly tools: ReadonlyMap<string, LoadedTool>;
   readonly profiles: ReadonlyMap<string, LoadedProfile>;
   readonly rules: LoadedRules | undefined;
+  readonly quotas: LoadedQuotas | undefined;
 }
 
 /** All files of one registry. */
@@ -86,4 +94,5 @@ export const nothingLoaded: LoadedFile = Object.freeze({
   tools: new Map(),
   profiles: new Map(),
   rules: undefined,
+  quotas: undefined,
 });

@@ -32,6 +32,7 @@ export interface RawFile {
   readonly tools: readonly RawEntry[];
   readonly profiles: readonly RawEntry[];
   readonly rules: readonly RawEntry[];
+  readonly quotas: readonly RawEntry[];
 }
 
 /** The absolute path of a file that a host names. @throws MisuseError `invalid_option`. */
@@ -171,7 +172,13 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
       }),
     );
   };
-  return { path, tools: entries('tools'), profiles: entries('profiles'), rules: entries('rules') };
+  return {
+    path,
+    tools: entries('tools'),
+    profiles: entries('profiles'),
+    rules: entries('rules'),
+    quotas: entries('quotas'),
+  };
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

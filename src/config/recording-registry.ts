@@ -3,6 +3,7 @@ import type {
   AnyTool,
   HostToolRegistry,
   Profile,
+  Quota,
   Rule,
   ToolRegistration,
   ToolScope,
@@ -56,6 +57,11 @@ export function recordRegistry(target: HostToolRegistry<never>): Recording {
     },
     addRules: (rules: readonly Rule[]): (() => void) => {
       const remove = target.addRules(rules);
+      undo.push(remove);
+      return remove;
+    },
+    addQuotas: (quotas: readonly Quota[]): (() => void) => {
+      const remove = target.addQuotas(quotas);
       undo.push(remove);
       return remove;
     },

@@ -1,13 +1,13 @@
 /** The reports of loads. */
 
 /** The part of a file that an entry is in. */
-export type FileSection = 'tools' | 'profiles' | 'rules';
+export type FileSection = 'tools' | 'profiles' | 'rules' | 'quotas';
 
 /** An entry that was not loaded. */
 export interface LoadFailure {
   /** The index of the entry in its section, from 0. */
   readonly index: number;
-  /** The tool's name, the profile's id or the rule's id, if it has one. */
+  /** The tool's name, or the id of the profile, rule or quota, if it has one. */
   readonly name?: string;
   /** What was expected, what was got, and what to do. One line. */
   readonly reason: string;
@@ -29,7 +29,7 @@ export interface LoadReport {
    */
   readonly loaded: readonly string[];
   /**
-   * The entries that were not loaded: rules, then tools, then profiles, each in the order of the
+   * The entries that were not loaded: rules, quotas, tools, then profiles, each in the order of the
    * file.
    */
   readonly failed: readonly LoadFailure[];
@@ -41,4 +41,6 @@ export interface FileReport extends LoadReport {
   readonly profiles: readonly string[];
   /** The number of rules that the file added. */
   readonly rules: number;
+  /** The ids of the quotas that the file added; absent if it added none. */
+  readonly quotas?: readonly string[];
 }

@@ -15,6 +15,8 @@ import {
 import type { Effect } from './decision.ts';
 import { checkLimits, type Limits, tightestLimits } from './limits.ts';
 import { readParents, readTools, type ToolEntry } from './profile-entries.ts';
+import type { CompiledQuota, Quota } from './quota.ts';
+import { compileQuotas } from './quotas.ts';
 import type { CompiledRule, Rule } from './rule.ts';
 import { compileRules } from './rules.ts';
 
@@ -51,6 +53,11 @@ export interface Profile {
    */
   readonly rules?: readonly Rule[] | undefined;
   /**
+   * Quotas of the profile's sessions, beside those of the registry. Those of parents are kept.
+   * @default none
+   */
+  readonly quotas?: readonly Quota[] | undefined;
+  /**
    * Limits of the profile's sessions. Where a session sets the same limit, the tighter one applies.
    * @default the parents' tightest
    */
@@ -82,6 +89,8 @@ export interface ResolvedProfile {
   readonly rules: readonly CompiledRule[];
   /** Whether one of the rules tests the principal. */
   readonly testsPrincipal: boolean;
+  /** Parents' quotas first. */
+  readonly quotas: readonly CompiledQuota[];
   readonly limits: Limits;
   readonly default: Effect | undefined;
 }
@@ -96,6 +105,7 @@ const profileTable = {
   extends: anything(),
   tools: required(array('a list of names or objects')),
   rules: withDefault(anything<readonly Rule[]>(), Object.freeze([])),
+  quotas: withDefault(anything<readonly Quota[]>(), Object.freeze([])),
   limits: anything<Limits>(),
   default: oneOf('allow', 'ask', 'deny'),
 } satisfies TableOf<Profile>;
@@ -104,11 +114,11 @@ const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effec
 /**
  * Checks a profile and merges in what it extends: its parents in order, then its own. A tool that is
  * named again keeps its position; later settings override earlier ones, knobs key by key, but a
- * required approval cannot be removed. Rules add up. Its own limits override those of its parents,
+ * required approval cannot be removed. Rules and quotas add up. Its own limits override those of its parents,
  * of which the tightest count; its own `default` overrides the strictest of theirs. The registry
  * checks that tools and knobs exist.
  * @throws MisuseError `unknown_profile` for a parent that `lookup` does not know, `invalid_option`
- * for anything malformed, `invalid_rule` for a bad rule
+ * for anything malformed, `invalid_rule` for a bad rule, `invalid_quota` for a bad quota
  */
 export function resolveProfile(
   profile: Profile,
@@ -129,12 +139,14 @@ export function resolveProfile(
   const own = compileRules(source.rules, `profile:${id}`);
   // A rule that two parents share is one rule.
   const rules = [...new Set([...parents.flatMap((parent) => parent.rules), ...own])];
+  const quotas = compileQuotas(source.quotas, `profile:${id}`);
   const limits = source.limits === undefined ? {} : checkLimits(source.limits, where);
   return Object.freeze<ResolvedProfile>({
     id,
     tools,
     rules: Object.freeze(rules),
     testsPrincipal: rules.some(({ hasPrincipal }) => hasPrincipal),
+    quotas: Object.freeze([...new Set([...parents.flatMap((parent) => parent.quotas), ...quotas])]),
     limits: Object.freeze(
       Object.assign(
         Object.create(null) as Limits,

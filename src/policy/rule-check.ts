@@ -1,5 +1,8 @@
-/** How a malformed rule is refused: the layer, the index, the field, what was expected, what came. */
-import { describe, MisuseError } from '../errors.ts';
+/**
+ * How a malformed rule or quota is refused: the layer, the index, the field, what was expected, what
+ * came.
+ */
+import { describe, type MisuseCode, MisuseError } from '../errors.ts';
 
 /** Throws unless `holds`. */
 export type Check = (
@@ -12,12 +15,12 @@ export type Check = (
 /** Most characters of a name, a path or a glob in a rule. */
 export const maxTextLength = 1024;
 
-/** @throws MisuseError `invalid_rule` */
-export function checkOf(where: string): Check {
+/** @throws MisuseError */
+export function checkOf(where: string, code: MisuseCode = 'invalid_rule'): Check {
   return (passed, field, expected, got) => {
     if (!passed)
       throw new MisuseError(
-        'invalid_rule',
+        code,
         `${where}: Expected \`${field}\` to be ${expected}, got ${describe(got)}`,
       );
   };

@@ -1,6 +1,7 @@
 /** The decision of all gates together. `call` and `explain` reach it by the same code. */
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { JsonObject } from '../json.ts';
+import type { QuotaLevel } from '../quota/level.ts';
 import { allow, ask, type Decision, deny } from './decision.ts';
 
 export interface Verdict {
@@ -21,6 +22,8 @@ export interface Verdict {
   readonly cause: unknown;
   /** Every ask has one. */
   readonly prompt: ApprovalPrompt | undefined;
+  /** The quotas that the call would exceed, of an ask that names them. */
+  readonly quotas: readonly QuotaLevel[] | undefined;
   /** The decision of each gate, in order. Kept only for `explain`. */
   readonly steps: readonly JsonObject[] | undefined;
 }
@@ -34,6 +37,7 @@ const unsaid: Omit<Verdict, 'effect'> = {
   source: undefined,
   cause: undefined,
   prompt: undefined,
+  quotas: undefined,
   steps: undefined,
 };
 
@@ -60,6 +64,7 @@ export function denied(
     source,
     cause: undefined,
     prompt: undefined,
+    quotas: undefined,
     steps: undefined,
     effect: 'deny',
   };

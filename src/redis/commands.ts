@@ -23,11 +23,15 @@ export function redisScript(source: string): RedisScript {
 export interface RedisCommands {
   readonly client: RedisClient;
   readonly prefix: string;
-  /** Runs a script, which is atomic. The reply has null for its `false`. */
+  /**
+   * Runs a script, which is atomic. The reply has null for its `false`.
+   * @param late Gets a reply that comes after the command has counted as failed.
+   */
   run(
     script: RedisScript,
     keys: readonly string[],
     values: readonly (string | number)[],
+    late?: (reply: unknown) => void,
   ): Promise<unknown>;
   /** Sends one plain command. */
   send<T>(command: () => Promise<T>): Promise<T>;
@@ -55,12 +59,22 @@ export function redisCommands({ client, prefix, commandTimeoutMs }: RedisSetting
     client,
     prefix,
     send,
-    run: ({ source, sha1 }, keys, values) =>
-      send(() =>
-        client.evalsha(sha1, keys.length, ...keys, ...values).catch((error: unknown) => {
+    run: ({ source, sha1 }, keys, values, late) => {
+      let sent: Promise<unknown> | undefined;
+      const reply = send(() => {
+        sent = client.evalsha(sha1, keys.length, ...keys, ...values).catch((error: unknown) => {
           if (reasonOf(error) !== 'NOSCRIPT') throw error;
           return client.eval(source, keys.length, ...keys, ...values);
-        }),
-      ),
+        });
+        return sent;
+      });
+      return late === undefined
+        ? reply
+        : reply.catch((error: unknown) => {
+            // A command that has failed for good does so again here.
+            void sent?.then(late).catch(() => undefined);
+            throw error;
+          });
+    },
   };
 }

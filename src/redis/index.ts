@@ -9,5 +9,6 @@ export type { RedisOptions } from './options.ts';
 // What is kept and what wakes
 export { redisApprovals } from './redis-approvals.ts';
 export { redisBus } from './redis-bus.ts';
+export { redisQuotas } from './redis-quotas.ts';
 export { redisStore } from './redis-store.ts';
 export type { RedisUnreachable } from './unreachable.ts';

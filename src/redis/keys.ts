@@ -2,6 +2,7 @@
  * The names of keys. All keys of one session have the same hash tag, so that a cluster keeps them
  * on one server.
  */
+import { createHash } from 'node:crypto';
 
 /** The hash tag `{…}` for any string. It has no other braces and is never empty. */
 function tag(name: string): string {
@@ -40,6 +41,21 @@ export function approvalKey(prefix: string, id: string): string {
 /** The ids of a session's suspended calls. */
 export function approvalsKey(prefix: string, session: string): string {
   return `${prefix}:approvals:${tag(session)}`;
+}
+
+/** The times of what was spent under a key of a quota. */
+export function quotaTimesKey(prefix: string, key: string): string {
+  return `${quotaKey(prefix, key)}:times`;
+}
+
+/** The amounts of what was spent under a key of a quota, and their sum. */
+export function quotaAmountsKey(prefix: string, key: string): string {
+  return `${quotaKey(prefix, key)}:amounts`;
+}
+
+/** All quotas of a prefix have one hash tag, so that a call reserves several in one step. */
+function quotaKey(prefix: string, key: string): string {
+  return `${prefix}:quota:{${prefix}}:${createHash('sha256').update(key).digest('hex')}`;
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '../options.ts';
 import type { RedisClient } from './client.ts';
 
-/** Settings of `redisStore`, `redisBus` and `redisApprovals`. */
+/** Settings of `redisStore`, `redisBus`, `redisApprovals` and `redisQuotas`. */
 export interface RedisOptions {
   /**
    * The host's client, which nothing here closes. Set `autoResendUnfulfilledCommands: false` on it

@@ -6,6 +6,7 @@ import { MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import { checkOption, readOptions } from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
+import type { Quota } from '../policy/quota.ts';
 import type { Rule } from '../policy/rule.ts';
 import { closeAutomatically } from '../session/auto-close.ts';
 import { closeRegistry } from '../session/close.ts';
@@ -169,6 +170,14 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /**
+   * Adds quotas for every session. The returned function removes them; what was counted is kept.
+   * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
+   */
+  addQuotas(quotas: readonly Quota[]): () => void {
+    return this.#state.added(this.#state.quotas.add(quotas));
+  }
+
+  /**
    * Defines a profile, or replaces the profile with this id. Sessions with the profile follow the
    * change.
    * @throws MisuseError that names the profile, the tool and the knob.
@@ -261,9 +270,7 @@ export class HostToolRegistry<S = unknown> {
     return new Session<S>(session);
   }
 
-  /**
-   * Creates a session and returns its tools. The session closes with the registry or its signal.
-   */
+  /** Creates a session and returns its tools. It closes with the registry or its signal. */
   createSessionTools(
     sessionId: string,
     context: Omit<SessionOptions<S>, 'sessionId'>,

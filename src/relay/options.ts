@@ -9,6 +9,8 @@ import type {
   MaybePromise,
   Policy,
   Profile,
+  Quota,
+  QuotaStore,
   RegistryOptions,
   Rule,
 } from '../index.ts';
@@ -28,12 +30,20 @@ export interface RelaySessionOptions<S = unknown> {
    */
   readonly tools?: readonly AnyTool<S>[] | undefined;
   /**
-   * The host's own registry, instead of `tools`, `rules`, `profiles` and `approvals`. The host may
-   * change it at any time, and closes it. @default one is made from those options
+   * The host's own registry, instead of `tools`, `rules`, `quotas`, `quotaStore`, `profiles` and
+   * `approvals`. The host may change it at any time, and closes it.
+   * @default one is made from those options
    */
   readonly registry?: HostToolRegistry<S> | undefined;
   /** Rules for every session. Not with `registry`. @default none */
   readonly rules?: readonly Rule[] | undefined;
+  /**
+   * Quotas for every session. On several nodes, they need a `quotaStore` that the nodes share. Not
+   * with `registry`. @default none
+   */
+  readonly quotas?: readonly Quota[] | undefined;
+  /** Keeps what the quotas have counted. Not with `registry`. @default memoryQuotas() */
+  readonly quotaStore?: QuotaStore | undefined;
   /** Profiles that `profile` may name. Not with `registry`. @default none */
   readonly profiles?: readonly Profile[] | undefined;
   /**

@@ -101,8 +101,8 @@ export const relayTable = {
 } satisfies TableOf<RelayOptions>;
 
 const sessionNames = (
-  'tools registry rules profiles approvals profile policies hooks services facts limits ' +
-  'exposeErrors approver approvalMode approvalTimeoutMs'
+  'tools registry rules quotas quotaStore profiles approvals profile policies hooks services ' +
+  'facts limits exposeErrors approver approvalMode approvalTimeoutMs'
 ).split(' ');
 const storeMethods = (
   'create drop get set delete append read acquire renew release holder count schedule ' +
@@ -164,11 +164,11 @@ export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S>
 
 const sessionMaker = withMethods<HostToolRegistry>(['createSession']);
 
-/** Refuses options that a registry already has: tools, rules, profiles and approvals. */
+/** Refuses options that a registry already has. */
 function checkRegistry(session: RelaySessionOptions): void {
   if (session.registry === undefined) return;
   checkOption(where, 'session.registry', session.registry, sessionMaker);
-  for (const key of ['tools', 'rules', 'profiles', 'approvals'] as const)
+  for (const key of ['tools', 'rules', 'quotas', 'quotaStore', 'profiles', 'approvals'] as const)
     if (session[key] !== undefined)
       throw wrongOption(
         where,

@@ -1,5 +1,6 @@
 /** Explains what would happen to a call, using the code that decides calls, and runs nothing. */
 import { collectSecrets, scrubJson } from '../call/call-secrets.ts';
+import { explainQuotas } from '../call/explain-quotas.ts';
 import { readInput } from '../call/stages/admit.ts';
 import { judge } from '../call/stages/decide.ts';
 import { checkAvailable, lookup } from '../call/stages/lookup.ts';
@@ -7,9 +8,10 @@ import { validate } from '../call/stages/validate.ts';
 import { findGrant } from '../call/standing-grants.ts';
 import type { ErrorCode, ToolError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { Decision } from '../policy/decision.ts';
+import { type Decision, deny } from '../policy/decision.ts';
 import { decisionOf } from '../policy/verdict.ts';
-import { Call, isFound } from '../state/call.ts';
+import type { QuotaLevel } from '../quota/level.ts';
+import { Call, type FoundCall, isFound } from '../state/call.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 /** What would happen to a call, stage by stage. Frozen. Nothing was run, and nothing recorded. */
@@ -31,6 +33,8 @@ export interface Explanation {
    * or if a person would be asked.
    */
   readonly code?: ErrorCode;
+  /** What is used of the quotas that apply to the call; absent if none does. */
+  readonly quotas?: readonly QuotaLevel[];
   /** What each stage and gate said, in order. */
   readonly steps: readonly JsonObject[];
 }
@@ -88,6 +92,25 @@ export async function explain(
   if (verdict.source !== undefined) draft.source = verdict.source;
   if (verdict.effect === 'deny') draft.code = verdict.code ?? 'policy_denied';
   const grant = verdict.effect === 'ask' ? findGrant(call) : undefined;
-  if (grant !== undefined) steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
+  if (grant !== undefined && (verdict.quotas === undefined || grant.effect === 'reject'))
+    steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
+  if (call.binding.quotas !== undefined) await addQuotas(call, draft, steps);
   return Object.freeze(draft);
+}
+
+/** Adds what is used of the call's quotas. The gates may let a call through that these refuse. */
+async function addQuotas(call: FoundCall, draft: Draft, steps: JsonObject[]): Promise<void> {
+  const { levels, error } = await explainQuotas(call);
+  if (levels.length > 0) draft.quotas = Object.freeze(levels);
+  if (error === undefined) return;
+  steps.push({
+    stage: 'quotas',
+    ...(scrubJson(call, error as unknown as JsonValue) as JsonObject),
+  });
+  if (draft.decision?.effect === 'deny') return;
+  const { code, reason, ruleId, source } = error;
+  draft.decision = deny(reason as string);
+  draft.code = code;
+  if (ruleId !== undefined) draft.ruleId = ruleId;
+  if (source !== undefined) draft.source = source;
 }

@@ -43,7 +43,8 @@ export async function resumeCall(
   const read = readAnswer(answer, session.limits.maxInputBytes);
   const taken = await takeRecord(session, signer, claims, token);
   if ('problem' in taken) return refuse(session, claims, taken.problem);
-  const { input, idempotencyKey } = taken;
+  const { input, idempotencyKey, request } = taken;
+  const quotas = Object.hasOwn(request, 'quotas') ? request.quotas : undefined;
   const { id: approvalId, tool, fingerprint, source, callId } = claims;
   return callTool(
     session,
@@ -51,7 +52,7 @@ export async function resumeCall(
     input,
     readCallOptions(options),
     undefined,
-    { approvalId, answer: read ?? unknownAnswer, idempotencyKey, fingerprint, source },
+    { approvalId, answer: read ?? unknownAnswer, idempotencyKey, fingerprint, source, quotas },
     callId,
   );
 }
@@ -202,6 +203,7 @@ function refuse(
     idempotencyKey: '',
     fingerprint: claims?.fingerprint ?? '',
     source: claims?.source ?? '',
+    quotas: undefined,
   };
   const call = new Call(
     session,

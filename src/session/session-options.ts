@@ -9,7 +9,6 @@ import {
   array,
   arrayOf,
   checkOption,
-  checkSpelling,
   duration,
   fn,
   object,
@@ -23,6 +22,8 @@ import {
 } from '../options.ts';
 import { checkLimits, type Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Quota } from '../policy/quota.ts';
+import { compileQuotas } from '../policy/quotas.ts';
 import type { Rule } from '../policy/rule.ts';
 import { compileRules } from '../policy/rules.ts';
 import { checkPolicies } from '../state/registry-options.ts';
@@ -30,12 +31,16 @@ import type { RegistryState } from '../state/registry-state.ts';
 import type { SessionSetup } from '../state/session-setup.ts';
 import type { Overrides } from '../toolset/effective.ts';
 import { mergeFacts } from '../toolset/facts.ts';
+import { readHook } from './read-hook.ts';
 
 type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonly services: S };
 
 /** Options of a session. `services` is required if the registry's tools need any. */
 export type SessionOptions<S = unknown> = ServicesPart<S> & {
-  /** An opaque name of 1 to 1024 characters. Two sessions with the same id share nothing. */
+  /**
+   * An opaque name of 1 to 1024 characters. Two sessions with the same id share nothing but what
+   * they have spent of quotas that count by session.
+   */
   readonly sessionId: string;
   /** The working directory; handlers get it as `context.cwd`. @default "" */
   readonly cwd?: string | undefined;
@@ -60,6 +65,8 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly overrides?: Overrides | undefined;
   /** Rules of this session, judged after those of the registry and the profile. @default none */
   readonly rules?: readonly Rule[] | undefined;
+  /** Quotas of this session, beside those of the registry and the profile. @default none */
+  readonly quotas?: readonly Quota[] | undefined;
   /** Policies of this session, asked after those of the registry. @default none */
   readonly policies?: readonly Policy<S>[] | undefined;
   /** Hooks that run around every call, in this order. `session.use` adds more. @default none */
@@ -114,6 +121,7 @@ const sessionTable = {
   facts: anything<JsonObject>(),
   overrides: anything<Overrides>(),
   rules: anything<readonly Rule[]>(),
+  quotas: anything<readonly Quota[]>(),
   policies: anything<readonly Policy<unknown>[]>(),
   hooks: array<Hook>(),
   approver: fn<Approver>(),
@@ -142,8 +150,18 @@ export function readSessionOptions(
   registry: RegistryState,
 ): SessionSetup {
   const given = readOptions(where, options, sessionTable);
-  const { environment, metadata, profile, facts, overrides, rules, policies, hooks, limits } =
-    given;
+  const {
+    environment,
+    metadata,
+    profile,
+    facts,
+    overrides,
+    rules,
+    quotas,
+    policies,
+    hooks,
+    limits,
+  } = given;
   checkSuspension(given, registry);
   if (profile !== undefined && !registry.profiles.has(profile)) {
     throw new MisuseError(
@@ -165,6 +183,7 @@ export function readSessionOptions(
     facts: facts === undefined ? empty : readObject('facts', facts),
     overrides: overrides === undefined ? undefined : readOverrides(overrides),
     rules: rules === undefined ? none : compileRules(rules, 'session'),
+    quotas: quotas === undefined ? none : compileQuotas(quotas, 'session'),
     policies: policies === undefined ? none : checkPolicies(policies, where),
     hooks: hooks === undefined ? none : readHooks(hooks),
     approver: given.approver,
@@ -245,43 +264,6 @@ function readObject(field: string, value: unknown): JsonObject {
       value,
     );
   return deepFreeze(copy.value);
-}
-
-/** Wraps a hook of the host. @throws MisuseError if `hook` is not a hook. */
-export function readHook(hook: unknown, at = 'use'): Hook {
-  if (typeof hook === 'object' && hook !== null) checkSpelling(at, hook, ['before', 'after']);
-  // A hook may be an instance of a host's class, so inherited members count, except those of
-  // `Object.prototype`.
-  const { before, after } = ownOrInherited(hook);
-  if (
-    (typeof before !== 'function' && typeof after !== 'function') ||
-    (before !== undefined && typeof before !== 'function') ||
-    (after !== undefined && typeof after !== 'function')
-  ) {
-    throw new MisuseError(
-      'invalid_option',
-      `${at}: expected an object with \`before\`, \`after\` or both, got ${describe(hook)}.`,
-    );
-  }
-  return Object.freeze<Hook>({
-    ...(before === undefined ? undefined : { before: before.bind(hook) }),
-    ...(after === undefined ? undefined : { after: after.bind(hook) }),
-    __proto__: null,
-  } as Hook);
-}
-
-function ownOrInherited(hook: unknown): Partial<Hook> {
-  if (typeof hook !== 'object' || hook === null) return {};
-  const read = (name: 'before' | 'after'): unknown => {
-    for (
-      let at: object | null = hook;
-      at !== null && at !== Object.prototype;
-      at = Object.getPrototypeOf(at) as object | null
-    )
-      if (Object.hasOwn(at, name)) return (hook as Record<string, unknown>)[name];
-    return undefined;
-  };
-  return { before: read('before'), after: read('after') } as Partial<Hook>;
 }
 
 function readHooks(hooks: readonly Hook[]): readonly Hook[] {

@@ -35,9 +35,10 @@ import { createHostTool } from './bind-host-tool.ts';
 import { closeSession } from './close.ts';
 import { type Explanation, explain } from './explain.ts';
 import { type CallMetrics, metricsOf } from './metrics.ts';
+import { readHook } from './read-hook.ts';
 import { resumeCall } from './resume.ts';
 import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
-import { changeFacts, readHook, readOverrides } from './session-options.ts';
+import { changeFacts, readOverrides } from './session-options.ts';
 
 /**
  * Set by the class, the only code that can read the private field. A symbol would give anyone who

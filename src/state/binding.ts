@@ -4,6 +4,7 @@
 
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { CompiledQuota } from '../policy/quota.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { ToolCounts } from './counters.ts';
@@ -22,6 +23,8 @@ export class Binding {
   registryRules: readonly CompiledRule[] = [];
   /** Profile and session rules that apply to the tool. */
   sessionRules: readonly CompiledRule[] = [];
+  /** Quotas that apply to the tool; undefined if none does. */
+  quotas: readonly CompiledQuota[] | undefined;
   policies: readonly Policy<unknown>[] = [];
   sessionPolicies: readonly Policy<unknown>[] = [];
   default: Effect = 'allow';
@@ -66,6 +69,7 @@ export class Binding {
     this.drop = status.drop;
     this.registryRules = status.registryRules;
     this.sessionRules = status.sessionRules;
+    this.quotas = status.quotas;
     this.policies = registry.policies;
     this.sessionPolicies = session.policies;
     this.default = status.default;

@@ -12,6 +12,8 @@ import type { Holder, Waitable } from '../limits/wait-graph.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';
+import type { QuotaLevel } from '../quota/level.ts';
+import type { QuotaSpend } from '../quota/store.ts';
 import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
 import type { Binding } from './binding.ts';
@@ -29,6 +31,15 @@ export interface Resumed {
   readonly fingerprint: string;
   /** The source of the tool when approval was requested. */
   readonly source: string;
+  /** The quotas that the person was told the call would exceed. */
+  readonly quotas: readonly QuotaLevel[] | undefined;
+}
+
+/** What a call has reserved of its quotas. */
+export interface Reserved {
+  readonly reservation: object;
+  /** The amounts, in their order. */
+  readonly spends: readonly QuotaSpend[];
 }
 
 /** A shadow rule that would have decided differently about a call. */
@@ -263,6 +274,12 @@ export class CallExtra {
   /** The suspended request with its token, for the host. */
   pending: PendingApproval | undefined;
   holds: Semaphore[] | undefined;
+  /** The quotas that a person has let the call exceed. */
+  agreed: readonly Pick<QuotaLevel, 'quota' | 'source'>[] | undefined;
+  /** What was reserved of quotas, until the handler starts. */
+  reserved: Reserved | undefined;
+  /** The answer that a resumed call brought has been used. */
+  answered = false;
   /** How often the call was judged again. */
   rounds = 0;
   /** The shadow rules that would have decided differently. */

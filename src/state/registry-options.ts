@@ -20,7 +20,9 @@ import {
 } from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Quota } from '../policy/quota.ts';
 import type { Rule } from '../policy/rule.ts';
+import type { QuotaStore } from '../quota/store.ts';
 
 /** A logger with pino's signatures. It gets what the host should know and no result can report. */
 export interface Logger {
@@ -41,6 +43,16 @@ export interface Logger {
 export interface RegistryOptions<S = unknown> {
   /** Rules for every session, judged first. */
   readonly rules?: readonly Rule[] | undefined;
+  /**
+   * Quotas for every session: limits on how often something is done, or how much of it.
+   * @default none
+   */
+  readonly quotas?: readonly Quota[] | undefined;
+  /**
+   * Keeps what the quotas of the registry, its profiles and its sessions have counted.
+   * @default memoryQuotas() on the registry's clock
+   */
+  readonly quotaStore?: QuotaStore | undefined;
   /** Policies for every session, asked after the registry's rules. */
   readonly policies?: readonly Policy<S>[] | undefined;
   /** The decision if no rule or policy makes one. @default "allow" */
@@ -52,8 +64,8 @@ export interface RegistryOptions<S = unknown> {
    */
   readonly defaultTimeoutMs?: number | undefined;
   /**
-   * Milliseconds that one policy, one `before` hook or one operation of the approval store may
-   * take. If it takes longer, the call is denied.
+   * Milliseconds that one policy, one `before` hook or one operation of the stores of approvals and
+   * quotas may take. If it takes longer, the call is denied.
    * @default 5_000
    */
   readonly policyTimeoutMs?: number | undefined;
@@ -107,6 +119,8 @@ const where = 'HostToolRegistry';
 const none: readonly never[] = Object.freeze([]);
 const registryTable = {
   rules: withDefault(anything<readonly Rule[]>(), none),
+  quotas: withDefault(anything<readonly Quota[]>(), none),
+  quotaStore: withMethods<QuotaStore>(['reserve', 'giveBack', 'look']),
   policies: withDefault(anything<readonly Policy<unknown>[]>(), none),
   default: withDefault(oneOf('allow', 'ask', 'deny'), 'allow'),
   defaultTimeoutMs: withDefault(duration, 120_000),

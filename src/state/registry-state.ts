@@ -18,6 +18,8 @@ import type { KnownProfile } from '../policy/lineage.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ResolvedProfile } from '../policy/profile.ts';
 import type { CompiledRule, Rule } from '../policy/rule.ts';
+import { memoryQuotas } from '../quota/memory-quotas.ts';
+import type { QuotaStore } from '../quota/store.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 
 import { nameSkeleton } from '../text/names.ts';
@@ -27,6 +29,7 @@ import { createIds } from './calls-in-flight.ts';
 import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
+import { QuotaLayers } from './quota-layers.ts';
 import {
   type Logger,
   type RegistryOptions,
@@ -61,6 +64,8 @@ export class RegistryState {
   readonly logger: Logger | undefined;
   readonly signer: TokenSigner | undefined;
   readonly store: ApprovalStore;
+  readonly quotas: QuotaLayers;
+  readonly quotaStore: QuotaStore;
   readonly usedTokens = new UsedTokens();
   /** The counts of all its sessions, closed ones too. */
   readonly counts = new Counters(undefined);
@@ -121,6 +126,8 @@ export class RegistryState {
     this.store = approvals.store ?? memoryApprovalStore(this.now);
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.#rules = new RuleLayers(rules);
+    this.quotas = new QuotaLayers(given.quotas);
+    this.quotaStore = given.quotaStore ?? memoryQuotas({ now: this.now });
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
   }
 
@@ -141,7 +148,11 @@ export class RegistryState {
 
   /** Adds rules after the existing ones. The returned function removes them. */
   addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
-    const remove = this.#rules.add(rules, layer, source);
+    return this.added(this.#rules.add(rules, layer, source));
+  }
+
+  /** Notes that rules or quotas were added. The returned function removes them, once. */
+  added(remove: () => void): () => void {
     this.changed('rules');
     let removed = false;
     return () => {

@@ -4,6 +4,7 @@ import type { Hook } from '../hooks.ts';
 import type { JsonObject } from '../json.ts';
 import type { Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { CompiledQuota } from '../policy/quota.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { Overrides } from '../toolset/effective.ts';
 
@@ -19,6 +20,7 @@ export interface SessionSetup {
   readonly facts: JsonObject;
   readonly overrides: Overrides | undefined;
   readonly rules: readonly CompiledRule[];
+  readonly quotas: readonly CompiledQuota[];
   readonly policies: readonly Policy<unknown>[];
   readonly hooks: readonly Hook[];
   readonly approver: Approver | undefined;

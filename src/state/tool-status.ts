@@ -5,6 +5,7 @@
 
 import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
 import type { Effect } from '../policy/decision.ts';
+import type { CompiledQuota } from '../policy/quota.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import { dropCode } from '../toolset/effective.ts';
 import type { Block } from '../toolset/tool-spec.ts';
@@ -18,6 +19,8 @@ export interface ToolStatus {
   readonly registryRules: readonly CompiledRule[];
   /** Profile and session rules that apply to the tool. */
   readonly sessionRules: readonly CompiledRule[];
+  /** Quotas of the registry, the profile and the session that apply to the tool, if any do. */
+  readonly quotas: readonly CompiledQuota[] | undefined;
   /** The strictest of the defaults that apply. */
   readonly default: Effect;
   /** The profile requires approval. */
@@ -55,6 +58,11 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     profile === undefined && session.rules.length === 0
       ? session.rules
       : [...(profile?.rules ?? []), ...session.rules].filter(touches);
+  const quotas = [
+    ...registry.quotas.all,
+    ...(profile?.quotas ?? []),
+    ...session.setup.quotas,
+  ].filter((quota) => quota.appliesTo(name));
   const knobs = parseKnobs(session, entry, profileTool?.knobs);
   const blocked: Block[] = [];
   if (!entry.enabled || internals.outside?.withdrawn() !== undefined) blocked.push('disabled');
@@ -81,6 +89,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     drop,
     registryRules,
     sessionRules,
+    quotas: quotas.length === 0 ? undefined : quotas,
     default: effect,
     profileAsks,
     rulesAsk: enforced.some((rule) => rule.effect === 'ask' && !rule.hasWhen),
@@ -89,6 +98,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     open:
       unjudged &&
       !profileAsks &&
+      quotas.every(({ over }) => over === 'deny') &&
       internals.check === undefined &&
       internals.requiresApproval === false,
     timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,

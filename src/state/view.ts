@@ -43,7 +43,11 @@ export class SharedViews {
       this.#views.clear();
       this.#epoch = registry.epoch;
     }
-    if ((session.own !== undefined && session.own.size > 0) || session.rules.length > 0)
+    if (
+      (session.own !== undefined && session.own.size > 0) ||
+      session.rules.length > 0 ||
+      session.setup.quotas.length > 0
+    )
       return { statuses: new Map(), view: undefined };
     const principal = registry.judgesPrincipal(session.profile) ? session.principal : undefined;
     const key =

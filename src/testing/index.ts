@@ -20,6 +20,7 @@ export type {
   CoordinatorFeature,
 } from './conformance/coordinator-conformance-rule.ts';
 export type { PortRule } from './conformance/port-rule.ts';
+export { quotaStoreConformance } from './conformance/quota-store-conformance.ts';
 export { storeConformance } from './conformance/store-conformance.ts';
 // Surfaces
 export type {

@@ -12,11 +12,11 @@ import { registryOptionNames, sessionOptionNames } from '../surface-port.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
 /**
- * The options of a session and of a registry in one. `rules` and `policies` are the session's. The
- * default `newId` counts `call-1`, `call-2`.
+ * The options of a session and of a registry in one. `rules`, `policies` and `quotas` are the
+ * session's. The default `newId` counts `call-1`, `call-2`.
  */
 export type TestSessionOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId' | 'profile'> &
-  Omit<RegistryOptions<S>, 'rules' | 'policies'> & {
+  Omit<RegistryOptions<S>, 'rules' | 'policies' | 'quotas'> & {
     /** The tools to register. @default none */
     readonly tools?: readonly AnyTool<S>[] | undefined;
     /** The profiles to define, in this order. @default none */
@@ -36,7 +36,7 @@ export interface TestSession<S = unknown> extends ToolSession<S> {
   readonly registry: HostToolRegistry<S>;
 }
 
-/** `rules` and `policies` are in both lists; here they are the session's. */
+/** `rules`, `policies` and `quotas` are in both lists; here they are the session's. */
 const ofRegistry = registryOptionNames.filter((name) => !sessionOptionNames.includes(name));
 const optionNames = ['tools', 'profiles', ...ofRegistry, ...sessionOptionNames];
 

@@ -113,6 +113,25 @@ export const reasons: readonly {
     meaning: 'Nothing allowed the call, and the default is `deny`.',
   },
   {
+    code: 'policy_denied',
+    reason: 'quota_exceeded',
+    meaning:
+      'The call would exceed a quota without a `reason` of its own. `details` has `quota`, `max`, ' +
+      '`used` and `retryAfterMs`, which is null if waiting does not help.',
+  },
+  {
+    code: 'policy_denied',
+    reason: 'quota_unreadable',
+    meaning:
+      'A quota cannot tell what the call spends: a value at its path is not a number from 0, or ' +
+      'names nothing. `details.quota` has its id.',
+  },
+  {
+    code: 'policy_denied',
+    reason: 'quota_unavailable',
+    meaning: 'The store of quotas failed, answered too late, or gave no valid answer.',
+  },
+  {
     code: 'policy_error',
     reason: 'policy_threw',
     meaning:
@@ -339,13 +358,14 @@ const misuse: Readonly<Record<MisuseCode, string>> = {
   unknown_knob:
     'A profile sets a knob that the tool does not have, or a value that the tool does not accept.',
   invalid_rule: 'A rule is malformed.',
+  invalid_quota: 'A quota is malformed, or its id is taken.',
   foreign_definition: 'The definition was not made by this installed copy of the library.',
   closed: 'The registry, session or scope is closed.',
   missing_dependency:
     'A package cannot be loaded. The message has the command that installs it, or says why an ' +
     'installed package failed to load.',
   invalid_file:
-    'A file of tools, profiles or rules, a trace or a tape cannot be read, or has the wrong ' +
+    'A file of tools, profiles, rules or quotas, a trace or a tape cannot be read, or has the wrong ' +
     'content.',
 };
 

@@ -49,7 +49,10 @@ export function ruleMatches(rule: Rule, given: Given): boolean {
       return false;
   const conditions = Array.isArray(when)
     ? when.map(({ path, ...test }) => ({ path, test: test as RuleTest }))
-    : Object.entries(when).map(([path, test]) => ({ path: path.split('.'), test: test as RuleTest }));
+    : Object.entries(when).map(([path, test]) => ({
+        path: path.split('.'),
+        test: test as RuleTest,
+      }));
   return conditions.every(({ path, test }) =>
     reading === 'wide' ? denies(path, test, given) : allows(path, test, given),
   );
@@ -66,9 +69,7 @@ function denies(path: readonly string[], test: RuleTest, given: Given): boolean 
   const keptThere = find(asJson(parsed), path, 'plain').values.length > 0;
   // A decoy that the schema drops unread does not make a path present.
   const lacking = !keptThere && !(sentThere && declared.includes(path[0] ?? ''));
-  return (
-    (lacking || sent.gaps > 0 || kept.gaps > 0) && passes(absent, test, 'wide', facts)
-  );
+  return (lacking || sent.gaps > 0 || kept.gaps > 0) && passes(absent, test, 'wide', facts);
 }
 
 /** Every value must match, in each input that has the path. */
@@ -141,12 +142,7 @@ function fork(items: readonly unknown[], path: readonly string[], way: Way): Fou
 }
 
 /** Whether a value, or its elements if it is an array, pass a test. */
-function passes(
-  whole: unknown,
-  test: RuleTest,
-  reading: Reading,
-  facts: Given['facts'],
-): boolean {
+function passes(whole: unknown, test: RuleTest, reading: Reading, facts: Given['facts']): boolean {
   const elements = Array.isArray(whole) ? elementsOf(whole) : [whole];
   const verdicts = elements.map((element) => judge({ whole, element }, test, reading, facts));
   return reading === 'wide'
@@ -162,12 +158,7 @@ function elementsOf(array: readonly unknown[]): unknown[] {
 /** `undefined`: there is no element that could decide it. */
 type Verdict = boolean | undefined;
 
-function judge(
-  subject: Subject,
-  test: RuleTest,
-  reading: Reading,
-  facts: Given['facts'],
-): Verdict {
+function judge(subject: Subject, test: RuleTest, reading: Reading, facts: Given['facts']): Verdict {
   const tests = isObject(test) ? test : { equals: test };
   const verdicts = Object.entries(tests).map(([name, expected]): Verdict => {
     switch (name) {

@@ -35,6 +35,7 @@ test('a verdict has every member as its own, said or not', () => {
     'effect',
     'message',
     'prompt',
+    'quotas',
     'reason',
     'ruleId',
     'source',

@@ -139,7 +139,7 @@ fits<Ours.Rule>(given<Contract.Rule>());
 fits<Ours.WhenTest>(given<Contract.WhenTest>());
 adds<Ours.WhenTest, Contract.WhenTest>(true);
 fits<Ours.RuleTest>(given<Contract.RuleTest>());
-adds<Ours.Profile, Contract.Profile>(true);
+adds<Ours.Profile, Contract.Profile, 'quotas'>(true);
 fits<Ours.Profile>(given<Contract.Profile>());
 adds<
   Exclude<Elements<Ours.Profile['tools']>, string>,
@@ -158,7 +158,8 @@ fits<Ours.Policy<Services>>(given<Contract.Policy<Services>>());
 fits<Contract.Policy<Services>>(given<Ours.Policy<Services>>());
 
 // ---------- approvals
-adds<Ours.ApprovalRequest, Contract.ApprovalRequest>(true);
+// Why a person is asked, where it is for a quota.
+adds<Ours.ApprovalRequest, Contract.ApprovalRequest, 'quotas'>(true);
 fits<Contract.ApprovalRequest>(given<Ours.ApprovalRequest>());
 fits<Ours.ApprovalRequest>(given<Contract.ApprovalRequest>());
 same<Ours.ApprovalChoice, Contract.ApprovalChoice>(true);
@@ -170,16 +171,18 @@ fits<Contract.Grant>(given<Ours.Grant>());
 adds<Ours.ApprovalStore, Contract.ApprovalStore>(true);
 fits<Ours.ApprovalStore>(given<Contract.ApprovalStore>());
 fits<Contract.ApprovalStore>(given<Ours.ApprovalStore>());
-adds<Ours.PendingApproval, Contract.PendingApproval>(true);
+adds<Ours.PendingApproval, Contract.PendingApproval, 'quotas'>(true);
 fits<Contract.PendingApproval>(given<Ours.PendingApproval>());
 adds<Ours.Approvals, Contract.Approvals>(true);
 fits<Contract.Approvals>(given<Ours.Approvals>());
 
 // ---------- registry, session
-adds<Ours.RegistryOptions<Services>, Contract.RegistryOptions<Services>>(true);
+adds<Ours.RegistryOptions<Services>, Contract.RegistryOptions<Services>, 'quotas' | 'quotaStore'>(
+  true,
+);
 fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>());
-adds<Ours.SessionOptions<Services>, Contract.SessionOptions<Services>>(true);
-adds<Ours.SessionOptions, Contract.SessionOptions<unknown>>(true);
+adds<Ours.SessionOptions<Services>, Contract.SessionOptions<Services>, 'quotas'>(true);
+adds<Ours.SessionOptions, Contract.SessionOptions<unknown>, 'quotas'>(true);
 fits<Ours.SessionOptions<Services>>(given<Contract.SessionOptions<Services>>());
 fits<Ours.SessionOptions>(given<Contract.SessionOptions<unknown>>());
 adds<Ours.Overrides, Contract.Overrides>(true);
@@ -223,7 +226,7 @@ adds<Ours.BatchPlan, Contract.BatchPlan>(true);
 fits<Contract.BatchPlan>(given<Ours.BatchPlan>());
 adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(true);
 // The code that a call would end with, which its decision alone does not say.
-adds<Ours.Explanation, Contract.Explanation, 'code'>(true);
+adds<Ours.Explanation, Contract.Explanation, 'code' | 'quotas'>(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
 adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>>(true);
 fits<Contract.ToolSession<Services>>(given<Ours.ToolSession<Services>>());
@@ -243,7 +246,7 @@ adds<
   Ours.HostToolRegistry<Services>,
   Contract.HostToolRegistry<Services>,
   // What outlives a session, and which rules do nothing.
-  typeof Symbol.asyncDispose | 'metrics' | 'unusedRules'
+  typeof Symbol.asyncDispose | 'metrics' | 'unusedRules' | 'addQuotas'
 >(true);
 // `profile()` gives back what was given, and a host may write `undefined` for what it leaves out.
 fits<Omit<Contract.HostToolRegistry<Services>, 'profile'>>(

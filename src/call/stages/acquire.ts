@@ -8,6 +8,7 @@ import type { Semaphore } from '../../limits/semaphore.ts';
 import { ignoreRejection, isThenable } from '../../maybe-promise.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import { locksOf } from '../../state/session-limits.ts';
+import { giveBackQuota } from '../ask-quota-store.ts';
 import { freshParse } from '../fresh-parse.ts';
 import { releaseAll } from '../release.ts';
 import { reportFault } from '../report-fault.ts';
@@ -19,8 +20,9 @@ const defaultQueueTimeoutMs = 30_000;
 
 /** Takes the session's slot, the tool's slot and the resource locks, in this order. */
 export function acquire(call: FoundCall): Step {
-  // A call that comes back here for a slot must not hold a lock while it waits.
+  // A call that comes back here for a slot must not hold a lock, or a quota, while it waits.
   releaseAll(call);
+  giveBackQuota(call);
   const key = keyOf(call);
   return key instanceof Promise
     ? key.then((settled) => takeAll(call, settled))

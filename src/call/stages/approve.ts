@@ -5,7 +5,7 @@
 import type { FoundCall } from '../../state/call.ts';
 import { granted, rejected, takeAnswer } from '../approval-outcome.ts';
 import { askApprover } from '../ask-approver.ts';
-import { keepStanding, takeGrant } from '../standing-grants.ts';
+import { findGrant, keepStanding, takeGrant } from '../standing-grants.ts';
 import type { Step } from '../step.ts';
 import { suspend } from '../suspend.ts';
 
@@ -16,9 +16,14 @@ export function approve(call: FoundCall): Step {
     return undefined;
   }
   // A person's answer counts even if no rule asks any more: a rejection stays a rejection.
-  if (resumed !== undefined) return takeAnswer(call, resumed.approvalId, resumed.answer);
+  if (resumed !== undefined && !call.more.answered) {
+    call.more.answered = true;
+    return takeAnswer(call, resumed.approvalId, resumed.answer, resumed.quotas);
+  }
   if (verdict?.effect !== 'ask') return undefined;
-  const grant = takeGrant(call);
+  // Who allowed a call always has not allowed it beyond a quota.
+  const isLifted = verdict.quotas !== undefined && findGrant(call)?.effect === 'allow';
+  const grant = isLifted ? undefined : takeGrant(call);
   if (grant !== undefined) {
     if (grant.effect === 'reject')
       return rejected(call, grant.id, 'rejected_always', grant.by, undefined);

@@ -4,8 +4,8 @@
  */
 import { deniedError, withCause } from '../../errors.ts';
 import type { ToolEvents } from '../../events.ts';
-import { isJsonObject, type JsonObject } from '../../json.ts';
-import { type Judged, maxRuleSteps, overBudget } from '../../policy/judged.ts';
+import type { JsonObject } from '../../json.ts';
+import { type Judged, overBudget } from '../../policy/judged.ts';
 import type { CompiledRule } from '../../policy/rule.ts';
 import { denialText, makeVerdict, type Verdict } from '../../policy/verdict.ts';
 import type { Binding } from '../../state/binding.ts';
@@ -16,6 +16,8 @@ import type { ReadAttributes } from '../../tool/attributes.ts';
 import { promptOf } from '../approval-question.ts';
 import { attributeJudge } from '../attribute-judge.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
+import { judgedOf } from '../judged.ts';
+import { quotaJudge } from '../quota-judge.ts';
 import { compareTried, noteMatch, tellTrials, tryRules } from '../shadow-rules.ts';
 import type { Outcome, Step } from '../step.ts';
 import type { Judge, Tally } from '../tally.ts';
@@ -153,6 +155,7 @@ function judgesOf(binding: Binding): readonly Judge[] {
     if (entry.internals.check !== undefined) judges.push(checkJudge(entry.internals.check));
     if (binding.profileAsks || entry.internals.requiresApproval !== false)
       judges.push(approvalJudge);
+    if (binding.quotas?.some(({ over }) => over === 'ask')) judges.push(quotaJudge);
     binding.judges = judges;
   }
   return binding.judges as readonly Judge[];
@@ -231,20 +234,6 @@ function speak(
   if (effect === 'deny') tally.deny = verdict;
   else if (effect === 'allow') tally.allow ??= verdict;
   else tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: promptOf(entry) });
-}
-
-/** What the rules look at: the canonical input, and what the schema made of it. */
-function judgedOf(call: FoundCall): Judged {
-  const { properties } = call.binding.entry.internals.input.json;
-  return {
-    input: call.canonical,
-    parsed: call.parsed,
-    declares: (name) => isJsonObject(properties) && Object.hasOwn(properties, name),
-    facts: call.session.facts,
-    surface: call.surface?.name ?? '',
-    attributes: call.extra?.attributes?.answers,
-    left: maxRuleSteps,
-  };
 }
 
 /** Whether a rule matches, unless the budget of its layer runs out first. */

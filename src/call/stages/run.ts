@@ -48,8 +48,10 @@ export function run(call: FoundCall, options: RunOptions): void {
   if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
   try {
     if (internals.handler !== undefined) {
+      keepQuota(call);
       settle(call, options, internals.handler(call.parsed, new HandlerContext(call)));
     } else if (internals.executor !== undefined) {
+      keepQuota(call);
       settle(
         call,
         options,
@@ -66,6 +68,11 @@ export function run(call: FoundCall, options: RunOptions): void {
   } catch (thrown) {
     caught(call, options, thrown);
   }
+}
+
+/** From here on the handler runs, so what the call has reserved of its quotas is spent. */
+function keepQuota({ extra }: FoundCall): void {
+  if (extra?.reserved !== undefined) extra.reserved = undefined;
 }
 
 /** Tells the surface that the handler starts. If the surface throws, the call is not affected. */
@@ -85,6 +92,7 @@ function runSessionScoped(
 ): void {
   const start = (made: MadeHandler): void => {
     if (call.ended) return finish(call, options, null, undefined);
+    keepQuota(call);
     try {
       settle(call, options, made.handler(call.parsed, new HandlerContext(call)));
     } catch (thrown) {

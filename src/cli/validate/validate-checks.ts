@@ -13,6 +13,7 @@ export const validateChecks = {
   config_entries: 'error',
   config_not_empty: 'warning',
   rule_matches: 'warning',
+  quota_matches: 'warning',
   // The module
   entry_point: 'error',
   entry_point_parameters: 'warning',

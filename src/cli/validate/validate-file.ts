@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { faultText } from '../../config/import-module.ts';
 import { describe } from '../../errors.ts';
-import { HostToolRegistry, type Rule } from '../../index.ts';
+import { HostToolRegistry, type Quota, type Rule } from '../../index.ts';
 import { configEndings, kindOfFile, moduleEndings } from '../file-kinds.ts';
 import { requireFile } from '../read-text.ts';
 import type { Findings } from './validate-checks.ts';
@@ -11,7 +11,12 @@ import { checkDefinitions, registerEach } from './validate-definitions.ts';
 import { memberOf, textOf, within } from './validate-foreign-code.ts';
 import { type Callable, type ModuleOffer, readModule } from './validate-module.ts';
 import { checkMount } from './validate-mount.ts';
-import { checkReferences, type WrittenRule } from './validate-references.ts';
+import {
+  checkQuotas,
+  checkReferences,
+  type WrittenQuota,
+  type WrittenRule,
+} from './validate-references.ts';
 import type { ToolCheckOptions } from './validate-tool.ts';
 
 const expected =
@@ -160,14 +165,23 @@ async function runSetup(
   findings.note('setup_runs', fault, `${what} ran.`);
 }
 
-/** The rules of a file that was just loaded. */
-async function writtenRules(path: string): Promise<readonly WrittenRule[]> {
+/** The rules and quotas of a file that was loaded just now. */
+async function writtenIn(path: string): Promise<{
+  readonly rules: readonly WrittenRule[];
+  readonly quotas: readonly WrittenQuota[];
+}> {
   const { readFile } = await import('../../config/read-file.ts');
-  const { rules } = await readFile(path);
-  return rules.map(({ index, line, value }) => ({
-    place: `rules[${index}], line ${line}`,
-    rule: value as Rule,
-  }));
+  const { rules, quotas } = await readFile(path);
+  return {
+    rules: rules.map(({ index, line, value }) => ({
+      place: `rules[${index}], line ${line}`,
+      rule: value as Rule,
+    })),
+    quotas: quotas.map(({ index, line, value }) => ({
+      place: `quotas[${index}], line ${line}`,
+      quota: value as Quota,
+    })),
+  };
 }
 
 async function checkConfig(
@@ -191,21 +205,23 @@ async function checkConfig(
           : undefined;
     if (!findings.note('config_loads', fault, 'It is a host-tools file.') || ended.kind !== 'value')
       return [];
-    const { loaded, profiles, rules, failed } = ended.value;
+    const { loaded, profiles, rules, quotas = [], failed } = ended.value;
     for (const { section, index, name, reason, line } of failed) {
       const place = `${section}[${index}]${line === undefined ? '' : `, line ${line}`}`;
       findings.note('config_entries', `${place}: ${reason}`, '', name);
     }
     if (failed.length === 0)
       findings.note('config_entries', undefined, 'Each of its entries loads.');
-    const empty = loaded.length + profiles.length + rules + failed.length === 0;
+    const empty = loaded.length + profiles.length + rules + quotas.length + failed.length === 0;
     findings.note(
       'config_not_empty',
-      empty ? 'It has no entries: list tools, profiles or rules.' : undefined,
+      empty ? 'It has no entries: list tools, profiles, rules or quotas.' : undefined,
       'It has entries.',
     );
-    // If a rule did not load, nothing did, so there are no tools to match.
-    checkReferences(registry, await writtenRules(path), findings);
+    // If a rule or quota did not load, nothing did, so there are no tools to match.
+    const written = await writtenIn(path);
+    checkReferences(registry, written.rules, findings);
+    checkQuotas(registry, written.quotas, findings);
     return await checkDefinitions(registry.listTools(), findings, options);
   } finally {
     await within(timeoutMs, () => registry.close());

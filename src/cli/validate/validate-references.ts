@@ -1,9 +1,9 @@
 /**
- * Checks that the names in rules and definitions exist. A deny rule with a typing error forbids
- * nothing.
+ * Checks that the names in rules, quotas and definitions exist. With a typing error, a rule that
+ * denies forbids nothing, and a quota counts nothing.
  */
-import type { HostToolRegistry, Rule } from '../../index.ts';
-import { compileRules, registryStateOf } from '../../surface-port.ts';
+import type { HostToolRegistry, Quota, Rule } from '../../index.ts';
+import { compileQuotas, compileRules, registryStateOf } from '../../surface-port.ts';
 import { nearestNames } from '../../text/names.ts';
 import type { Findings } from './validate-checks.ts';
 
@@ -65,6 +65,46 @@ export function checkReferences(
         `\`${used}\` exists.`,
         name,
       );
+}
+
+/** A quota as it was written. */
+export interface WrittenQuota {
+  /** The place, such as `quotas[0], line 3`. */
+  readonly place: string;
+  readonly quota: Quota;
+}
+
+/** Finds quotas that match no tool of the registry. Does nothing for a registry without tools. */
+export function checkQuotas(
+  registry: HostToolRegistry,
+  written: readonly WrittenQuota[],
+  findings: Findings,
+): void {
+  const { tools, profiles } = registryStateOf(registry);
+  if (tools.size === 0) return;
+  const names = [...tools.keys()];
+  const ofProfiles = [...profiles].flatMap(([id, { given }]) =>
+    (given.quotas ?? []).map((quota, index) => ({
+      place: `profile \`${id}\`, quotas[${index}]`,
+      quota,
+    })),
+  );
+  const quotas = [...written, ...ofProfiles];
+  const wrong = quotas.flatMap(({ place, quota }) =>
+    [quota.tools ?? []]
+      .flat()
+      .filter((tool) => {
+        const compiled = compileQuotas([{ ...quota, tools: tool }], 'file');
+        return !compiled.some(({ appliesTo }) => names.some((name) => appliesTo(name)));
+      })
+      .map(
+        (tool) =>
+          `${place} \`${quota.id}\`: \`${tool}\` matches no tool of the file${meant(tool, names)}`,
+      ),
+  );
+  for (const fault of wrong) findings.fail('quota_matches', fault);
+  if (quotas.length > 0 && wrong.length === 0)
+    findings.note('quota_matches', undefined, 'Each quota matches a tool.');
 }
 
 function meant(name: string, known: readonly string[]): string {

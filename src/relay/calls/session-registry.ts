@@ -12,13 +12,15 @@ export function sessionRegistry(
 }
 
 function makeRegistry(
-  { tools = [], rules, profiles = [], approvals }: RelaySessionOptions,
+  { tools = [], rules, quotas, quotaStore, profiles = [], approvals }: RelaySessionOptions,
   { now, logger }: RelaySettings,
 ): HostToolRegistry {
   const registry = new HostToolRegistry({
     now,
     logger,
     ...(rules === undefined ? {} : { rules }),
+    ...(quotas === undefined ? {} : { quotas }),
+    ...(quotaStore === undefined ? {} : { quotaStore }),
     ...(approvals === undefined ? {} : { approvals }),
   });
   registry.registerAll(tools);

@@ -1,0 +1,196 @@
+/** Asks the host's quota store: in bounded time, without trusting its answer. */
+import { describe, MisuseError } from '../errors.ts';
+import { ignoreRejection, isThenable } from '../maybe-promise.ts';
+import type { QuotaAnswer, QuotaUse } from '../quota/store.ts';
+import type { FoundCall } from '../state/call.ts';
+import type { Spending } from './quota-spending.ts';
+import { reportFault } from './report-fault.ts';
+import { answerInTime, tooLate } from './with-deadline.ts';
+
+/** The store gave no answer that can be used. `cause` is undefined if it was only too slow. */
+export interface NoAnswer {
+  readonly unavailable: true;
+  readonly cause: unknown;
+}
+
+/** The call has ended meanwhile, so no answer is needed. */
+export const callEnded: unique symbol = Symbol('call ended');
+
+/** What a store has answered to a reservation. */
+export type Reservation = QuotaAnswer | NoAnswer | typeof callEnded;
+/** What a store has answered to a look. */
+export type Looked = readonly QuotaUse[] | NoAnswer | typeof callEnded;
+
+/**
+ * Reserves all of the amounts, or none. If the call ends or the time runs out first, what the store
+ * then still reserves is given back.
+ */
+export function reserveAll(
+  call: FoundCall,
+  spendings: readonly Spending[],
+): Reservation | Promise<Reservation> {
+  const { quotaStore } = call.session.registry;
+  const spends = Object.freeze(spendings.map(({ spend }) => spend));
+  const read = (answer: unknown): QuotaAnswer | undefined => readAnswer(answer, spendings);
+  return ask(
+    call,
+    () => quotaStore.reserve(spends),
+    read,
+    '{ reservation }, or { refused } with the use of each amount',
+    (answer) => {
+      const late = read(answer);
+      if (late !== undefined && 'reservation' in late) giveBackTo(call, late.reservation);
+    },
+  );
+}
+
+/** How the amounts and what is spent already compare. Changes nothing. */
+export function lookAll(call: FoundCall, spendings: readonly Spending[]): Looked | Promise<Looked> {
+  const { quotaStore } = call.session.registry;
+  const spends = Object.freeze(spendings.map(({ spend }) => spend));
+  return ask(
+    call,
+    () => quotaStore.look(spends),
+    (answer) => readUses(answer, spendings),
+    'the use of each amount',
+    () => {},
+  );
+}
+
+/** Gives back what the call has reserved, if its handler has not started. */
+export function giveBackQuota(call: FoundCall): void {
+  const { extra } = call;
+  const reserved = extra?.reserved;
+  if (extra === undefined || reserved === undefined) return;
+  extra.reserved = undefined;
+  giveBackTo(call, reserved.reservation);
+}
+
+/** Gives back a reservation. If that fails, the amounts stay spent until they leave the window. */
+function giveBackTo(call: FoundCall, reservation: object): void {
+  const failed = (error: unknown): void =>
+    reportFault(
+      call,
+      error,
+      'quotaStore',
+      'what a call had reserved of its quotas could not be given back',
+    );
+  try {
+    const answer: unknown = call.session.registry.quotaStore.giveBack(reservation);
+    if (isThenable(answer)) Promise.resolve(answer).then(undefined, failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/**
+ * @param read The answer if it is well formed, else undefined.
+ * @param missed Gets an answer that came too late.
+ */
+function ask<T extends object>(
+  call: FoundCall,
+  run: () => unknown,
+  read: (answer: unknown) => T | undefined,
+  expected: string,
+  missed: (answer: unknown) => void,
+): T | NoAnswer | typeof callEnded | Promise<T | NoAnswer | typeof callEnded> {
+  const settle = (answer: unknown): T | NoAnswer | typeof callEnded => {
+    if (call.ended) {
+      missed(answer);
+      return callEnded;
+    }
+    return read(answer) ?? nonsense(call, expected, answer);
+  };
+  try {
+    const answer = run();
+    if (!isThenable(answer)) return settle(answer);
+    call.waited = true;
+    return inTime(call, answer, settle, missed);
+  } catch (error) {
+    return failed(call, error);
+  }
+}
+
+async function inTime<T>(
+  call: FoundCall,
+  answer: PromiseLike<unknown>,
+  settle: (answer: unknown) => T,
+  missed: (answer: unknown) => void,
+): Promise<T | NoAnswer | typeof callEnded> {
+  const { policyTimeoutMs } = call.session.registry;
+  let came: { readonly answer: unknown } | undefined;
+  let isOver = false;
+  const asked = Promise.resolve(answer).then((settled) => {
+    came = { answer: settled };
+    if (isOver) missed(settled);
+    return came;
+  });
+  try {
+    const settled = await answerInTime(call, asked, policyTimeoutMs);
+    if (settled !== tooLate) return settle(settled.answer);
+    // The answer and the end may have come in the same turn.
+    if (came !== undefined) return settle(came.answer);
+    isOver = true;
+    if (call.ended) return callEnded;
+    return failed(
+      call,
+      new Error(`The quota store did not answer within ${policyTimeoutMs / 1_000} s.`),
+    );
+  } catch (error) {
+    return failed(call, error);
+  }
+}
+
+function failed(call: FoundCall, cause: unknown): NoAnswer | typeof callEnded {
+  reportFault(call, cause, 'quotaStore', 'the quota store failed, so the call was refused');
+  return call.ended ? callEnded : { unavailable: true, cause };
+}
+
+function nonsense(call: FoundCall, expected: string, answer: unknown): NoAnswer | typeof callEnded {
+  ignoreRejection(answer);
+  return failed(
+    call,
+    new MisuseError(
+      'invalid_option',
+      `Expected the quota store to answer ${expected}, got ${describe(answer)}.`,
+    ),
+  );
+}
+
+/** Reads own members only, each once. */
+function readAnswer(answer: unknown, spendings: readonly Spending[]): QuotaAnswer | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  if (Object.hasOwn(answer, 'reservation')) {
+    const { reservation } = answer as { reservation: unknown };
+    return typeof reservation === 'object' && reservation !== null ? { reservation } : undefined;
+  }
+  if (!Object.hasOwn(answer, 'refused')) return undefined;
+  const refused = readUses((answer as { refused: unknown }).refused, spendings);
+  return refused?.some((use, index) => isOver(spendings[index] as Spending, use)) === true
+    ? { refused }
+    : undefined;
+}
+
+function readUses(
+  answer: unknown,
+  spendings: readonly Spending[],
+): readonly QuotaUse[] | undefined {
+  if (!Array.isArray(answer) || answer.length !== spendings.length) return undefined;
+  const uses: QuotaUse[] = [];
+  for (const use of answer as readonly unknown[]) {
+    if (typeof use !== 'object' || use === null || !Object.hasOwn(use, 'used')) return undefined;
+    const { used } = use as { used: unknown };
+    const wait: unknown = Object.hasOwn(use, 'retryAfterMs')
+      ? (use as { retryAfterMs: unknown }).retryAfterMs
+      : undefined;
+    if (typeof used !== 'bigint' || used < 0n) return undefined;
+    if (wait !== undefined && !(Number.isFinite(wait) && (wait as number) >= 0)) return undefined;
+    uses.push({ used, retryAfterMs: wait as number | undefined });
+  }
+  return uses;
+}
+
+/** Whether an amount does not fit. An amount of 0 always does. */
+export function isOver({ spend }: Spending, { used }: QuotaUse): boolean {
+  return spend.amount > 0n && spend.max !== undefined && used + spend.amount > spend.max;
+}

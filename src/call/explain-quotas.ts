@@ -1,0 +1,32 @@
+/** What `explain` shows of the quotas of a call. Nothing is reserved. */
+import type { ToolError } from '../errors.ts';
+import type { QuotaLevel } from '../quota/level.ts';
+import type { FoundCall } from '../state/call.ts';
+import { callEnded, lookAll } from './ask-quota-store.ts';
+import { compare, exceededError, unavailableError, unreadableError } from './quota-levels.ts';
+import { emptySpendings, type Spending, spendingsOf } from './quota-spending.ts';
+
+export interface ExplainedQuotas {
+  readonly levels: readonly QuotaLevel[];
+  /** The error that the call would end with when it reserves; undefined if it would not. */
+  readonly error: ToolError | undefined;
+}
+
+/** Looks at all quotas of a call. Without a valid input, only at those that need none. */
+export async function explainQuotas(call: FoundCall): Promise<ExplainedQuotas> {
+  const { quotas = [] } = call.binding;
+  const spendings =
+    call.parsed === undefined ? emptySpendings(call, quotas) : spendingsOf(call, quotas);
+  if ('unreadable' in spendings) return { levels: [], error: unreadableError(spendings) };
+  if (spendings.length === 0) return { levels: [], error: undefined };
+  const looked = await lookAll(call, spendings);
+  if (looked === callEnded) return { levels: [], error: undefined };
+  if ('unavailable' in looked)
+    return { levels: [], error: unavailableError(spendings[0] as Spending, looked) };
+  const compared = compare(spendings, looked);
+  const refused = compared.find(({ quota, over }) => over && quota.over === 'deny');
+  return {
+    levels: compared.map(({ level }) => level),
+    error: refused === undefined ? undefined : exceededError(refused),
+  };
+}

@@ -1,0 +1,110 @@
+/** What a call would spend of the quotas that apply to it. */
+import type { Judged } from '../policy/judged.ts';
+import type { CompiledQuota } from '../policy/quota.ts';
+import { subjectsAt, sumAt, unreadable } from '../policy/quota-values.ts';
+import { quotaKey } from '../policy/quotas.ts';
+import type { QuotaSpend } from '../quota/store.ts';
+import { one } from '../quota/units.ts';
+import type { FoundCall } from '../state/call.ts';
+import { judgedOf } from './judged.ts';
+
+/** An amount of one quota, for one session, principal or value. */
+export interface Spending {
+  readonly quota: CompiledQuota;
+  readonly spend: QuotaSpend;
+}
+
+/** A quota that cannot tell what the call spends, and the part of it that is not readable. */
+export interface UnreadableQuota {
+  readonly quota: CompiledQuota;
+  readonly unreadable: 'when' | 'sum' | 'by' | 'too many';
+}
+
+/** Most amounts that one call may spend. */
+const mostSpendings = 1_000;
+
+/** What the call spends of each quota, also where that is 0. */
+export function spendingsOf(
+  call: FoundCall,
+  quotas: readonly CompiledQuota[],
+): readonly Spending[] | UnreadableQuota {
+  const spendings: Spending[] = [];
+  let judged: Judged | undefined;
+  for (const quota of quotas) {
+    judged ??= judgedOf(call);
+    const counts = matches(quota, judged);
+    if (counts === unreadable) return { quota, unreadable: 'when' };
+    if (!counts) continue;
+    const { canonical, parsed } = call;
+    const amount = quota.sum === undefined ? one : sumAt(quota.sum, canonical, parsed);
+    if (amount === unreadable) return { quota, unreadable: 'sum' };
+    const subjects = subjectsOf(call, quota);
+    if (subjects === unreadable) return { quota, unreadable: 'by' };
+    for (const subject of subjects) {
+      if (spendings.length === mostSpendings) return { quota, unreadable: 'too many' };
+      spendings.push({ quota, spend: spendOf(call, quota, subject, amount) });
+    }
+  }
+  return spendings;
+}
+
+/** Spendings of nothing, to see what is used; none for a quota that needs an input to be found. */
+export function emptySpendings(
+  call: FoundCall,
+  quotas: readonly CompiledQuota[],
+): readonly Spending[] {
+  return quotas.flatMap((quota) => {
+    const subjects = quota.by === 'path' ? unreadable : subjectsOf(call, quota);
+    return subjects === unreadable
+      ? []
+      : Array.from(subjects, (subject) => ({ quota, spend: spendOf(call, quota, subject, 0n) }));
+  });
+}
+
+function spendOf(
+  call: FoundCall,
+  quota: CompiledQuota,
+  subject: string | undefined,
+  amount: bigint,
+): QuotaSpend {
+  const { key, windowMs, maxUnits } = quota;
+  return {
+    key: subject === undefined ? key : quotaKey(quota, subject),
+    amount,
+    max: isAgreed(call, quota) ? undefined : maxUnits,
+    windowMs,
+    session: windowMs === undefined ? call.session : undefined,
+  };
+}
+
+function matches(quota: CompiledQuota, judged: Judged): boolean | typeof unreadable {
+  try {
+    return quota.counts(judged);
+  } catch {
+    // The input takes too many steps to be compared with the conditions.
+    return unreadable;
+  }
+}
+
+const everyone: readonly undefined[] = Object.freeze([undefined]);
+
+function subjectsOf(
+  { session, canonical, parsed }: FoundCall,
+  { by, path }: CompiledQuota,
+): Iterable<string | undefined> | typeof unreadable {
+  switch (by) {
+    case 'session':
+      return [session.sessionId];
+    case 'principal':
+      return [session.principal ?? ''];
+    case 'registry':
+      return everyone;
+    case 'path':
+      return subjectsAt(path as readonly string[], canonical, parsed);
+  }
+}
+
+/** Whether a person has let the call exceed a quota. */
+export function isAgreed(call: FoundCall, { id, layer }: CompiledQuota): boolean {
+  return call.extra?.agreed?.some(({ quota, source }) => quota === id && source === layer) === true;
+}

@@ -1,0 +1,62 @@
+/**
+ * Quotas. What the call spends is reserved immediately before its handler starts: all of it, or
+ * nothing. It is given back if the handler never starts.
+ */
+import type { QuotaSpend } from '../../quota/store.ts';
+import type { FoundCall } from '../../state/call.ts';
+import { callEnded, giveBackQuota, type Reservation, reserveAll } from '../ask-quota-store.ts';
+import { askBeyond } from '../quota-judge.ts';
+import { compare, exceededError, unavailableError, unreadableError } from '../quota-levels.ts';
+import { type Spending, spendingsOf } from '../quota-spending.ts';
+import { releaseAll } from '../release.ts';
+import { type Outcome, type Step, steps } from '../step.ts';
+
+/**
+ * Reserves what the call spends. A call that waited for the store is judged again, and comes back
+ * here with its reservation.
+ */
+export function reserveQuota(call: FoundCall): Step {
+  const spendings = spendingsOf(call, call.binding.quotas ?? []);
+  if ('unreadable' in spendings) return unreadableError(spendings);
+  const due = spendings.filter(({ spend }) => spend.amount > 0n);
+  const reserved = call.extra?.reserved;
+  if (reserved !== undefined) {
+    if (isSame(reserved.spends, due)) return undefined;
+    // The quotas, or what they read, have changed since.
+    giveBackQuota(call);
+  }
+  if (due.length === 0) return undefined;
+  const answer = reserveAll(call, due);
+  return answer instanceof Promise
+    ? answer.then((settled) => take(call, due, settled))
+    : take(call, due, answer);
+}
+
+function take(call: FoundCall, due: readonly Spending[], answer: Reservation): Outcome {
+  if (answer === callEnded) return undefined;
+  if ('unavailable' in answer) return unavailableError(due[0] as Spending, answer);
+  if ('reservation' in answer) {
+    const { reservation } = answer;
+    call.more.reserved = { reservation, spends: due.map(({ spend }) => spend) };
+    return undefined;
+  }
+  const over = compare(due, answer.refused).filter((one) => one.over);
+  const refused = over.find(({ quota }) => quota.over === 'deny');
+  if (refused !== undefined) return exceededError(refused);
+  // A person is asked while nothing is held. What they agree to is then counted without a limit.
+  releaseAll(call);
+  call.approved = false;
+  call.verdict = askBeyond(call, over);
+  call.goto = steps.approve;
+  return undefined;
+}
+
+function isSame(spends: readonly QuotaSpend[], due: readonly Spending[]): boolean {
+  return (
+    spends.length === due.length &&
+    spends.every(({ key, amount, max }, index) => {
+      const other = (due[index] as Spending).spend;
+      return key === other.key && amount === other.amount && max === other.max;
+    })
+  );
+}

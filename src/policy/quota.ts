@@ -1,0 +1,86 @@
+/** What a quota is: as a host writes it, and as calls are counted by it. */
+import type { Judged } from './judged.ts';
+import type { Glob, Rule } from './rule.ts';
+
+/**
+ * Limits how often something is done, or how much of it, within a window of time. An amount is
+ * reserved in one atomic step immediately before a handler starts, so that calls at the same time
+ * cannot spend the same remainder. It is given back if the handler never starts, and kept once it
+ * has started. Plain data, loadable from YAML.
+ */
+export interface Quota {
+  /**
+   * Names the quota in errors, prompts and `explain`. Non-blank, without white space at its ends, at
+   * most 256 characters, and unique among the quotas of its registry, profile or session.
+   */
+  readonly id: string;
+  /** Tool names. @default every tool */
+  readonly tools?: Glob | readonly Glob[] | undefined;
+  /**
+   * Conditions on the input, as in a `deny` rule. Only calls that match are counted. @default every
+   * call
+   */
+  readonly when?: Rule['when'];
+  /**
+   * The path of the number to add up, such as `"amount"` or `"items.*.amount"`; a list of keys for
+   * names that contain dots. Several values there are added. It is read in the input as it was sent
+   * and as the handler gets it, and the larger sum counts. A call without a value there adds 0; one
+   * with anything but numbers from 0 is refused as `quota_unreadable`. @default counts calls
+   */
+  readonly sum?: string | readonly string[] | undefined;
+  /**
+   * What the calls of a window may add up to. From 0, which allows none, to 2^53-1; fractions are
+   * exact to eighteen decimals.
+   */
+  readonly max: number;
+  /**
+   * The window, which slides: an amount counts until it is a minute, an hour or a day old, or `ms`
+   * milliseconds: a whole number from 1 to ten years. `session` counts as long as the session, and
+   * needs `by: "session"`.
+   */
+  readonly per: 'minute' | 'hour' | 'day' | 'session' | { readonly ms: number };
+  /**
+   * Whose calls count together: those of sessions with the same id, of sessions with the same
+   * principal (or without one), or of every registry with the same store. `{ path }` keeps a sum for
+   * each value at a path of the input, such as a payee; a call with several values there spends for
+   * each of them, and one with no value, null or an object there is refused as `quota_unreadable`.
+   */
+  readonly by: 'session' | 'principal' | 'registry' | { readonly path: string | readonly string[] };
+  /**
+   * What happens to a call that would exceed the quota: it is refused, or a person is asked. What a
+   * person has agreed to is counted, whatever the sum is. @default "deny"
+   */
+  readonly over?: 'deny' | 'ask' | undefined;
+  /** The reason of a refusal. Must match `^[a-z][a-z0-9_]*$`. @default "quota_exceeded" */
+  readonly reason?: string | undefined;
+}
+
+/** A checked quota. It is frozen and shares nothing with the host's object. */
+export interface CompiledQuota {
+  readonly id: string;
+  /** Where the quota was written: `registry`, `profile:<id>` or `session`. */
+  readonly layer: string;
+  /**
+   * What its sums are kept under, followed by whom or what they are for. It names everything that
+   * changes what a sum means, so that sums of different meaning never mix.
+   */
+  readonly key: string;
+  /** Undefined if calls are counted. */
+  readonly sum: readonly string[] | undefined;
+  readonly max: number;
+  /** {@link max} in the units of a store. */
+  readonly maxUnits: bigint;
+  /** Undefined for a quota per session. */
+  readonly windowMs: number | undefined;
+  /** The window in words: `minute`, `session` or `1500 ms`. */
+  readonly per: string;
+  readonly by: 'session' | 'principal' | 'registry' | 'path';
+  /** Set if `by` is `path`. */
+  readonly path: readonly string[] | undefined;
+  readonly over: 'deny' | 'ask';
+  readonly reason: string;
+  /** Whether calls to a tool of this name may count. */
+  appliesTo(name: string): boolean;
+  /** Whether a call counts, by the `when` part. @throws `overBudget`. */
+  counts(judged: Judged): boolean;
+}

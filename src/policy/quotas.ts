@@ -1,0 +1,212 @@
+/** Checks quotas and compiles them, once, when the host hands them in. */
+import { createHash } from 'node:crypto';
+import { describe, MisuseError } from '../errors.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { readMembers } from '../options.ts';
+import { mostMax, unitsOf } from '../quota/units.ts';
+import { globTest } from '../text/glob.ts';
+import { latinForm } from '../text/names.ts';
+import { holds } from './conditions.ts';
+import { isReason } from './decision.ts';
+import type { CompiledQuota, Quota } from './quota.ts';
+import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
+import { compileWhen } from './when.ts';
+
+const quotaKeys = ['id', 'tools', 'when', 'sum', 'max', 'per', 'by', 'over', 'reason'];
+const code = 'invalid_quota';
+const windows: ReadonlyMap<unknown, number> = new Map([
+  ['minute', 60_000],
+  ['hour', 3_600_000],
+  ['day', 86_400_000],
+]);
+/** Ten years. */
+const longestWindowMs = 315_576_000_000;
+const maxSegments = 64;
+const longestKey = 512;
+
+/**
+ * Checks and compiles the quotas of one layer, in order.
+ * @param others The ids that the layer has already.
+ * @throws MisuseError `invalid_quota`, which names the layer, the index, the field, what was
+ * expected and what came
+ */
+export function compileQuotas(
+  quotas: readonly Quota[],
+  layer: string,
+  others: ReadonlySet<string> = new Set(),
+): readonly CompiledQuota[] {
+  if (!Array.isArray(quotas))
+    throw new MisuseError(code, `Expected ${layer} quotas to be an array, got ${describe(quotas)}`);
+  const ids = new Set(others);
+  return Object.freeze(
+    Array.from(quotas, (given: unknown, index) => {
+      const where = `${layer} quota ${index}`;
+      const quota = compileQuota(readQuota(given, where), layer, checkOf(where, code));
+      if (ids.has(quota.id))
+        throw new MisuseError(
+          code,
+          `${where}: Expected \`id\` to be one that no other quota of the ${layer} layer has, got ` +
+            describe(quota.id),
+        );
+      ids.add(quota.id);
+      return quota;
+    }),
+  );
+}
+
+/** A copy comes first, so that what is checked is what is kept. */
+function readQuota(source: unknown, where: string): Partial<JsonObject> {
+  const copy = copyJson(source, { maxDepth: 16, maxValues: 100_000 });
+  if (!copy.ok)
+    throw new MisuseError(
+      code,
+      `${where}: Expected plain data${copy.path === '' ? '' : ` at \`${copy.path}\``}, got ` +
+        `something that JSON cannot hold: ${copy.message}`,
+    );
+  if (!isJsonObject(copy.value))
+    throw new MisuseError(code, `${where}: Expected an object, got ${describe(source)}`);
+  return readMembers(where, copy.value, quotaKeys, { code, noun: 'field' });
+}
+
+function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): CompiledQuota {
+  const { id, max, over = 'deny', reason = 'quota_exceeded' } = quota;
+  check(
+    isText(id) && id.trim() === id && id.length <= 256,
+    'id',
+    'a non-blank string without white space at its ends, of at most 256 characters',
+    id,
+  );
+  check(
+    typeof max === 'number' && max >= 0 && max <= mostMax,
+    'max',
+    `a number from 0 to ${mostMax}`,
+    max,
+  );
+  check(over === 'deny' || over === 'ask', 'over', '`deny` or `ask`', over);
+  check(isReason(reason), 'reason', 'a string that matches ^[a-z][a-z0-9_]*$', reason);
+  const { windowMs, per } = readWindow(quota.per, check);
+  const { by, path } = readSubject(quota.by, check);
+  check(
+    windowMs !== undefined || by === 'session',
+    'by',
+    '`session`, since `per` is `session`',
+    quota.by,
+  );
+  const sum = quota.sum === undefined ? undefined : readPath(quota.sum, 'sum', check);
+  const appliesTo = compileTools(quota.tools, check);
+  const conditions = quota.when === undefined ? [] : compileWhen(quota.when, 'deny', check);
+  return Object.freeze<CompiledQuota>({
+    id,
+    layer,
+    key: keyOf([layer, id, windowMs ?? null, sum ?? null, by, path ?? null]),
+    sum,
+    max,
+    maxUnits: unitsOf(max),
+    windowMs,
+    per,
+    by,
+    path,
+    over,
+    reason,
+    appliesTo,
+    counts: (judged) => conditions.every((condition) => holds(condition, 'any', judged)),
+  });
+}
+
+/** What the store keys of a quota start with. The JSON of a list ends where its bracket closes. */
+function keyOf(parts: readonly JsonValue[]): string {
+  const text = JSON.stringify(parts);
+  return text.length <= longestKey
+    ? text
+    : JSON.stringify([createHash('sha256').update(text).digest('hex')]);
+}
+
+/**
+ * The store key of a quota for one subject. As JSON, no id or value can be written so that it looks
+ * like another one. A long value is replaced by its digest, which no short one can equal.
+ */
+export function quotaKey(quota: CompiledQuota, subject: string): string {
+  const text = JSON.stringify(subject);
+  return text.length <= longestKey
+    ? quota.key + text
+    : `${quota.key}["${createHash('sha256').update(text).digest('hex')}"]`;
+}
+
+function readWindow(
+  per: JsonValue | undefined,
+  check: Check,
+): { readonly windowMs: number | undefined; readonly per: string } {
+  if (per === 'session') return { windowMs: undefined, per };
+  const named = windows.get(per);
+  if (named !== undefined) return { windowMs: named, per: per as string };
+  check(
+    isJsonObject(per) && Object.keys(per).every((key) => key === 'ms'),
+    'per',
+    '`minute`, `hour`, `day`, `session` or { ms }',
+    per,
+  );
+  const ms = Object.hasOwn(per, 'ms') ? per.ms : undefined;
+  check(
+    typeof ms === 'number' && Number.isSafeInteger(ms) && ms >= 1 && ms <= longestWindowMs,
+    'per.ms',
+    `a whole number from 1 to ${longestWindowMs}`,
+    ms,
+  );
+  return { windowMs: ms, per: `${ms} ms` };
+}
+
+function readSubject(by: JsonValue | undefined, check: Check): Pick<CompiledQuota, 'by' | 'path'> {
+  if (by === 'session' || by === 'principal' || by === 'registry') return { by, path: undefined };
+  check(
+    isJsonObject(by) && Object.keys(by).every((key) => key === 'path'),
+    'by',
+    '`session`, `principal`, `registry` or { path }',
+    by,
+  );
+  const path = Object.hasOwn(by, 'path') ? by.path : undefined;
+  return { by: 'path', path: readPath(path, 'by.path', check) };
+}
+
+/** Names joined by dots, or a list of any keys. */
+function readPath(path: JsonValue | undefined, field: string, check: Check): readonly string[] {
+  const segments = typeof path === 'string' ? path.split('.') : path;
+  const isPath = (value: unknown): value is readonly string[] =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= maxSegments &&
+    value.every(
+      (segment: unknown) =>
+        typeof segment === 'string' &&
+        segment.length <= maxTextLength &&
+        (segment !== '' || typeof path !== 'string'),
+    );
+  check(
+    isPath(segments),
+    field,
+    `a path of 1 to ${maxSegments} names joined by dots, or a list of as many keys, each of at ` +
+      `most ${maxTextLength} characters`,
+    path,
+  );
+  return Object.freeze([...segments]);
+}
+
+/** Also matches a name that only looks like the one that the quota means, as a `deny` does. */
+function compileTools(tools: JsonValue | undefined, check: Check): CompiledQuota['appliesTo'] {
+  if (tools === undefined) return () => true;
+  const list: readonly JsonValue[] = Array.isArray(tools) ? tools : [tools];
+  check(list.length > 0, 'tools', 'left out, a glob or a list of at least one', tools);
+  const globs = list.map((glob, index) => {
+    check(
+      isText(glob) && glob.length <= maxTextLength,
+      Array.isArray(tools) ? `tools[${index}]` : 'tools',
+      `a non-blank string of at most ${maxTextLength} characters`,
+      glob,
+    );
+    return globTest(glob, true);
+  });
+  return (name) => {
+    if (globs.some((matches) => matches(name))) return true;
+    const form = latinForm(name);
+    return form !== undefined && globs.some((matches) => matches(form));
+  };
+}

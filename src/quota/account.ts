@@ -1,0 +1,124 @@
+/** What has been spent under one key, in the order of time. */
+import type { QuotaSpend } from './store.ts';
+
+/**
+ * Reservations up to this many are kept one by one. Beyond it, those of a 1 024th of the window are
+ * kept as one, which counts until the latest of them has left the window.
+ */
+const mostExact = 1_024;
+
+/** One or more reservations that count until the same moment. */
+export interface Bucket {
+  /** Epoch milliseconds of the first and of the latest of them. */
+  readonly start: number;
+  at: number;
+  amount: bigint;
+}
+
+export class Account {
+  readonly windowMs: number | undefined;
+  total = 0n;
+  /** Epoch milliseconds of the latest reservation. Time never goes back here. */
+  lastAt = Number.NEGATIVE_INFINITY;
+  #buckets: Bucket[] = [];
+  /** The first bucket that still counts. */
+  #head = 0;
+  /** The sessions that have spent here, as long as they live. */
+  #sessions: WeakRef<object>[] | undefined;
+
+  constructor(windowMs: number | undefined) {
+    this.windowMs = windowMs;
+  }
+
+  /** Forgets what has left the window. Returns the time that counts. */
+  slide(now: number): number {
+    const at = now > this.lastAt ? now : this.lastAt;
+    const { windowMs } = this;
+    if (windowMs === undefined) return at;
+    const buckets = this.#buckets;
+    let head = this.#head;
+    for (; head < buckets.length; head++) {
+      const bucket = buckets[head] as Bucket;
+      if (bucket.at + windowMs > at) break;
+      this.total -= bucket.amount;
+      // So that giving it back later takes nothing off.
+      bucket.amount = 0n;
+    }
+    if (head > 32 && head * 2 > buckets.length) {
+      buckets.splice(0, head);
+      head = 0;
+    }
+    this.#head = head;
+    return at;
+  }
+
+  /** Adds an amount at a time that {@link slide} has returned. */
+  add(amount: bigint, at: number): Bucket {
+    this.total += amount;
+    this.lastAt = at;
+    const newest = this.#buckets.at(-1);
+    if (newest !== undefined && this.#joins(newest, at)) {
+      newest.at = at;
+      newest.amount += amount;
+      return newest;
+    }
+    const bucket: Bucket = { start: at, at, amount };
+    this.#buckets.push(bucket);
+    return bucket;
+  }
+
+  #joins(newest: Bucket, at: number): boolean {
+    const { windowMs } = this;
+    if (windowMs === undefined) return true;
+    // One that has left the window is no longer in the total.
+    if (this.#head === this.#buckets.length) return false;
+    return (
+      newest.at === at ||
+      (this.#buckets.length - this.#head >= mostExact && at - newest.start <= windowMs / mostExact)
+    );
+  }
+
+  takeOff(bucket: Bucket, amount: bigint): void {
+    const back = amount < bucket.amount ? amount : bucket.amount;
+    bucket.amount -= back;
+    this.total -= back;
+  }
+
+  /**
+   * Whole milliseconds until an amount fits that does not fit now; undefined if waiting does not
+   * help. Called after {@link slide}.
+   */
+  fitsIn(amount: bigint, max: bigint, now: number): number | undefined {
+    const { windowMs } = this;
+    if (windowMs === undefined || amount > max) return undefined;
+    let left = this.total;
+    for (let index = this.#head; index < this.#buckets.length; index++) {
+      const bucket = this.#buckets[index] as Bucket;
+      left -= bucket.amount;
+      if (left + amount > max) continue;
+      const free = bucket.at + windowMs;
+      const wait = Math.max(1, Math.ceil(free - now));
+      // Rounding must never give a time that is a fraction of a millisecond too early.
+      return free > now + wait ? wait + 1 : wait;
+    }
+    return undefined;
+  }
+
+  /** Remembers that a session spends here. */
+  join(session: QuotaSpend['session']): void {
+    if (session === undefined) return;
+    const known = this.#sessions?.filter((ref) => ref.deref() !== undefined) ?? [];
+    if (!known.some((ref) => ref.deref() === session)) known.push(new WeakRef(session));
+    this.#sessions = known;
+  }
+
+  /** Whether nothing counts any more. @param keepMs How long a session's key outlives its use. */
+  isOver(now: number, keepMs: number): boolean {
+    if (this.total === 0n) return true;
+    if (this.windowMs !== undefined) return this.lastAt + this.windowMs <= now;
+    return (
+      this.lastAt + keepMs <= now &&
+      this.#sessions?.some((ref) => ref.deref() !== undefined) !== true
+    );
+  }
+}

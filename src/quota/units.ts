@@ -1,0 +1,44 @@
+/**
+ * Amounts as whole numbers of units, so that sums are exact and never drift. A number is read as
+ * the decimal that it prints as: 0.1 is a tenth, and three of them are 0.3.
+ */
+
+/** One, in units: amounts have eighteen decimals. */
+export const one: bigint = 10n ** 18n;
+
+/** The most that one amount counts as, in units. It is more than any quota allows. */
+export const mostUnits: bigint = 10n ** 16n * one;
+
+/** The most that a quota may allow. */
+export const mostMax: number = Number.MAX_SAFE_INTEGER;
+
+const decimals = 18;
+
+/** The units of a finite number from 0. What is beyond the last decimal is rounded up. */
+export function unitsOf(value: number): bigint {
+  if (Number.isSafeInteger(value)) return BigInt(value) * one;
+  if (value > mostMax) return mostUnits;
+  const [mantissa = '', exponent = '0'] = String(value).split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const digits = BigInt(whole + fraction);
+  const shift = Number(exponent) - fraction.length + decimals;
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const divisor = 10n ** BigInt(-shift);
+  return (digits + divisor - 1n) / divisor;
+}
+
+/** The units of a whole number from 0. */
+export function unitsOfBigInt(value: bigint): bigint {
+  return capped(value * one);
+}
+
+/** At most {@link mostUnits}. */
+export function capped(units: bigint): bigint {
+  return units > mostUnits ? mostUnits : units;
+}
+
+/** The number that is nearest to an amount. */
+export function numberOf(units: bigint): number {
+  const text = String(units).padStart(decimals + 1, '0');
+  return Number(`${text.slice(0, -decimals)}.${text.slice(-decimals)}`);
+}
