@@ -8,6 +8,7 @@ export { nullReader, takesNull } from './call/takes-null.ts';
 export { loggedError, logTo } from './logging.ts';
 export { packageFault } from './packages/missing-package.ts';
 export { packageVersion } from './packages/own-version.ts';
+export { PolicyFault } from './policy/policy-fault.ts';
 export { compileQuotas } from './policy/quotas.ts';
 export { compileRules } from './policy/rules.ts';
 export { registryStateOf } from './registry/default-registry.ts';

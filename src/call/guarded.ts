@@ -1,6 +1,7 @@
 /** Runs a gate that is the host's code. Whatever goes wrong denies the call. */
 import { describe, MisuseError } from '../errors.ts';
 import { isThenable } from '../maybe-promise.ts';
+import { PolicyFault } from '../policy/policy-fault.ts';
 import { makeVerdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
 import { reportFault } from './report-fault.ts';
@@ -23,9 +24,7 @@ export function guarded(
     if (!isThenable(answer)) return read(call, tally, gate, answer);
     return answerInTime(call, answer, call.session.registry.policyTimeoutMs).then(
       (settled) =>
-        settled === tooLate
-          ? refuse(tally, gate, 'policy_timeout')
-          : read(call, tally, gate, settled),
+        settled === tooLate ? late(call, tally, gate) : read(call, tally, gate, settled),
       (thrown: unknown) => threw(call, tally, gate, thrown),
     );
   } catch (error) {
@@ -40,7 +39,13 @@ function threw(call: FoundCall, tally: Tally, gate: Gate, thrown: unknown): void
     gate.what,
     `\`${gate.id ?? gate.what}\` threw, so the call was refused`,
   );
-  refuse(tally, gate, 'policy_threw', thrown);
+  refuse(tally, gate, PolicyFault.reasonOf(thrown) ?? 'policy_threw', thrown);
+}
+
+function late(call: FoundCall, tally: Tally, gate: Gate): void {
+  // A call that is only explained never ends, so nothing else would abort its signal.
+  call.extra?.controller?.abort(new DOMException('The gate took too long.', 'TimeoutError'));
+  refuse(tally, gate, 'policy_timeout');
 }
 
 /** Denies a call because a gate failed, as opposed to a gate that decided. */

@@ -3,12 +3,14 @@
  * that throws, takes too long or returns something else denies the call.
  */
 import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
+import type { CallInfo } from '../context.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../policy/decision.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { Policy, PolicySubject } from '../policy/policy.ts';
 import { denied, makeVerdict, type Verdict } from '../policy/verdict.ts';
 import type { Binding } from '../state/binding.ts';
 import type { FoundCall } from '../state/call.ts';
+import type { ToolSummary } from '../tool-summary.ts';
 import { promptOf } from './approval-question.ts';
 import { attributesOf } from './attribute-judge.ts';
 import { freshParse } from './fresh-parse.ts';
@@ -24,6 +26,35 @@ const approvalGate: Gate = {
   allowed: allowedByTool,
 };
 
+/** A class, so that a signal is made only for a policy that reads it. */
+class Subject implements PolicySubject {
+  readonly #call: FoundCall;
+  readonly tool: ToolSummary;
+  readonly input: JsonObject;
+  readonly context: CallInfo;
+  readonly knobs: JsonObject;
+  readonly facts: JsonObject;
+  readonly surface: string;
+  readonly attributes: JsonObject;
+
+  constructor(call: FoundCall) {
+    const { entry, knobs } = call.binding;
+    this.#call = call;
+    this.tool = entry.summary;
+    this.input = cloneJson(call.canonical);
+    this.context = call.info();
+    this.knobs = knobs as JsonObject;
+    this.facts = call.session.facts;
+    this.surface = call.surface?.name ?? '';
+    this.attributes = attributesOf(call);
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+}
+Object.freeze(Subject.prototype);
+
 export function policyJudge(policy: Policy<unknown>, source: string): Judge {
   const gate: Gate = {
     source,
@@ -31,18 +62,7 @@ export function policyJudge(policy: Policy<unknown>, source: string): Judge {
     id: policy.id,
     allowed: makeVerdict('allow', { source, ruleId: policy.id }),
   };
-  const run = (call: FoundCall): unknown => {
-    const { entry, knobs } = call.binding;
-    return policy.check({
-      tool: entry.summary,
-      input: cloneJson(call.canonical),
-      context: call.info(),
-      knobs: knobs as JsonObject,
-      facts: call.session.facts,
-      surface: call.surface?.name ?? '',
-      attributes: attributesOf(call),
-    });
-  };
+  const run = (call: FoundCall): unknown => policy.check(new Subject(call));
   return (call, tally) => guarded(call, tally, gate, run, vote);
 }
 

@@ -24,6 +24,11 @@ export interface PolicySubject<S = unknown> {
    * value in the input has none.
    */
   readonly attributes: JsonObject;
+  /**
+   * Aborts when the policy has taken longer than `policyTimeoutMs`, and when the call ends early.
+   * Created on first access, and inherited, so a copy made by spreading lacks it.
+   */
+  readonly signal: AbortSignal;
 }
 
 /**

@@ -148,7 +148,7 @@ adds<
 // A queue that is never left is a limit nobody can lift.
 adds<Ours.Limits, Contract.Limits, 'queueTimeoutMs'>(true);
 fits<Ours.Limits>(given<Contract.Limits>());
-adds<Ours.PolicySubject<Services>, Contract.PolicySubject<Services>>(true);
+adds<Ours.PolicySubject<Services>, Contract.PolicySubject<Services>, 'signal'>(true);
 fits<Contract.PolicySubject<Services>>(given<Ours.PolicySubject<Services>>());
 adds<Ours.ToolSummary, Contract.ToolSummary>(true);
 fits<Contract.ToolSummary>(given<Ours.ToolSummary>());
