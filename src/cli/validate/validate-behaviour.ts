@@ -44,7 +44,7 @@ export async function checkBehaviour(
     if (ended.kind === 'threw')
       fault(
         'never_throws',
-        `${given} threw: ${ended.text}. Answer { success: false, error: { message } } instead.`,
+        `${given} threw: ${ended.text}. Return { success: false, error: { message } } instead.`,
       );
     else judge(ended.value, given, fault);
   }
