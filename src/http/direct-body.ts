@@ -12,16 +12,31 @@ export type ReadDirectly = (mostBytes: number) => Promise<Uint8Array | undefined
 
 const read: unique symbol = Symbol('read directly');
 const header: unique symbol = Symbol('header');
-type Marked = { [read]?: ReadDirectly; [header]?: (name: string) => string | null };
+const raw: unique symbol = Symbol('raw headers');
+type Marked = {
+  [read]?: ReadDirectly;
+  [header]?: (name: string) => string | null;
+  [raw]?: readonly string[];
+};
 
-/** Marks a request whose server can read its body, and its headers by lower-case name, directly. */
+/**
+ * Marks a request whose server can read its body, and its headers by lower-case name, directly.
+ * @param rawHeaders names and values in turn, as they arrived
+ */
 export function markDirect(
   request: Request,
   reads: ReadDirectly,
   headers?: (name: string) => string | null,
+  rawHeaders?: readonly string[],
 ): void {
   (request as Marked)[read] = reads;
   if (headers !== undefined) (request as Marked)[header] = headers;
+  if (rawHeaders !== undefined) (request as Marked)[raw] = rawHeaders;
+}
+
+/** The headers of a request as they arrived; empty if its server did not keep them. */
+export function rawHeadersOf(request: Request): readonly string[] {
+  return (request as Marked)[raw] ?? [];
 }
 
 /** Finds the direct reader of a request; undefined for a request whose `body` has to be read. */

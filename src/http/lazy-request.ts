@@ -86,7 +86,12 @@ export function wholeRequest(incoming: IncomingMessage, outgoing: ServerResponse
 }
 
 function markRequest(request: Request, incoming: IncomingMessage): void {
-  markDirect(request, (mostBytes) => readBody(incoming, mostBytes), headerFinder(incoming));
+  markDirect(
+    request,
+    (mostBytes) => readBody(incoming, mostBytes),
+    headerFinder(incoming),
+    incoming.rawHeaders,
+  );
 }
 
 /** Finds the same headers as `headersOf`, without building `Headers`. */

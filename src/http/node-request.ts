@@ -25,6 +25,22 @@ export function headersOf({ rawHeaders }: Pick<NodeRequest, 'rawHeaders'>): Head
   return headers;
 }
 
+/**
+ * A header that repeats an argument of an MCP call, if it is sent twice. Joined, the two could equal
+ * the argument although a gateway has judged only the first.
+ */
+export function repeatedParam({ rawHeaders }: Pick<NodeRequest, 'rawHeaders'>): string | undefined {
+  const seen = new Set<string>();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    const key = name.toLowerCase();
+    if (!key.startsWith('mcp-param-')) continue;
+    if (seen.has(key)) return name;
+    seen.add(key);
+  }
+  return undefined;
+}
+
 /** Makes an absolute URL. Its host has no meaning, since checks read the `Host` header. */
 export function urlOf({ url = '/' }: Pick<NodeRequest, 'url'>): string {
   return `http://localhost${url.startsWith('/') ? url : '/'}`;

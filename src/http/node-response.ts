@@ -8,6 +8,8 @@ export interface NodeResponse {
   readonly writableFinished: boolean;
   /** Starts the answer. */
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;
+  /** Sends the headers at once, before the first bytes of the body. @default they wait */
+  flushHeaders?(): unknown;
   /** False when the caller should wait for `drain`. */
   write(chunk: Uint8Array): boolean;
   /** Ends the answer. */

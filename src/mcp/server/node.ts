@@ -1,5 +1,11 @@
 /** A handler as a listener of `node:http`. */
-import { bodyStream, headersOf, type NodeRequest, requestOf } from '../../http/node-request.ts';
+import {
+  bodyStream,
+  headersOf,
+  type NodeRequest,
+  repeatedParam,
+  requestOf,
+} from '../../http/node-request.ts';
 import { type NodeResponse, pipe, whenGone } from '../../http/node-response.ts';
 import { refusal } from './refusal.ts';
 import { rpcCodes } from './rpc.ts';
@@ -35,6 +41,9 @@ async function answer(
   const { body, status } = response;
   if (signal.aborted) return void body?.cancel().catch(() => {});
   outgoing.writeHead(status, headersFor(response, incoming));
+  // The first message of a stream may be long in coming, and its client waits for the headers.
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') === true)
+    outgoing.flushHeaders?.();
   if (body === null) outgoing.end();
   else await pipe(body, outgoing);
 }
@@ -71,22 +80,6 @@ function toRequest(incoming: NodeRequest, signal: AbortSignal): Request | Respon
   } catch {
     return badRequest();
   }
-}
-
-/**
- * A header that repeats an argument, sent twice. Joined, the two could equal the argument although
- * a gateway has judged only the first.
- */
-function repeatedParam({ rawHeaders }: NodeRequest): string | undefined {
-  const seen = new Set<string>();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    const key = name.toLowerCase();
-    if (!key.startsWith('mcp-param-')) continue;
-    if (seen.has(key)) return name;
-    seen.add(key);
-  }
-  return undefined;
 }
 
 /** The host as HTTP/2 names it. */

@@ -2,6 +2,8 @@
  * A session's tools over MCP. Each live session has one handler, made at its first use and closed
  * with the session.
  */
+import { rawHeadersOf } from '../../http/direct-body.ts';
+import { repeatedParam } from '../../http/node-request.ts';
 import { isMisuseError, type JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { createMcpHandler, type McpHandler } from '../../mcp/index.ts';
@@ -35,6 +37,9 @@ export function mcpRoute({
   };
   return {
     async mcp({ request, bounds, document }) {
+      const twice = repeatedParam({ rawHeaders: rawHeadersOf(request) });
+      if (twice !== undefined)
+        throw relayError(400, 'invalid_request', `The header ${twice} is sent twice.`);
       const text = request.method === 'POST' ? await readText(request, bounds.maxBytes) : undefined;
       if (text !== undefined) checkText(text, bounds);
       const { messages, calls } = countOf(text);

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   defineTool,
@@ -11,6 +13,7 @@ import {
   type McpEventStore,
   type McpHandlerOptions,
   type McpSource,
+  toNodeListener,
 } from '../../../src/mcp/index.ts';
 import { loadSdk } from '../../../src/mcp/server/sdk.ts';
 import {
@@ -382,6 +385,22 @@ describe('MCP sessions', () => {
     );
     expect(await initialize(handler)).toMatch(/^[\w-]{32}$/);
   });
+});
+
+test('a stream begins at once: its client has the headers before there is any message', async () => {
+  const stream = new Response(new ReadableStream(), {
+    headers: { 'Content-Type': 'text/event-stream' },
+  });
+  const server = createServer(toNodeListener({ fetch: async () => stream }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.defer(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}/mcp`);
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  await response.body?.cancel();
 });
 
 describe('a stream that was cut', () => {

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -285,4 +286,31 @@ describe('closing a served relay', () => {
     ]);
     await expect(fetch(relay.url)).rejects.toThrow();
   });
+});
+
+test('a header that repeats an argument of an MCP call is refused where it is sent twice', async () => {
+  const relay = await serve();
+  const { code, agentToken } = await registered(relay);
+  const send = (...params: string[]): Promise<[number | undefined, unknown]> =>
+    new Promise((resolve, reject) => {
+      const headers = ['Host', '127.0.0.1', 'Authorization', `Bearer ${agentToken}`];
+      headers.push('Content-Type', 'application/json', 'Transfer-Encoding', 'chunked');
+      for (const value of params) headers.push('Mcp-Param-Region', value);
+      const outgoing = request(`${relay.url}/api/sessions/${code}/mcp`, {
+        method: 'POST',
+        headers,
+      });
+      outgoing.on('error', reject);
+      outgoing.on('response', (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('end', () => {
+          const body = JSON.parse(String(Buffer.concat(chunks))) as { message?: string };
+          resolve([incoming.statusCode, body.message]);
+        });
+      });
+      outgoing.end('{}');
+    });
+  expect(await send('eu', 'us')).toEqual([400, 'The header Mcp-Param-Region is sent twice.']);
+  expect((await send('eu'))[1]).toBeUndefined();
 });
