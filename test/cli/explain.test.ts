@@ -1,5 +1,13 @@
-import { describe, expect, test } from 'vitest';
-import { cli, gated } from './cli-run.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { cli, gated, tools } from './cli-run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'host-tools-explain-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const tried = join(folder, 'tried.yaml');
+writeFileSync(tried, 'rules: [{ id: trial, effect: deny, tools: greet, shadow: true }]\n');
 
 describe('explain', () => {
   test('names the rule that denies, with exit code 0: the question was answered', async () => {
@@ -90,5 +98,21 @@ describe('explain', () => {
       code: 'policy_denied',
       steps: [{ source: 'registry', ruleId: 'no-main', effect: 'deny' }],
     });
+  });
+
+  test('a shadow rule that matches is a step that says what it would change', async () => {
+    const input = ['--input', '{"name":"Ann"}'];
+    const { stdout } = await cli(['explain', 'greet', ...tools, '--host-tools', tried, ...input]);
+    expect(stdout).toBe(
+      [
+        'greet',
+        '  outcome     would run',
+        '  visible     yes',
+        '  decided by  default',
+        '  steps',
+        '    1. registry, rule trial: shadow deny; if it were enforced, the call would be denied',
+        '',
+      ].join('\n'),
+    );
   });
 });

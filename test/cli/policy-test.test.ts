@@ -261,4 +261,34 @@ describe('policy test', () => {
     expect(controlsIn(stdout)).toEqual([]);
     expect(stdout.split('\n')).toHaveLength(3);
   });
+
+  test('names the shadow rules that would change a decision, which is no difference', async () => {
+    const rules = join(folder, 'tried.yaml');
+    writeFileSync(
+      rules,
+      'rules:\n  - { id: trial, effect: deny, tools: greet, shadow: true }\n' +
+        '  - { id: same, effect: allow, tools: greet, shadow: true }\n',
+    );
+    const file = table(
+      'tests:\n  - { name: free, tool: greet, input: { name: Ann }, expect: allow }\n' +
+        '  - { name: other, tool: open, expect: allow }\n',
+    );
+    const argv = ['policy', 'test', file, ...tools, '--host-tools', rules];
+    const { exit, stdout } = await cli(argv);
+    expect(exit).toBe(0);
+    expect(stdout).toBe(
+      [
+        'ok    free',
+        '      shadow rule trial of registry would make it deny',
+        'ok    other',
+        '2 cases, each as expected.',
+        '',
+      ].join('\n'),
+    );
+    const { cases } = JSON.parse((await cli([...argv, '--json'])).stdout);
+    expect(cases[0].found.shadow).toEqual([
+      { ruleId: 'trial', source: 'registry', wouldBe: 'deny' },
+    ]);
+    expect(cases[1].found).not.toHaveProperty('shadow');
+  });
 });

@@ -95,6 +95,33 @@ describe('profiles diff', () => {
     }
   });
 
+  test('a rule that only one of them enforces is a difference', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'host-tools-diff-'));
+    try {
+      const file = join(folder, 'more.yaml');
+      writeFileSync(
+        file,
+        'profiles:\n  a: { tools: [greet], rules: [{ id: r, effect: ask, tools: greet, shadow: true ' +
+          '}] }\n  b: { tools: [greet], rules: [{ id: r, effect: ask, tools: greet }] }\n',
+      );
+      const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
+      expect(stdout).toBe(
+        [
+          'greet:',
+          '  decision: allow in a, ask in b',
+          '  requiresApproval: false in a, true in b',
+          'Rules only in a:',
+          '  shadow ask greet (r)',
+          'Rules only in b:',
+          '  ask greet (r)',
+          '',
+        ].join('\n'),
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test('the same rule by another name is no difference', async () => {
     const { stdout } = await cli(['profiles', 'diff', 'writer', 'twin', ...more]);
     expect(stdout).toBe('writer and twin are the same.\n');

@@ -179,6 +179,20 @@ describe('handlers from files run through the whole spine', () => {
     ).toBe(true);
   });
 
+  test('a rule of the file with `shadow` is tried and not enforced', async () => {
+    const { at } = folder({
+      'a.yaml': `
+tools: [{ name: echo, description: Says it again., module: ./handlers.mjs }]
+rules: [{ id: trial, effect: deny, shadow: true }]
+`,
+      'handlers.mjs': handlers,
+    });
+    const registry = new HostToolRegistry();
+    await loadHostTools(at('a.yaml'), registry);
+    expect((await sessionOf(registry).call('echo', {})).success).toBe(true);
+    expect(registry.metrics().byRule).toEqual({ trial: { matched: 1, shadow: 1 } });
+  });
+
   test('rules of the file hold for every session, `when` included', async () => {
     const { at } = folder({
       'a.yaml': `
