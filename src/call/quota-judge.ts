@@ -33,7 +33,9 @@ export const quotaJudge: Judge = (call, tally) => {
     tally.deny = makeVerdict('deny', { reason, ruleId, source, message });
     return undefined;
   }
-  const due = spendings.filter(({ spend }) => spend.amount > 0n);
+  // What the call has reserved already, before it waited, would otherwise count twice.
+  const reserved = new Set(call.extra?.reserved?.spends.map(({ key }) => key));
+  const due = spendings.filter(({ spend }) => spend.amount > 0n && !reserved.has(spend.key));
   if (due.length === 0) return undefined;
   const looked = lookAll(call, due);
   return looked instanceof Promise
