@@ -15,16 +15,16 @@ import {
   unreadableReason,
   unreadableText,
 } from './quota-levels.ts';
-import { isAgreed, type Spending, spendingsOf } from './quota-spending.ts';
+import { isAgreed, type Spending, spendingsOf, spendingsWithoutInput } from './quota-spending.ts';
 import type { Judge, Tally } from './tally.ts';
 
 export const quotaJudge: Judge = (call, tally) => {
-  // `explain` without an input: nothing can be compared.
-  if (tally.steps !== undefined && call.parsed === undefined) return undefined;
   const asking = call.binding.quotas?.filter(
     (quota) => quota.over === 'ask' && !isAgreed(call, quota),
   );
-  const spendings = spendingsOf(call, asking ?? []);
+  // `explain` without an input.
+  const isOpen = tally.steps !== undefined && call.input === undefined;
+  const spendings = (isOpen ? spendingsWithoutInput : spendingsOf)(call, asking ?? []);
   if ('unreadable' in spendings) {
     const { id: ruleId, layer: source } = spendings.quota;
     const reason = unreadableReason;
