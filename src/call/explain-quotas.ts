@@ -4,7 +4,7 @@ import type { QuotaLevel } from '../quota/level.ts';
 import type { FoundCall } from '../state/call.ts';
 import { callEnded, lookAll } from './ask-quota-store.ts';
 import { compare, exceededError, unavailableError, unreadableError } from './quota-levels.ts';
-import { emptySpendings, type Spending, spendingsOf } from './quota-spending.ts';
+import { type Spending, spendingsOf, spendingsWithoutInput } from './quota-spending.ts';
 
 export interface ExplainedQuotas {
   readonly levels: readonly QuotaLevel[];
@@ -12,11 +12,11 @@ export interface ExplainedQuotas {
   readonly error: ToolError | undefined;
 }
 
-/** Looks at all quotas of a call. Without a valid input, only at those that need none. */
+/** Looks at all quotas of a call. Without an input, only at those that need none. */
 export async function explainQuotas(call: FoundCall): Promise<ExplainedQuotas> {
   const { quotas = [] } = call.binding;
   const spendings =
-    call.parsed === undefined ? emptySpendings(call, quotas) : spendingsOf(call, quotas);
+    call.input === undefined ? spendingsWithoutInput(call, quotas) : spendingsOf(call, quotas);
   if ('unreadable' in spendings) return { levels: [], error: unreadableError(spendings) };
   if (spendings.length === 0) return { levels: [], error: undefined };
   const looked = await lookAll(call, spendings);

@@ -15,16 +15,16 @@ import {
   unreadableReason,
   unreadableText,
 } from './quota-levels.ts';
-import { isAgreed, type Spending, spendingsOf } from './quota-spending.ts';
+import { isAgreed, type Spending, spendingsOf, spendingsWithoutInput } from './quota-spending.ts';
 import type { Judge, Tally } from './tally.ts';
 
 export const quotaJudge: Judge = (call, tally) => {
-  // `explain` without an input: nothing can be compared.
-  if (tally.steps !== undefined && call.parsed === undefined) return undefined;
   const asking = call.binding.quotas?.filter(
     (quota) => quota.over === 'ask' && !isAgreed(call, quota),
   );
-  const spendings = spendingsOf(call, asking ?? []);
+  // `explain` without an input.
+  const isOpen = tally.steps !== undefined && call.input === undefined;
+  const spendings = (isOpen ? spendingsWithoutInput : spendingsOf)(call, asking ?? []);
   if ('unreadable' in spendings) {
     const { id: ruleId, layer: source } = spendings.quota;
     const reason = unreadableReason;
@@ -33,7 +33,9 @@ export const quotaJudge: Judge = (call, tally) => {
     tally.deny = makeVerdict('deny', { reason, ruleId, source, message });
     return undefined;
   }
-  const due = spendings.filter(({ spend }) => spend.amount > 0n);
+  // What the call has reserved already, before it waited, would otherwise count twice.
+  const reserved = new Set(call.extra?.reserved?.spends.map(({ key }) => key));
+  const due = spendings.filter(({ spend }) => spend.amount > 0n && !reserved.has(spend.key));
   if (due.length === 0) return undefined;
   const looked = lookAll(call, due);
   return looked instanceof Promise

@@ -48,8 +48,11 @@ export function spendingsOf(
   return spendings;
 }
 
-/** Spendings of nothing, to see what is used; none for a quota that needs an input to be found. */
-export function emptySpendings(
+/**
+ * What any call would spend, whatever its input: 0 where that depends on the input, and nothing for
+ * a quota that needs an input to be found.
+ */
+export function spendingsWithoutInput(
   call: FoundCall,
   quotas: readonly CompiledQuota[],
 ): readonly Spending[] {
@@ -57,7 +60,10 @@ export function emptySpendings(
     const subjects = quota.by === 'path' ? unreadable : subjectsOf(call, quota);
     return subjects === unreadable
       ? []
-      : Array.from(subjects, (subject) => ({ quota, spend: spendOf(call, quota, subject, 0n) }));
+      : Array.from(subjects, (subject) => {
+          const amount = quota.sum === undefined && !quota.hasWhen ? one : 0n;
+          return { quota, spend: spendOf(call, quota, subject, amount) };
+        });
   });
 }
 

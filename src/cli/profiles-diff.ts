@@ -37,7 +37,8 @@ interface ProfileDiff {
   readonly onlyInB: readonly string[];
   readonly tools: readonly { readonly name: string; readonly differences: readonly Difference[] }[];
   readonly rules: { readonly onlyInA: readonly RuleRow[]; readonly onlyInB: readonly RuleRow[] };
-  readonly quotas: { readonly onlyInA: readonly Quota[]; readonly onlyInB: readonly Quota[] };
+  /** Absent if neither has a quota that the other one lacks. */
+  readonly quotas?: { readonly onlyInA: readonly Quota[]; readonly onlyInB: readonly Quota[] };
   readonly limits: readonly Difference[];
   readonly default: Difference | null;
 }
@@ -127,6 +128,7 @@ async function compare(a: Side, b: Side, io: CliIo): Promise<ProfileDiff> {
     { default: profileA?.default ?? null },
     { default: profileB?.default ?? null },
   );
+  const quotas = { onlyInA: quotasOnlyIn(a, b), onlyInB: quotasOnlyIn(b, a) };
   return {
     a: a.id,
     b: b.id,
@@ -134,7 +136,7 @@ async function compare(a: Side, b: Side, io: CliIo): Promise<ProfileDiff> {
     onlyInB: b.names.filter((name) => !shared.includes(name)),
     tools,
     rules: { onlyInA: rulesOnlyIn(a, b), onlyInB: rulesOnlyIn(b, a) },
-    quotas: { onlyInA: quotasOnlyIn(a, b), onlyInB: quotasOnlyIn(b, a) },
+    ...(quotas.onlyInA.length + quotas.onlyInB.length === 0 ? {} : { quotas }),
     limits: differ(limitsOf(profileA?.limits), limitsOf(profileB?.limits)),
     default: defaults[0] ?? null,
   };
@@ -227,8 +229,8 @@ function textOf({
   for (const { name, differences } of tools) section(printable(name), differences.map(between));
   section(`Rules only in ${nameA}`, rules.onlyInA.map(ruleLine));
   section(`Rules only in ${nameB}`, rules.onlyInB.map(ruleLine));
-  section(`Quotas only in ${nameA}`, quotas.onlyInA.map(quotaLine));
-  section(`Quotas only in ${nameB}`, quotas.onlyInB.map(quotaLine));
+  section(`Quotas only in ${nameA}`, (quotas?.onlyInA ?? []).map(quotaLine));
+  section(`Quotas only in ${nameB}`, (quotas?.onlyInB ?? []).map(quotaLine));
   section('Limits', limits.map(between));
   if (fallback !== null) lines.push(`If no rule matches, the ${between(fallback)}`);
   return lines.length === 0 ? `${nameA} and ${nameB} are the same.` : lines.join('\n');

@@ -81,6 +81,8 @@ export interface CompiledQuota {
   readonly reason: string;
   /** Whether calls to a tool of this name may count. */
   appliesTo(name: string): boolean;
+  /** Whether it depends on the input which calls count. */
+  readonly hasWhen: boolean;
   /** Whether a call counts, by the `when` part. @throws `overBudget`. */
   counts(judged: Judged): boolean;
 }

@@ -109,6 +109,7 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
     over,
     reason,
     appliesTo,
+    hasWhen: conditions.length > 0,
     counts: (judged) => conditions.every((condition) => holds(condition, 'any', judged)),
   });
 }

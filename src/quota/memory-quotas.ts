@@ -65,11 +65,12 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
 
   /** Looks at some sums, going on where it stopped, and drops those that no longer count. */
   const tidy = (count: number, time: number): void => {
-    for (let index = 0; index < count; index++) {
-      const step = cursor.next();
+    for (let index = Math.min(count, accounts.size); index > 0; index--) {
+      let step = cursor.next();
       if (step.done === true) {
         cursor = accounts.entries();
-        return;
+        step = cursor.next();
+        if (step.done === true) return;
       }
       const [key, account] = step.value;
       if (account.isOver(time, keepSessionMs)) accounts.delete(key);
