@@ -15,6 +15,8 @@ const subpaths = {
   relay: 'src/relay/index.ts',
   'relay/client': 'src/relay-client/index.ts',
   redis: 'src/redis/index.ts',
+  cedar: 'src/cedar/index.ts',
+  opa: 'src/opa/index.ts',
 };
 
 /**

@@ -54,6 +54,9 @@ const sections: Readonly<
     'relay',
     'relay-client',
     'redis',
+    'policy-document',
+    'cedar',
+    'opa',
     'testing',
     'config',
     'cli',
@@ -109,9 +112,11 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   zod: ['schema', 'config', 'cli'],
   'zod-to-json-schema': ['schema'],
   yaml: ['config', 'cli'],
+  '@cedar-policy/cedar-wasm': ['cedar'],
   '@langchain/core': ['surfaces/langchain'],
   '@modelcontextprotocol/client': ['mcp'],
   '@modelcontextprotocol/server': ['mcp'],
+  '@open-policy-agent/opa-wasm': ['opa'],
   ioredis: ['cli'],
   ws: ['relay'],
 };
@@ -123,7 +128,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:assert/strict': ['testing'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
-  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain'],
+  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa'],
   'node:fs': ['config'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
