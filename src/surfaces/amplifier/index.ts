@@ -15,6 +15,7 @@ export { hookEvents } from './hook-events.ts';
 export type { ModuleOptions, ToolModule } from './module.ts';
 export { createModule } from './module.ts';
 export type { ModuleConfig } from './module-config.ts';
+export type { ModuleSource } from './module-source.ts';
 export type { NodeBindingOptions, NodeCoordinator } from './node-binding.ts';
 export { fromNodeBinding } from './node-binding.ts';
 export type { NodeBinding, NodeHookResult, NodeHooks } from './node-binding-port.ts';

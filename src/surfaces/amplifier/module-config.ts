@@ -42,18 +42,18 @@ const table = {
   metadata: object(),
 } satisfies TableOf<ModuleConfig>;
 
+/** The keys of a mount plan's configuration that set options of the session, in all spellings. */
+export const knownKeys: ReadonlySet<string> = new Set([...Object.keys(table), ...aliases.keys()]);
+
 /**
  * Reads a configuration. `createSession` checks the values further.
  * @throws MisuseError that names the key.
  */
 export function readModuleConfig(config: unknown): ModuleConfig {
   if (config === undefined || config === null) return {};
-  const own = readMembers(
-    where,
-    config as Readonly<Record<string, unknown>>,
-    [...Object.keys(table), ...aliases.keys()],
-    { noun: 'key' },
-  );
+  const own = readMembers(where, config as Readonly<Record<string, unknown>>, [...knownKeys], {
+    noun: 'key',
+  });
   const read = new Map<string, unknown>();
   for (const [given, value] of Object.entries(own)) {
     const key = aliases.get(given) ?? given;

@@ -1,24 +1,22 @@
 /**
  * A module for the amplifier runtime: its entry point `mount(coordinator, config)`, made from a
- * registry or a list of definitions.
+ * registry, a list of definitions, or a function of the module's configuration.
  */
 
-import { describe } from '../../errors.ts';
 import {
-  type AnyTool,
   type Coordinator,
-  HostToolRegistry,
-  isMisuseError,
   type Logger,
-  MisuseError,
   type MountOptions,
   mount as mountSession,
+  type ParsedOf,
+  type Schema,
   type SessionOptions,
-  type ToolSession,
 } from '../../index.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { readMembers } from '../../options.ts';
 import { loggedError, logTo, sessionOptionNames } from '../../surface-port.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
+import { type ModuleSource, toolsOf } from './module-source.ts';
 
 /** Options of every session of a module. A mount plan's configuration cannot change them. */
 export type ModuleOptions<S = unknown> = Omit<SessionOptions<S>, 'sessionId'> &
@@ -69,15 +67,53 @@ export interface ToolModule {
  * ```
  */
 export function createModule<S = unknown>(
-  source: HostToolRegistry<S> | readonly AnyTool<S>[],
-  options?: ModuleOptions<S>,
+  source: ModuleSource<S>,
+  options?: ModuleOptions<S> & { readonly config?: undefined },
+): ToolModule;
+/**
+ * Makes a module whose tools depend on its own configuration. `source` is called at each `mount`
+ * with the keys of the mount plan's `config` that the schema `options.config` declares, parsed. The
+ * other keys set the session, as for a list of definitions.
+ *
+ * `mount` rejects with a MisuseError if the configuration does not fit the schema or has a key that
+ * nothing declares. It rejects with what `source` throws.
+ * @throws MisuseError for a `config` that is not a schema of an object, or that declares a key of
+ * {@link ModuleConfig}, and for an unknown option.
+ *
+ * @example
+ * ```ts
+ * import { defineTool } from 'host-tools';
+ * import { createModule } from 'host-tools/amplifier';
+ * import { z } from 'zod';
+ *
+ * const config = z.object({ max_size: z.number().int().positive().default(1_000) });
+ * export const { mount } = createModule(
+ *   ({ max_size }) => [
+ *     defineTool({
+ *       name: 'echo',
+ *       description: `Returns a text of at most ${max_size} characters.`,
+ *       parameters: z.object({ text: z.string().max(max_size) }),
+ *       handler: ({ text }) => text,
+ *     }),
+ *   ],
+ *   { config },
+ * );
+ * ```
+ */
+export function createModule<const C extends Schema, S = unknown>(
+  source: (config: ParsedOf<C>) => MaybePromise<ModuleSource<S>>,
+  options: ModuleOptions<S> & { readonly config: C },
+): ToolModule;
+export function createModule(
+  source: ModuleSource | ((config: never) => unknown),
+  options?: ModuleOptions & { readonly config?: Schema | undefined },
 ): ToolModule {
-  const { onConflict, logger, sessionId, ...fixed } = readMembers(
+  const { onConflict, logger, sessionId, config, ...fixed } = readMembers(
     'createModule',
-    options as ModuleOptions | undefined,
+    options,
     optionNames,
   );
-  const registry = registryOf(source, logger);
+  const tools = toolsOf(source, config, logger);
   const warn = (data: object, message: string): null => {
     logTo(logger, 'warn', data, message);
     return null;
@@ -88,19 +124,20 @@ export function createModule<S = unknown>(
     coordinator: unknown,
     config: ModuleConfig | Readonly<Record<string, unknown>> | null | undefined,
   ): Promise<(() => Promise<void>) | null> => {
-    const read = readModuleConfig(config);
+    const { plan, own } = (await tools.config?.read(config)) ?? { plan: config, own: undefined };
+    const read = readModuleConfig(plan);
     if (!isCoordinator(coordinator))
       return warn(
         {},
         'no tools were mounted: expected a coordinator with mount, unmount and get; wrap the ' +
           'Node binding with fromNodeBinding()',
       );
-    const session = open(registry, {
+    const opened = await tools.open(own, {
       ...filled(fixed, read),
       sessionId: sessionId ?? read.session_id ?? ownSessionId(coordinator),
     });
-    if (session === undefined) return warn({}, 'no tools were mounted: the registry is closed');
-    const close = (): Promise<void> => session.close();
+    if (opened === undefined) return warn({}, 'no tools were mounted: the registry is closed');
+    const { session, close } = opened;
     try {
       const { mounted, failed } = await mountSession(session, coordinator, {
         onConflict: onConflict ?? read.on_conflict,
@@ -120,28 +157,7 @@ export function createModule<S = unknown>(
   return Object.freeze({ mount });
 }
 
-const optionNames = [...sessionOptionNames, 'onConflict', 'logger'];
-
-function registryOf<S>(
-  source: HostToolRegistry<S> | readonly AnyTool<S>[],
-  logger: Logger | undefined,
-): HostToolRegistry<S> {
-  if (Array.isArray(source)) {
-    const registry = new HostToolRegistry<S>({ logger });
-    registry.registerAll(source as readonly AnyTool<S>[]);
-    return registry;
-  }
-  if (
-    typeof source === 'object' &&
-    source !== null &&
-    typeof (source as HostToolRegistry<S>).createSession === 'function'
-  )
-    return source as HostToolRegistry<S>;
-  throw new MisuseError(
-    'invalid_option',
-    `createModule: expected a registry or an array of definitions, got ${describe(source)}.`,
-  );
-}
+const optionNames = [...sessionOptionNames, 'onConflict', 'logger', 'config'];
 
 function filled(
   fixed: Omit<SessionOptions, 'sessionId'>,
@@ -155,19 +171,6 @@ function filled(
     facts: { ...read.facts, ...fixed.facts },
     metadata: { ...read.metadata, ...fixed.metadata },
   };
-}
-
-/** Undefined if the registry is closed. @throws MisuseError for anything else. */
-function open<S>(
-  registry: HostToolRegistry<S>,
-  options: SessionOptions,
-): ToolSession<S> | undefined {
-  try {
-    return registry.createSession(options as SessionOptions<S>);
-  } catch (error) {
-    if (isMisuseError(error) && error.code === 'closed') return undefined;
-    throw error;
-  }
 }
 
 function isCoordinator(value: unknown): value is Coordinator {
