@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MisuseError, type Quota } from '../../src/index.ts';
-import { maxRuleSteps } from '../../src/policy/conditions.ts';
+import { maxRuleSteps } from '../../src/policy/judged.ts';
 import { compileQuotas, quotaKey } from '../../src/policy/quotas.ts';
 
 const good: Quota = { id: 'q', max: 1, per: 'day', by: 'session' };
@@ -166,7 +166,7 @@ test('`when` is read as a deny reads it: either value is enough', () => {
       input: input as never,
       parsed,
       declares: () => true,
-      left: maxRuleSteps,
+      facts: {}, surface: '', attributes: undefined, left: maxRuleSteps,
     });
   expect(counts({ kind: 'gift' }, { kind: 'other' })).toBe(true);
   expect(counts({ kind: ' gift' }, { kind: 'gift' })).toBe(true);
