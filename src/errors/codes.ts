@@ -55,7 +55,7 @@ export const errorCodes = {
     mcp: 'isError',
   },
   policy_denied: {
-    meaning: 'A rule, a policy, a check, a default or a before hook said no.',
+    meaning: 'A rule, a policy, a check, a default or a before hook denied the call.',
     retryable: false,
     status: 'rejected',
     http: 403,
@@ -63,7 +63,8 @@ export const errorCodes = {
   },
   policy_error: {
     meaning:
-      'A policy or a before hook failed, answered nonsense or took too long; the call is refused.',
+      'A policy or a before hook failed, returned an invalid answer or took too long. The ' +
+      'call was refused.',
     retryable: false,
     status: 'rejected',
     http: 403,
@@ -77,7 +78,7 @@ export const errorCodes = {
     mcp: 'isError',
   },
   approval_denied: {
-    meaning: 'A person, or the lack of one, refused the call.',
+    meaning: 'A person rejected the call, or it could not be approved.',
     retryable: false,
     status: 'rejected',
     http: 403,
@@ -112,9 +113,7 @@ export const errorCodes = {
     mcp: 'isError',
   },
   invalid_output: {
-    meaning:
-      'The handler returned what JSON cannot hold, what its output schema refuses, or too ' +
-      'much of it.',
+    meaning: 'The output is not JSON, does not match the output schema, or is too large.',
     retryable: false,
     status: 'failed',
     http: 500,
@@ -156,7 +155,7 @@ export const errorCodes = {
     mcp: 'isError',
   },
   sandbox_unavailable: {
-    meaning: 'The isolation that the tool demands cannot be had here.',
+    meaning: 'The isolation that the tool requires is not available.',
     retryable: false,
     status: 'rejected',
     http: 503,

@@ -172,7 +172,7 @@ function createEdges(most: number): Edges {
   const parents = new Int32Array(most);
   const units = new Uint16Array(most);
   const roots = new Int32Array(256).fill(-1);
-  // A random seed keeps anybody from choosing secrets that collide.
+  // A random seed keeps anyone from choosing secrets that collide.
   const seed = (Math.random() * 0x1_0000_0000) | 1;
   const slotOf = (node: number, unit: number): number => {
     const mixed = Math.imul(Math.imul(node + 1, 0x9e3779b1) ^ (unit + seed), 0x85ebca6b ^ seed);

@@ -249,7 +249,7 @@ function readStandard(result: StandardResult): Validated {
       `Expected the schema to answer { value } or { issues }, got ${describe(result)}.`,
     );
     return {
-      issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }],
+      issues: [{ path: '', message: 'validation returned an invalid answer; correct the schema' }],
       fault: { thrown },
     };
   }

@@ -201,7 +201,7 @@ function followPointer(
     if (isJsonObject(value)) resource = references.owner.get(value) ?? resource;
   }
   if (typeof value !== 'boolean' && !isJsonObject(value))
-    throw schemaError(pointer, 'the reference leads to something that is no schema');
+    throw schemaError(pointer, 'the reference leads to something that is not a schema');
   // A schema can be in a place that no keyword names. Its own $id and anchors count from here on.
   return { schema: value, resource: indexSchema(value, resource, references, path) };
 }

@@ -17,7 +17,7 @@ export const reasons: readonly {
     reason: 'fact_unmet',
     meaning:
       'A fact that the tool requires does not hold. `details.fact` names it, and ' +
-      '`details.unlockedBy` names the tool that can bring it about.',
+      '`details.unlockedBy` names the tool that can establish it.',
   },
   {
     code: 'tool_not_available',

@@ -9,8 +9,8 @@ import { root } from '../docs/pages.ts';
 
 const page = readFileSync(join(root, 'docs/relay-protocol.md'), 'utf8');
 const whoMay: Readonly<Record<Access, RegExp>> = {
-  anyone: /^anybody/,
-  creator: /^anybody/,
+  anyone: /^anyone/,
+  creator: /^anyone/,
   host: /^host$/,
   application: /^application$/,
   agent: /^agent$/,

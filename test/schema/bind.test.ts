@@ -237,7 +237,9 @@ describe('a schema whose code misbehaves', () => {
     async (answer) => {
       for (const validate of [() => answer, async () => answer])
         expect(await bind(standard(validate)).validate({})).toEqual({
-          issues: [{ path: '', message: 'validation answered nonsense; correct the schema' }],
+          issues: [
+            { path: '', message: 'validation returned an invalid answer; correct the schema' },
+          ],
           fault: {
             thrown: expect.objectContaining({
               message: expect.stringMatching(

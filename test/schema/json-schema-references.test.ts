@@ -110,8 +110,8 @@ describe('a reference leads', () => {
       ['#/allOf/-', nowhere],
       ['#/text/0', nowhere],
       ['#/toString', nowhere],
-      ['#/text', 'the reference leads to something that is no schema'],
-      ['#/list', 'the reference leads to something that is no schema'],
+      ['#/text', 'the reference leads to something that is not a schema'],
+      ['#/list', 'the reference leads to something that is not a schema'],
       ['#/%', 'the reference is not well encoded'],
       ['http://[', 'is not a URI reference'],
     ];
