@@ -51,7 +51,7 @@ const mostUpdates = 100;
  * Milliseconds from the start of a read within which its entries count as new. A read that takes
  * longer has waited for an unavailable store, and the caller may have given up in the meantime.
  */
-const momentMs = 500;
+export const momentMs = 500;
 /** More than one try, since other connections may store their place at the same time. */
 const mostTries = 3;
 

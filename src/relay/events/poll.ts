@@ -5,7 +5,7 @@
 import pTimeout from 'p-timeout';
 import type { Wake } from '../ports/documents.ts';
 import { bufferBytes } from './backpressure.ts';
-import type { LogReader } from './log-reader.ts';
+import { type LogReader, momentMs } from './log-reader.ts';
 import type { StreamEvent, StreamRequest } from './ports.ts';
 import {
   type ConnectionParts,
@@ -52,7 +52,7 @@ export async function pollEvents(
     beat = setInterval(() => renewLease(poll), leaseMs / 3);
     const livesMs = Math.max(0, request.expiresAt - now());
     if (livesMs <= waitMs) expiry = setTimeout(() => end(poll, 'session_expired'), livesMs);
-    return await waitForEvents(poll, poll.source.reader, waitMs);
+    return await waitForEvents(poll, poll.source.reader, waitMs, now);
   } finally {
     exit();
     unwatch?.();
@@ -66,6 +66,7 @@ async function waitForEvents(
   poll: Poll,
   reader: LogReader,
   waitMs: number,
+  now: () => number,
 ): Promise<readonly StreamEvent[]> {
   const until = performance.now() + waitMs;
   for (;;) {
@@ -73,11 +74,13 @@ async function waitForEvents(
       poll.wake = resolve;
     });
     const events = await readEvents(poll, reader);
-    const left = until - performance.now();
+    const readAt = performance.now();
+    const left = until - readAt;
     if (events.length > 0 || isOver(poll) || left <= 0) {
       await reader.remember(events.at(-1)?.id).catch(() => {});
       if (poll.over === undefined) await renewLease(poll);
-      return poll.over === undefined ? events : [...events, goodbye(poll.over)];
+      const given = withoutLateCalls(events, readAt, now);
+      return poll.over === undefined ? given : [...given, goodbye(poll.over)];
     }
     await pTimeout(woken, { milliseconds: left, fallback: () => {} });
   }
@@ -93,6 +96,22 @@ async function readEvents(poll: Poll, reader: LogReader): Promise<StreamEvent[]>
     if (bytes >= bufferBytes || isOver(poll)) break;
   }
   return events;
+}
+
+/**
+ * Removes calls whose deadline has passed while the store was slow after they were read. If a
+ * caller still waits, it asks again.
+ */
+function withoutLateCalls(
+  events: readonly StreamEvent[],
+  readAt: number,
+  now: () => number,
+): readonly StreamEvent[] {
+  if (performance.now() - readAt <= momentMs) return events;
+  const time = now();
+  return events.filter(
+    ({ event, data }) => event !== 'tool-request' || Number(data.deadline) > time,
+  );
 }
 
 function onWake(poll: Poll, wake: Wake | undefined): void {

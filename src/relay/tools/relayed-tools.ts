@@ -105,7 +105,9 @@ export function createRelayedTools({
           put(definition, pluginType);
         } catch (error) {
           if (error instanceof MisuseError && error.code === 'closed') return;
-          // For example, a tool of the host has taken the name in the meantime.
+          // For example, a tool of the host has taken the name in the meantime. The former
+          // definition must not stay callable.
+          shown.get(definition.name)?.registration.unregister();
           shown.delete(definition.name);
           logger.warn(
             { tool: definition.name, error: error instanceof Error ? error.message : typeof error },

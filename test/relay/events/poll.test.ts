@@ -143,6 +143,22 @@ describe('a poll', () => {
     expect(await poll(one, session, { after: again?.id as number, client: 'c' }, 0)).toEqual([]);
   });
 
+  test.each([
+    [1_000, ['log']],
+    [60_000, ['late', 'log']],
+  ])('that a slow store holds up brings no call after its deadline (%i ms)', async (ms, given) => {
+    const session = await now.world.session();
+    const one = nodeOf(now);
+    await call(now, session, 'late', { deadline: Date.now() + ms });
+    await append(now, session, { kind: 'cancel', id: 'log', reason: 'timeout' }, 'application');
+    // The first write is the claim of the call, the second one stores how far the side has read.
+    const wait = () => new Promise((resolve) => setTimeout(resolve, 2_000));
+    now.ports.holdUp('set', () => now.ports.holdUp('set', wait));
+    const events = poll(one, session, { after: 0, client: 'c' });
+    await pass(3_000);
+    expect(ids(await events)).toEqual(given);
+  });
+
   test('leaves what is more than 1 MB to the next one', async () => {
     const session = await now.world.session();
     const one = nodeOf(now);

@@ -21,9 +21,9 @@ const document = (definitions: readonly RelayedDefinition[]): ToolsDocument => (
   registeredAt: 0,
   updatedAt: 0,
 });
-const toolsOf = () => {
+const toolsOf = (warn: () => void = () => expect.unreachable()) => {
   const session = new HostToolRegistry().createSession({ sessionId: 'ABCDEFGH' });
-  const logger = { info: () => {}, warn: () => expect.unreachable(), error: () => {} };
+  const logger = { info: () => {}, warn, error: () => {} };
   return {
     session,
     tools: createRelayedTools({
@@ -69,6 +69,18 @@ test('what is registered again is replaced in its place, what is missing goes', 
     ['c', 'Does c.'],
   ]);
   expect([tools.has('a'), tools.has('b')]).toEqual([true, false]);
+});
+
+test('what is replaced by a definition that this node cannot show is gone, and can come back', async () => {
+  let warnings = 0;
+  const { session, tools } = toolsOf(() => warnings++);
+  await tools.show(document([relayed('a'), relayed('b')]));
+  // As a node of another version may have accepted it.
+  await tools.show(document([relayed('a', { parameters: { type: 'newer' } }), relayed('b')]));
+  const names = async () => (await session.effectiveTools()).tools.map(({ name }) => name);
+  expect([await names(), tools.has('a'), warnings]).toEqual([['b'], false, 1]);
+  await tools.show(document([relayed('a'), relayed('b')]));
+  expect([await names(), tools.has('a'), warnings]).toEqual([['b', 'a'], true, 1]);
 });
 
 test('a session that closes meanwhile gets no more of them, and nobody is warned', async () => {
