@@ -31,7 +31,10 @@ export interface Explanation {
    * or if a person would be asked.
    */
   readonly code?: ErrorCode;
-  /** What each stage and gate said, in order. */
+  /**
+   * What each stage and gate said, in order. A shadow rule that matches has a step with
+   * `shadow: true` and `wouldBe`: what the gates would decide if it were enforced.
+   */
   readonly steps: readonly JsonObject[];
 }
 
