@@ -23,6 +23,7 @@ const everyEvent = [
   'tool:event',
   'tool:late',
   'policy:check',
+  'policy:shadow',
   'policy:violation',
   'approval:required',
   'approval:granted',

@@ -35,7 +35,10 @@ export interface Explanation {
   readonly code?: ErrorCode;
   /** What is used of the quotas that apply to the call; absent if none does. */
   readonly quotas?: readonly QuotaLevel[];
-  /** What each stage and gate said, in order. */
+  /**
+   * What each stage and gate said, in order. A shadow rule that matches has a step with
+   * `shadow: true` and `wouldBe`: what the gates would decide if it were enforced.
+   */
   readonly steps: readonly JsonObject[];
 }
 

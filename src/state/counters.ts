@@ -196,13 +196,15 @@ function addReason(
  * several rules may share an id: each id counts once.
  */
 export function countMatched(counts: readonly RuleCount[]): void {
-  for (const count of counts) {
+  // Loops by index, which are cheaper for the one or two rules that usually match.
+  for (let index = 0; index < counts.length; index++) {
+    const count = counts[index] as RuleCount;
     if (count.counted) continue;
     count.counted = true;
     count.matched++;
     if (count.up !== undefined) count.up.matched++;
   }
-  for (const count of counts) count.counted = false;
+  for (let index = 0; index < counts.length; index++) (counts[index] as RuleCount).counted = false;
 }
 
 /** Counts a shadow rule that would have decided differently about a call. */
