@@ -1,7 +1,7 @@
 /** Asks the host's quota store: in bounded time, without trusting its answer. */
 import { describe, MisuseError } from '../errors.ts';
 import { ignoreRejection, isThenable } from '../maybe-promise.ts';
-import type { QuotaAnswer, QuotaUse } from '../quota/store.ts';
+import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../quota/store.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { Spending } from './quota-spending.ts';
 import { reportFault } from './report-fault.ts';
@@ -29,33 +29,40 @@ export function reserveAll(
   call: FoundCall,
   spendings: readonly Spending[],
 ): Reservation | Promise<Reservation> {
-  const { quotaStore } = call.session.registry;
-  const spends = Object.freeze(spendings.map(({ spend }) => spend));
-  const read = (answer: unknown): QuotaAnswer | undefined => readAnswer(answer, spendings);
-  return ask(
-    call,
-    () => quotaStore.reserve(spends),
-    read,
-    '{ reservation }, or { refused } with the use of each amount',
-    (answer) => {
-      const late = read(answer);
-      if (late !== undefined && 'reservation' in late) giveBackTo(call, late.reservation);
-    },
-  );
+  return ask(call, spendings, reserving);
 }
 
 /** How the amounts and what is spent already compare. Changes nothing. */
 export function lookAll(call: FoundCall, spendings: readonly Spending[]): Looked | Promise<Looked> {
-  const { quotaStore } = call.session.registry;
-  const spends = Object.freeze(spendings.map(({ spend }) => spend));
-  return ask(
-    call,
-    () => quotaStore.look(spends),
-    (answer) => readUses(answer, spendings),
-    'the use of each amount',
-    () => {},
-  );
+  return ask(call, spendings, looking);
 }
+
+/** One of the two questions to a store. */
+interface Question<T> {
+  run(store: QuotaStore, spends: readonly QuotaSpend[]): unknown;
+  /** The answer if it is well formed, else undefined. */
+  read(answer: unknown, spendings: readonly Spending[]): T | undefined;
+  /** Completes the sentence "Expected the quota store to answer …". */
+  readonly expected: string;
+  /** Undoes an answer that comes too late. */
+  undo(call: FoundCall, answer: T): void;
+}
+
+const reserving: Question<QuotaAnswer> = {
+  run: (store, spends) => store.reserve(spends),
+  read: readAnswer,
+  expected: '{ reservation }, or { refused } with the use of each amount',
+  undo(call, answer) {
+    if ('reservation' in answer) giveBackTo(call, answer.reservation);
+  },
+};
+
+const looking: Question<readonly QuotaUse[]> = {
+  run: (store, spends) => store.look(spends),
+  read: readUses,
+  expected: 'the use of each amount',
+  undo() {},
+};
 
 /** Gives back what the call has reserved, if its handler has not started. */
 export function giveBackQuota(call: FoundCall): void {
@@ -83,53 +90,56 @@ function giveBackTo(call: FoundCall, reservation: object): void {
   }
 }
 
-/**
- * @param read The answer if it is well formed, else undefined.
- * @param missed Gets an answer that came too late.
- */
+type Answer<T> = T | NoAnswer | typeof callEnded;
+
 function ask<T extends object>(
   call: FoundCall,
-  run: () => unknown,
-  read: (answer: unknown) => T | undefined,
-  expected: string,
-  missed: (answer: unknown) => void,
-): T | NoAnswer | typeof callEnded | Promise<T | NoAnswer | typeof callEnded> {
-  const settle = (answer: unknown): T | NoAnswer | typeof callEnded => {
-    if (call.ended) {
-      missed(answer);
-      return callEnded;
-    }
-    return read(answer) ?? nonsense(call, expected, answer);
-  };
+  spendings: readonly Spending[],
+  question: Question<T>,
+): Answer<T> | Promise<Answer<T>> {
+  const spends = Object.freeze(spendings.map(({ spend }) => spend));
   try {
-    const answer = run();
-    if (!isThenable(answer)) return settle(answer);
+    const answer = question.run(call.session.registry.quotaStore, spends);
+    if (!isThenable(answer)) return settle(call, spendings, question, answer);
     call.waited = true;
-    return inTime(call, answer, settle, missed);
+    return inTime(call, spendings, question, answer);
   } catch (error) {
     return failed(call, error);
   }
 }
 
-async function inTime<T>(
+function settle<T extends object>(
   call: FoundCall,
+  spendings: readonly Spending[],
+  question: Question<T>,
+  answer: unknown,
+): Answer<T> {
+  const read = question.read(answer, spendings);
+  if (!call.ended) return read ?? nonsense(call, question.expected, answer);
+  if (read !== undefined) question.undo(call, read);
+  return callEnded;
+}
+
+async function inTime<T extends object>(
+  call: FoundCall,
+  spendings: readonly Spending[],
+  question: Question<T>,
   answer: PromiseLike<unknown>,
-  settle: (answer: unknown) => T,
-  missed: (answer: unknown) => void,
-): Promise<T | NoAnswer | typeof callEnded> {
+): Promise<Answer<T>> {
   const { policyTimeoutMs } = call.session.registry;
   let came: { readonly answer: unknown } | undefined;
   let isOver = false;
   const asked = Promise.resolve(answer).then((settled) => {
     came = { answer: settled };
-    if (isOver) missed(settled);
+    const late = isOver ? question.read(settled, spendings) : undefined;
+    if (late !== undefined) question.undo(call, late);
     return came;
   });
   try {
     const settled = await answerInTime(call, asked, policyTimeoutMs);
-    if (settled !== tooLate) return settle(settled.answer);
-    // The answer and the end may have come in the same turn.
-    if (came !== undefined) return settle(came.answer);
+    // The answer and the end of the call may have come in the same turn.
+    const got = settled === tooLate ? came : settled;
+    if (got !== undefined) return settle(call, spendings, question, got.answer);
     isOver = true;
     if (call.ended) return callEnded;
     return failed(

@@ -31,10 +31,12 @@ export function spendingsOf(
   const spendings: Spending[] = [];
   let judged: Judged | undefined;
   for (const quota of quotas) {
-    judged ??= judgedOf(call);
-    const counts = matches(quota, judged);
-    if (counts === unreadable) return { quota, unreadable: 'when' };
-    if (!counts) continue;
+    if (quota.hasWhen) {
+      judged ??= judgedOf(call);
+      const counts = matches(quota, judged);
+      if (counts === unreadable) return { quota, unreadable: 'when' };
+      if (!counts) continue;
+    }
     const { canonical, parsed } = call;
     const amount = quota.sum === undefined ? one : sumAt(quota.sum, canonical, parsed);
     if (amount === unreadable) return { quota, unreadable: 'sum' };

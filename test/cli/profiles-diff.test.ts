@@ -73,6 +73,39 @@ describe('profiles diff', () => {
     },
   );
 
+  test('quotas that only one of them has, those of its parents too', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'host-tools-diff-'));
+    try {
+      const file = join(folder, 'more.yaml');
+      writeFileSync(
+        file,
+        'profiles:\n  base: { tools: [greet], quotas: [{ id: all, max: 9, per: day, by: session }] }\n' +
+          '  a: { extends: base, quotas: [{ id: few, max: 1, per: hour, by: session }] }\n' +
+          '  b: { tools: [greet] }\n',
+      );
+      const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
+      expect(stdout).toBe(
+        'Quotas only in a:\n  all: {"max":9,"per":"day","by":"session"}\n' +
+          '  few: {"max":1,"per":"hour","by":"session"}\n',
+      );
+      const json = await cli([
+        'profiles',
+        'diff',
+        'a',
+        'base',
+        ...gated,
+        '--host-tools',
+        file,
+        '--json',
+      ]);
+      expect(JSON.parse(json.stdout)).toMatchObject({
+        quotas: { onlyInA: [{ id: 'few', max: 1 }], onlyInB: [] },
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test('a rule that touches no effective tool is shown as it was written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'host-tools-diff-'));
     try {

@@ -1,14 +1,15 @@
 /**
- * Store, bus and approvals on a cluster of three: the same contracts, since what belongs together
+ * Store, bus, approvals and quotas on a cluster of three: the same contracts, since what belongs together
  * lies together.
  */
 import type { Cluster } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { redisApprovals, redisBus, redisStore } from '../../src/redis/index.ts';
+import { redisApprovals, redisBus, redisQuotas, redisStore } from '../../src/redis/index.ts';
 import type { RelayBus } from '../../src/relay/ports/bus.ts';
 import {
   approvalStoreConformance,
   busConformance,
+  quotaStoreConformance,
   storeConformance,
 } from '../../src/testing/index.ts';
 import { type RedisCluster, startCluster } from './redis-cluster.ts';
@@ -45,6 +46,11 @@ describe.skipIf(!redisAvailable)(`a cluster of Redis${whyNot}`, () => {
   });
   describe('keeps the contract of approvals', () => {
     for (const rule of approvalStoreConformance(() => redisApprovals(options())))
+      test(rule.name, rule.run);
+  });
+
+  describe('keeps the contract of quotas', () => {
+    for (const rule of quotaStoreConformance(() => redisQuotas(options())))
       test(rule.name, rule.run);
   });
 

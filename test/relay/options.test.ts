@@ -1,6 +1,6 @@
 /** Options of a relay: what is refused, by name, and what is made of the rest. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { HostToolRegistry, isMisuseError } from '../../src/index.ts';
+import { HostToolRegistry, isMisuseError, memoryQuotas } from '../../src/index.ts';
 import { redisApprovals, redisBus, redisStore } from '../../src/redis/index.ts';
 import { createRelay, serveRelay } from '../../src/relay/index.ts';
 import { memoryStore } from '../../src/relay/memory/store.ts';
@@ -42,6 +42,8 @@ describe('an option that is none', () => {
     ['bus', { publish: () => {} }],
     ['session.registry', { registry: {} }],
     ['session.rules', { registry: new HostToolRegistry(), rules: [] }],
+    ['session.quotas', { registry: new HostToolRegistry(), quotas: [] }],
+    ['session.quotaStore', { registry: new HostToolRegistry(), quotaStore: memoryQuotas() }],
   ])('%s: %j', (named, value) => {
     const [option = ''] = named.split('.');
     const read = () => readRelayOptions({ [option]: value } as never);

@@ -35,6 +35,7 @@ const entries = [
   'test/cli/worlds/tools.ts',
   'test/mcp/server/child.ts',
   'test/mcp/server/silent-child.ts',
+  'test/redis/quota-spender.ts',
   'test/redis/relay-application.ts',
   'test/redis/relay-node.ts',
   'test/relay-client/come-and-go.ts',

@@ -38,6 +38,8 @@ function take(call: FoundCall, due: readonly Spending[], answer: Reservation): O
   if ('reservation' in answer) {
     const { reservation } = answer;
     call.more.reserved = { reservation, spends: due.map(({ spend }) => spend) };
+    // It may have ended in the turn in which the answer came.
+    if (call.ended) giveBackQuota(call);
     return undefined;
   }
   const over = compare(due, answer.refused).filter((one) => one.over);

@@ -642,6 +642,27 @@ describe('a store that answers later', () => {
     expect([w.runs.length, w.backs.length]).toEqual([0, 1]);
   });
 
+  test('in whatever turn a call ends, what it had reserved is given back, once', async () => {
+    const seen = new Set<string>();
+    for (let turn = 0; turn < 40; turn++) {
+      const w = slow();
+      const controller = new AbortController();
+      const call = w.pay({}, { signal: controller.signal });
+      await turns();
+      w.open();
+      await turns(turn);
+      controller.abort();
+      const reason = reasonOf(await call);
+      seen.add(String(reason));
+      await turns(60);
+      // Its handler runs in the turn in which it starts.
+      expect([turn, w.runs.length + w.backs.length]).toEqual([turn, 1]);
+      expect(reason).toBe(w.runs.length === 1 ? 'paid' : 'cancelled');
+      await w.settle();
+    }
+    expect(seen).toEqual(new Set(['cancelled', 'paid']));
+  });
+
   test('an answer after `policyTimeoutMs` is given back, and the call refused', async () => {
     const w = slow({ registry: { policyTimeoutMs: 100 } });
     const call = w.pay();

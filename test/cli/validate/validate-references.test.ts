@@ -28,6 +28,30 @@ const tools = `tools:
   - { name: push, description: Pushes a branch., tags: [net], parameters: { type: object, properties: {} }, module: ./handlers.mjs, function: run }
 `;
 
+describe('quotas that match no tool of the file are a warning', () => {
+  const quota = 'id: spent, max: 1, per: day, by: session';
+  test.each([
+    [
+      'a typing error',
+      `quotas:\n  - { ${quota}, tools: [push, psh] }`,
+      'quota_matches: quotas[0], line 4 `spent`: `psh` matches no tool of the file; did you mean ' +
+        '`push`?',
+    ],
+    [
+      'a quota of a profile',
+      `profiles:\n  ci: { tools: [push], quotas: [{ ${quota}, tools: "git_*" }] }`,
+      'quota_matches: profile `ci`, quotas[0] `spent`: `git_*` matches no tool of the file.',
+    ],
+  ])('%s', async (_, more, said) => {
+    expect(await warningsOf('quotas.yaml', `${tools}${more}\n`)).toEqual([said]);
+  });
+
+  test('one for all tools, or for those that are there, is not', async () => {
+    const more = `quotas: [{ ${quota} }, { ${quota.replace('spent', 'other')}, tools: "pu*" }]`;
+    expect(await warningsOf('quotas.yaml', `${tools}${more}\n`)).toEqual([]);
+  });
+});
+
 describe('rules that match no tool of the file are a warning', () => {
   test.each([
     [
