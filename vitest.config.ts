@@ -13,6 +13,7 @@ const outside = [
   'test/config/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/mcp/{client,server}/**/*.test.ts',
+  'test/opa/server.test.ts',
   'test/redis/{client,ledger,two-nodes,redis-*}.test.ts',
   'test/relay/{attacks,gates}.test.ts',
   'test/relay/http/{mcp-sessions,poll}.test.ts',
