@@ -31,13 +31,18 @@ export async function readTextFile(path: string, io: CliIo, maxBytes: number): P
 
 /**
  * Checks that there is a readable file, without opening it, because a pipe would wait.
+ * @param orFolder Whether a directory will do as well.
  * @throws Error with a message for people
  */
-export async function requireFile(path: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<void> {
+export async function requireFile(
+  path: string,
+  { cwd }: Pick<CliIo, 'cwd'>,
+  orFolder = false,
+): Promise<void> {
   try {
     const place = resolve(cwd, path);
     await access(place, constants.R_OK);
-    if ((await stat(place)).isDirectory())
+    if (!orFolder && (await stat(place)).isDirectory())
       throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
   } catch (error) {
     throw new Error(fileFault(error));

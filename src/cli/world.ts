@@ -144,7 +144,7 @@ async function loadSources(
           `with \`${optionOf[looks]} ${name}\`.`,
       );
     if (kind === 'file' || isPath(name))
-      await requireFile(name, io).catch((error: unknown) => {
+      await requireFile(name, io, kind === 'module').catch((error: unknown) => {
         throw failure(`Cannot read \`${name}\`: ${messageOf(error)}.`);
       });
     try {

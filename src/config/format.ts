@@ -4,7 +4,11 @@
  */
 import { z } from 'zod';
 import { longestTimerMs } from '../options.ts';
+
+import { listedTool, mappedTool } from './profile-tool-format.ts';
+
 import { quotaEntry } from './quota-format.ts';
+
 import { ruleEntry } from './rule-format.ts';
 import {
   annotations,
@@ -20,7 +24,6 @@ import {
   strict,
   text,
   texts,
-  values,
 } from './value-formats.ts';
 
 const approval = oneOf(
@@ -163,31 +166,6 @@ export const toolEntry = strict({
   allOf: spellings.map((both) => ({ not: { required: [...both] } })),
 });
 
-const profileTool = strict({
-  name: text.describe("The tool's registered name."),
-  optional: z
-    .boolean()
-    .optional()
-    .describe(
-      'Whether the tool may be missing from the registry. Without this, a missing tool is an ' +
-        'error. Default: false.',
-    ),
-  knobs: values
-    .optional()
-    .describe("Settings for the tool. They override a parent's settings key by key."),
-  requiresApproval: z
-    .literal(true)
-    .optional()
-    .describe(
-      'Whether a reviewer must approve each call. A profile can add this requirement but not ' +
-        'remove it.',
-    ),
-  timeoutMs: milliseconds.optional().describe('The time limit of the handler, in milliseconds.'),
-  maxOutputChars: count
-    .optional()
-    .describe('Maximum length of the output that the model sees, in characters.'),
-});
-
 /** One entry of `profiles`; its key is its id. */
 export const profileEntry = strict({
   extends: oneOf([text, texts.min(1)], 'the id of a profile or a list of ids')
@@ -201,15 +179,15 @@ export const profileEntry = strict({
     ),
   tools: oneOf(
     [
-      z.array(oneOf([text, profileTool], 'a name or { name, knobs?, … }')),
-      z.record(z.string(), values.nullable()),
+      z.array(oneOf([text, listedTool], 'a name or { name, knobs?, … }')),
+      z.record(z.string(), mappedTool.nullable()),
     ],
     'a list of tools or a map of names to knobs',
   )
     .optional()
     .describe(
-      'A list of names or { name, … }, or a map of names to knobs. Optional only together ' +
-        'with extends.',
+      'A list of names or { name, … }, or a map of names to knobs or { knobs, … }. Optional only ' +
+        'together with extends.',
     ),
   rules: z
     .array(ruleEntry)

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isMisuseError } from '../index.ts';
 import { internalsOf } from '../surface-port.ts';
-import { ModuleFault } from './resolve-module.ts';
+import { ModuleFault } from './module-fault.ts';
 import { placesOf, placeText } from './thrown-place.ts';
 
 /** The version that each module had when it was first imported for a registry, by path. */

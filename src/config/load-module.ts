@@ -14,9 +14,10 @@ import {
 import { oneLine } from './issues.ts';
 import { checkRegistry } from './load-host-tools.ts';
 import { loadedFiles, tellFault } from './loaded-files.ts';
+import { ModuleFault } from './module-fault.ts';
 import { recordRegistry } from './recording-registry.ts';
 import type { LoadFailure, LoadReport } from './report.ts';
-import { ModuleFault, resolveModule } from './resolve-module.ts';
+import { resolveModule } from './resolve-module.ts';
 
 type SetUp = (registry: HostToolRegistry<never>) => unknown;
 
@@ -31,7 +32,7 @@ const expected =
  * each named export that is a definition is loaded, sorted by the code units of the names. A
  * definition that cannot be registered is in `failed`, and the others load.
  * @param specifier A path, relative to the working folder, a file URL, or a package as code in the
- * working folder would import it.
+ * working folder would import it. A path of a folder is read by its package.json, as a package is.
  * @throws MisuseError (as a rejection) `invalid_file` when the module cannot be loaded, exports
  * nothing that can be loaded, or its set-up throws or rejects. Whatever the set-up had done to the
  * registry is undone then. `invalid_option` for wrong arguments.

@@ -4,6 +4,7 @@ import { nearestNames } from '../text/names.ts';
 import { type ProfileEntry, profileEntry } from './format.ts';
 import { explainIssues, shortened } from './issues.ts';
 import { maxDepth } from './places.ts';
+import { isMapEntry } from './profile-tool-format.ts';
 import type { RawEntry } from './read-file.ts';
 
 /** The outcome of an entry: a profile, or the reason why there is none. */
@@ -126,6 +127,8 @@ function prepare(entry: RawEntry): PreparedProfile {
     };
   const list = Array.isArray(tools)
     ? tools
-    : Object.entries(tools ?? {}).map(([name, knobs]) => (knobs === null ? name : { name, knobs }));
+    : Object.entries(tools ?? {}).map(([name, given]) =>
+        given === null ? name : isMapEntry(given) ? { ...given, name } : { name, knobs: given },
+      );
   return { entry, id, profile: { id, ...rest, tools: list } as Profile };
 }

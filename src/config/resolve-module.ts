@@ -1,22 +1,13 @@
 /**
- * Resolves a module that a file or a host names: a path, or a package as code in that folder would
- * import it.
+ * Resolves a module that a file or a host names: a path of a file or of a package's folder, or a
+ * package as code in that folder would import it.
  */
-import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-
-/** Thrown if a module cannot be loaded. The message is for the report. */
-export class ModuleFault {
-  readonly message: string;
-  /** What the module itself threw; undefined if none of its code ran. */
-  readonly thrown: { readonly value: unknown } | undefined;
-  constructor(message: string, thrown?: { readonly value: unknown }) {
-    this.message = message;
-    this.thrown = thrown;
-  }
-}
+import { ModuleFault } from './module-fault.ts';
+import { targetOf } from './package-exports.ts';
+import { fileOfFolder, isFile, isFolder, manifestOf } from './package-folder.ts';
 
 /**
  * Finds the absolute path of a module.
@@ -25,26 +16,34 @@ export class ModuleFault {
  */
 export async function resolveModule(specifier: string, folder: string): Promise<string> {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(specifier)?.[1]?.toLowerCase();
-  if (scheme === 'file') {
-    const path = pathOfUrl(specifier);
-    if (await isFile(path)) return path;
-    throw new ModuleFault(`there is no file ${path}`);
-  }
+  if (scheme === 'file') return pathTarget(pathOfUrl(specifier));
   if (scheme !== undefined)
     throw new ModuleFault(
       `\`${specifier}\` is refused: a module is a path relative to the file, or a package`,
     );
   const path = resolve(folder, specifier);
   if (await isFile(path)) return path;
-  if (/^\.{0,2}[/\\]/.test(specifier) || specifier === '.' || specifier === '..')
-    throw new ModuleFault(`there is no file ${path}`);
+  if (
+    /^\.{0,2}[/\\]/.test(specifier) ||
+    specifier === '.' ||
+    specifier === '..' ||
+    isAbsolute(specifier)
+  )
+    return pathTarget(path);
   const found = (await esmTarget(specifier, folder)) ?? requireTarget(specifier, folder);
   if (found === undefined)
     throw new ModuleFault(
       `there is no file ${path}, and no package \`${specifier}\` that can be imported from ` +
-        `${folder}`,
+        `${folder}` +
+        ((await isFolder(path)) ? `. For the folder, write \`./${specifier}\`` : ''),
     );
   return found;
+}
+
+async function pathTarget(path: string): Promise<string> {
+  if (await isFile(path)) return path;
+  if (await isFolder(path)) return fileOfFolder(path);
+  throw new ModuleFault(`there is no file ${path}`);
 }
 
 function pathOfUrl(url: string): string {
@@ -54,17 +53,6 @@ function pathOfUrl(url: string): string {
     throw new ModuleFault(`\`${url}\` is not the URL of a file here`);
   }
 }
-
-async function isFile(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
-}
-
-/** The conditions of an import. Those of types and of bundlers do not apply. */
-const conditions = new Set(['node', 'import', 'module-sync', 'default']);
 
 /**
  * The file that the `exports` of a package give to an import. `createRequire` finds only the one
@@ -91,56 +79,6 @@ async function packageFolder(name: string, from: string): Promise<string | undef
       return folder;
     if (dirname(folder) === folder) return undefined;
   }
-}
-
-async function manifestOf(
-  home: string,
-): Promise<{ readonly name?: unknown; readonly exports?: unknown }> {
-  try {
-    return (JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) ?? {}) as object;
-  } catch {
-    return {};
-  }
-}
-
-function targetOf(exports: unknown, subpath: string): string | undefined {
-  const isTable =
-    typeof exports === 'object' &&
-    exports !== null &&
-    !Array.isArray(exports) &&
-    Object.keys(exports).some((key) => key.startsWith('.'));
-  if (!isTable) return subpath === '.' ? conditional(exports) : undefined;
-  const table = exports as Readonly<Record<string, unknown>>;
-  if (Object.hasOwn(table, subpath)) return conditional(table[subpath]);
-  // The longest pattern before its `*` wins, as in Node.
-  const patterns = Object.keys(table)
-    .filter((key) => key.includes('*'))
-    .sort((a, b) => b.indexOf('*') - a.indexOf('*'));
-  for (const pattern of patterns) {
-    const [before = '', after = ''] = pattern.split('*');
-    if (
-      !subpath.startsWith(before) ||
-      !subpath.endsWith(after) ||
-      subpath.length <= before.length + after.length
-    )
-      continue;
-    return conditional(table[pattern])?.replaceAll(
-      '*',
-      subpath.slice(before.length, subpath.length - after.length),
-    );
-  }
-  return undefined;
-}
-
-function conditional(target: unknown): string | undefined {
-  if (typeof target === 'string') return target;
-  if (typeof target !== 'object' || target === null) return undefined;
-  if (Array.isArray(target)) return target.map(conditional).find((one) => one !== undefined);
-  for (const [condition, value] of Object.entries(target)) {
-    const found = conditions.has(condition) ? conditional(value) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function requireTarget(specifier: string, folder: string): string | undefined {

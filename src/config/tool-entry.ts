@@ -14,8 +14,9 @@ import {
   type ModuleVersions,
 } from './import-module.ts';
 import { explainIssues } from './issues.ts';
+import { ModuleFault } from './module-fault.ts';
 import type { RawEntry } from './read-file.ts';
-import { ModuleFault, resolveModule } from './resolve-module.ts';
+import { resolveModule } from './resolve-module.ts';
 
 /** The outcome of an entry: a definition, or the reason why there is none. */
 export type PreparedTool = { readonly entry: RawEntry; readonly name: string | undefined } & (

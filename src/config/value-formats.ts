@@ -3,14 +3,20 @@ import { z } from 'zod';
 import { longestTimerMs } from '../options.ts';
 import { unknownKeys } from './issues.ts';
 
-/** An object with these keys and no others. */
+/** An object with these keys and no others. `remedy` ends the message about an unknown key. */
 export function strict<Shape extends z.ZodRawShape>(
   shape: Shape,
+  remedy?: string,
 ): z.ZodObject<Shape, z.core.$strict> {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
     error: (issue) =>
-      issue.code === 'unrecognized_keys' ? unknownKeys(issue.keys as string[], known) : undefined,
+      issue.code === 'unrecognized_keys'
+        ? [
+            unknownKeys(issue.keys as string[], known),
+            ...(remedy === undefined ? [] : [remedy]),
+          ].join('; ')
+        : undefined,
   });
 }
 

@@ -87,9 +87,16 @@ describe('loading', () => {
     expect(stderr).toMatch(/^gates\.yaml:\d+: profiles\[0\] `reader`: /);
   });
 
+  test('a directory stands for the module that its package.json names', async () => {
+    const { exit, stdout } = await cli(['list', '--host-tools-module', './packaged']);
+    expect(exit).toBe(0);
+    expect(stdout).toBe((await cli(['list', ...tools])).stdout);
+  });
+
   test.each([
     ['a file that is not there', ['--host-tools', 'nowhere.yaml'], 'nowhere.yaml'],
     ['a module that is not there', ['--host-tools-module', './nowhere.ts'], '/nowhere.ts'],
+    ['a directory without a package.json', ['--host-tools-module', '.'], 'neither a package.json'],
     ['a module that throws', ['--host-tools-module', './throws.ts'], 'no such luck'],
     [
       'a package that is not there',

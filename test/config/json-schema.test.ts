@@ -93,6 +93,11 @@ describe('host-tools.schema.json', () => {
     ['a path without a name', { rules: [{ effect: 'deny', when: { 'a..b': 1 } }] }],
     ['a test that nothing can pass', { rules: [{ effect: 'deny', when: { a: { in: [] } } }] }],
     ['annotations that say nothing', { rules: [{ effect: 'deny', annotations: {} }] }],
+    [
+      'a key of a map that could be the profile’s or the tool’s',
+      { profiles: { p: { tools: { a: { timeoutMs: 5 } } } } },
+    ],
+    ['a knob beside `knobs`', { profiles: { p: { tools: { a: { knobs: {}, push: true } } } } }],
     ['no parents', { profiles: { p: { extends: [] } } }],
     [
       'an approval that a profile lifts',
@@ -100,6 +105,15 @@ describe('host-tools.schema.json', () => {
     ],
   ])('refuses %s', (_, content) => {
     expect(validate(content)).toBe(false);
+  });
+
+  test.each([
+    ['knobs', { push: true }],
+    ['`knobs`', { knobs: { push: true } }],
+    ['`knobs` with more', { knobs: {}, timeoutMs: 5, optional: true }],
+    ['nothing', null],
+  ])('takes a tool of a map with %s', (_, tool) => {
+    expect(validate({ profiles: { p: { tools: { a: tool } } } })).toBe(true);
   });
 
   test('leads from the package: `host-tools/host-tools.schema.json`', () => {

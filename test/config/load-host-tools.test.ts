@@ -389,7 +389,7 @@ describe('which module is meant', () => {
     ['data:text/javascript,export default 1', /is refused/],
     ['file:///gone.mjs', /there is no file/],
     ['file://host/share', /not the URL of a file here|there is no file/],
-    ['.', /there is no file/],
+    ['.', /neither a package\.json nor an index\.js/],
     ['', /`module`: expected a non-blank string/],
   ])('%s is refused', async (module, reason) => {
     expect(await load(module)).toMatch(reason);

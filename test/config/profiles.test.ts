@@ -82,6 +82,45 @@ profiles:
     expect((await session('fixer').call('git', {})).error?.code).toBe('approval_denied');
   });
 
+  test('a tool of a map has knobs alone, or the keys that it has in a list, with `knobs`', async () => {
+    const { load, session, registry } = world(`
+profiles:
+  short: { tools: { git: { push: true }, read_file: } }
+  long: { tools: { git: { knobs: { push: true } }, read_file: { knobs: {} } } }
+  list: { tools: [{ name: git, knobs: { push: true } }, read_file] }
+  full:
+    tools:
+      git: { knobs: {}, requiresApproval: true, timeoutMs: 50, maxOutputChars: 10 }
+      absent: { knobs: {}, optional: true }
+`);
+    expect((await load()).failed).toEqual([]);
+    for (const id of ['short', 'long', 'list'])
+      expect((await session(id).call('git', {})).output).toMatchObject({ push: true });
+    expect(registry.profile('full')?.tools).toEqual([
+      { name: 'git', knobs: {}, requiresApproval: true, timeoutMs: 50, maxOutputChars: 10 },
+      { name: 'absent', knobs: {}, optional: true },
+    ]);
+    expect((await session('full').call('git', {})).error?.code).toBe('approval_denied');
+  });
+
+  test('a knob may have the name of a key of a profile, inside `knobs`', async () => {
+    const { load, session, registry } = world(`
+profiles:
+  p: { tools: { shell: { knobs: { timeoutMs: 5, knobs: 6 } } } }
+`);
+    registry.register(
+      defineTool({
+        name: 'shell',
+        description: 'Shows its knobs.',
+        parameters: { type: 'object' },
+        policy: { knobs: { type: 'object' } },
+        handler: (_, { knobs }) => knobs as never,
+      }),
+    );
+    expect((await load()).failed).toEqual([]);
+    expect((await session('p').call('shell', {})).output).toEqual({ timeoutMs: 5, knobs: 6 });
+  });
+
   test(
     'a child’s knobs merge key by key over its parent’s; its rules add up; the parent may stand ' +
       'behind it',
@@ -165,6 +204,41 @@ describe('a broken profile is reported and never half-loads; the others load', (
       'an unknown key of a tool',
       '{ tools: [{ name: git, knob: {} }] }',
       /`tools\[0\]`: unknown key `knob`; did you mean `knobs`\?/,
+    ],
+    [
+      'a knob beside the keys of a tool in a list',
+      '{ tools: [{ name: git, push: true }] }',
+      /`tools\[0\]`: unknown key `push`.*; a tool's own settings go into `knobs`/,
+    ],
+    [
+      'a knob beside `knobs`',
+      '{ tools: { git: { knobs: {}, push: true } } }',
+      /^`tools\.git`: unknown key `push`.*; a tool's own settings go into `knobs`$/,
+    ],
+    [
+      'a name in a map',
+      '{ tools: { git: { name: other, knobs: {} } } }',
+      /`tools\.git`: unknown key `name`/,
+    ],
+    [
+      '`knobs` that are no map',
+      '{ tools: { git: { knobs: 5 } } }',
+      /^`tools\.git\.knobs`: expected an object, got `5`/,
+    ],
+    [
+      'a wrong key beside `knobs`',
+      '{ tools: { git: { knobs: {}, timeoutMs: 0 } } }',
+      /^`tools\.git\.timeoutMs`: expected a number above 0, got `0`/,
+    ],
+    [
+      'a key that could be the profile’s or the tool’s',
+      '{ tools: { git: { requiresApproval: true } } }',
+      /^`tools\.git`: `requiresApproval` could be a setting of the profile or one of the tool's knobs; write \{ requiresApproval: …, knobs: \{ … \} \} for the profile's, and \{ knobs: \{ requiresApproval: … \} \} for the tool's$/,
+    ],
+    [
+      'such a key among knobs',
+      '{ tools: { git: { push: true, maxOutputChars: 5 } } }',
+      /`maxOutputChars` could be/,
     ],
     [
       'an approval that would be lifted',

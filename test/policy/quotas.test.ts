@@ -166,7 +166,10 @@ test('`when` is read as a deny reads it: either value is enough', () => {
       input: input as never,
       parsed,
       declares: () => true,
-      facts: {}, surface: '', attributes: undefined, left: maxRuleSteps,
+      facts: {},
+      surface: '',
+      attributes: undefined,
+      left: maxRuleSteps,
     });
   expect(counts({ kind: 'gift' }, { kind: 'other' })).toBe(true);
   expect(counts({ kind: ' gift' }, { kind: 'gift' })).toBe(true);

@@ -2,6 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { faultText } from '../../config/import-module.ts';
+import { ModuleFault } from '../../config/module-fault.ts';
+import { fileOfFolder } from '../../config/package-folder.ts';
 import { describe } from '../../errors.ts';
 import { HostToolRegistry, type Quota, type Rule } from '../../index.ts';
 import { configEndings, kindOfFile, moduleEndings } from '../file-kinds.ts';
@@ -23,13 +25,18 @@ const expected =
   `Expected a module (${moduleEndings.join(', ')}) or a host-tools file ` +
   `(${configEndings.join(', ')}).`;
 
-/** Checks the file at an absolute path. Returns the names of its tools. */
+/**
+ * Checks the file at an absolute path, or the file that the package.json of a directory there
+ * names. Returns the names of its tools.
+ */
 export async function checkFile(
-  path: string,
+  given: string,
   findings: Findings,
   options: ToolCheckOptions,
 ): Promise<readonly string[]> {
-  if (!findings.note('file_exists', await fileFault(path), 'The file exists.')) return [];
+  const { path = given, fault } = await fileAt(given);
+  const exists = path === given ? 'The file exists.' : `The directory names ${path}.`;
+  if (!findings.note('file_exists', fault, exists)) return [];
   const kind = kindOfFile(path);
   if (
     !findings.note(
@@ -44,14 +51,20 @@ export async function checkFile(
     : checkModule(path, findings, options);
 }
 
-async function fileFault(path: string): Promise<string | undefined> {
+/** The path of the file to check, or why there is none. */
+async function fileAt(
+  given: string,
+): Promise<{ readonly path?: string; readonly fault?: string | undefined }> {
   try {
-    await requireFile(path, { cwd: '/' });
-    return (await stat(path)).isFile()
-      ? undefined
-      : `Cannot read \`${path}\`: it is not a regular file.`;
+    await requireFile(given, { cwd: '/' }, true);
+    const found = await stat(given);
+    if (found.isDirectory()) return { path: await fileOfFolder(given) };
+    return found.isFile()
+      ? { path: given }
+      : { fault: `Cannot read \`${given}\`: it is not a regular file.` };
   } catch (error) {
-    return `Cannot read \`${path}\`: ${textOf(error)}.`;
+    const reason = error instanceof ModuleFault ? error.message : textOf(error);
+    return { fault: `Cannot read \`${given}\`: ${reason}.` };
   }
 }
 

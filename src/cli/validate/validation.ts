@@ -7,8 +7,8 @@ export const validate: Command = {
   usage: 'FILE...',
   summary: 'check files of tools: that they load, and that the tools keep to the contract',
   notes: [
-    'FILE is a module or a YAML or JSON file. Modules are imported and run, so validate only ' +
-      'what you would also load.',
+    'FILE is a module, a directory with a package.json, or a YAML or JSON file. Modules are ' +
+      'imported and run, so validate only what you would also load.',
     'Tools are called with input that their own schema refuses, to check that they never throw. ' +
       '--no-calls skips this.',
     'The exit code is 1 if a check of severity error fails. --timeout-ms limits each import and ' +

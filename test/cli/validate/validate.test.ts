@@ -1,5 +1,5 @@
 /** What `validate` finds in good and in bad files. */
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -478,7 +478,27 @@ describe('each fault of any file is found by its check', () => {
     expect(failedIn(await validateText(text, options))).toEqual(failed);
   });
 
-  test('a file that is not there, and a folder', async () => {
+  test('a folder is checked as the file that its package.json names', async () => {
+    const home = join(folder, 'my-tool');
+    mkdirSync(join(home, 'dist'), { recursive: true });
+    writeFileSync(join(home, 'package.json'), JSON.stringify({ exports: './dist/tool.mjs' }));
+    const missing = await validateFiles(['my-tool'], { cwd: folder });
+    expect(failedIn(missing)).toEqual(['file_exists']);
+    expect(missing.files[0]?.checks[0]?.message).toMatch(/names `\.\/dist\/tool\.mjs`, but/);
+
+    writeFileSync(
+      join(home, 'dist/tool.mjs'),
+      `import { defineTool } from ${JSON.stringify(core)};\n` +
+        `export default defineTool({ name: 'my_tool', description: 'Does my work.', ` +
+        `parameters: { type: 'object' }, handler: () => 'done' });`,
+    );
+    const { files, passed } = await validateFiles(['my-tool', './my-tool/'], { cwd: folder });
+    expect(files.map(({ file }) => file)).toEqual(['my-tool']);
+    expect(files[0]?.checks[0]?.message).toBe(`The directory names ${home}/dist/tool.mjs.`);
+    expect(passed).toBe(true);
+  });
+
+  test('a file that is not there, and a folder without a module', async () => {
     const { files, passed } = await validateFiles(['nowhere.mjs', '.'], { cwd: folder });
     expect(files.map(({ checks }) => checks[0])).toMatchObject([
       { name: 'file_exists', passed: false },

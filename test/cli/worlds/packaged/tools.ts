@@ -1,0 +1,2 @@
+/** A module that its package.json names. */
+export * from '../tools.ts';
