@@ -119,7 +119,10 @@ const when = fc.oneof(
   ),
   fc.array(
     fc
-      .tuple(fc.array(fc.oneof(segment, fc.constant('a.b')), { minLength: 1, maxLength: 3 }), ruleTest)
+      .tuple(
+        fc.array(fc.oneof(segment, fc.constant('a.b')), { minLength: 1, maxLength: 3 }),
+        ruleTest,
+      )
       .map(([names, test]) => ({
         path: names,
         ...(typeof test === 'object' && test !== null ? test : { equals: test }),
@@ -150,7 +153,9 @@ const sample = fc.record({
     { weight: 1, arbitrary: context },
     {
       weight: 1,
-      arbitrary: fc.tuple(when, context).map(([conditions, rest]) => ({ when: conditions, ...rest })),
+      arbitrary: fc
+        .tuple(when, context)
+        .map(([conditions, rest]) => ({ when: conditions, ...rest })),
     },
   ),
   input,
@@ -164,7 +169,9 @@ type Sample = typeof sample extends fc.Arbitrary<infer Value> ? Value : never;
 /** Whether a rule of each effect matches, as a session shows it. */
 async function observed({ rule, schema, ...given }: Sample): Promise<boolean[]> {
   const change = schemas[schema];
-  const members = z.looseObject(Object.fromEntries(declared.map((name) => [name, z.any().optional()])));
+  const members = z.looseObject(
+    Object.fromEntries(declared.map((name) => [name, z.any().optional()])),
+  );
   const parameters =
     change === undefined
       ? { type: 'object', properties: Object.fromEntries(declared.map((name) => [name, {}])) }
@@ -202,7 +209,9 @@ async function observed({ rule, schema, ...given }: Sample): Promise<boolean[]> 
   expect([deny, ask, allow].filter(({ success }) => !success)).toEqual(
     [deny, ask, allow]
       .filter(({ success }) => !success)
-      .map(() => expect.objectContaining({ error: expect.objectContaining({ code: 'policy_denied' }) })),
+      .map(() =>
+        expect.objectContaining({ error: expect.objectContaining({ code: 'policy_denied' }) }),
+      ),
   );
   return [deny.error?.reason === 'denied_by_rule', asked === 1 && ask.success, allow.success];
 }

@@ -56,11 +56,11 @@ describe.each<[ruleTest: RuleTest, holds: Value[], fails: Value[]]>([
   [{ in: ['a', 2], glob: '*' }, ['a'], ['b']],
   [{ not: { in: ['a', 'b'] } }, ['c', ['c'], missing, {}], ['a', []]],
 ])('%j', (ruleTest, holds, fails) => {
-  test.each(holds.map((value) => [value]))('holds for %s', (value) => {
+  test.each<[value: Value]>(holds.map((value) => [value]))('holds for %s', (value) => {
     expect(matches('deny', ruleTest, value)).toBe(true);
     expect(matches('allow', ruleTest, value)).toBe(true);
   });
-  test.each(fails.map((value) => [value]))('fails for %s', (value) => {
+  test.each<[value: Value]>(fails.map((value) => [value]))('fails for %s', (value) => {
     expect(matches('deny', ruleTest, value)).toBe(false);
     expect(matches('allow', ruleTest, value)).toBe(false);
   });

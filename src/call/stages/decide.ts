@@ -4,10 +4,11 @@
  */
 import { deniedError, withCause } from '../../errors.ts';
 import type { ToolEvents } from '../../events.ts';
-import { isJsonObject, type JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { type Judged, maxRuleSteps, overBudget } from '../../policy/judged.ts';
 import type { CompiledRule } from '../../policy/rule.ts';
 import { denialText, makeVerdict, type Verdict } from '../../policy/verdict.ts';
+import { declaresPath } from '../../schema/declares-path.ts';
 import type { Binding } from '../../state/binding.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import { deliver } from '../../state/deliver.ts';
@@ -195,11 +196,11 @@ function rulesJudge(rules: readonly CompiledRule[]): Judge {
 
 /** What the rules look at: the canonical input, and what the schema made of it. */
 function judgedOf(call: FoundCall): Judged {
-  const { properties } = call.binding.entry.internals.input.json;
+  const { json } = call.binding.entry.internals.input;
   return {
     input: call.canonical,
     parsed: call.parsed,
-    declares: (name) => isJsonObject(properties) && Object.hasOwn(properties, name),
+    declares: (...path) => declaresPath(json, path),
     facts: call.session.facts,
     surface: call.surface?.name ?? '',
     attributes: call.extra?.attributes?.answers,
