@@ -18,9 +18,6 @@ export interface Condition {
   readonly attribute?: { readonly of: string; readonly path: readonly string[] } | undefined;
 }
 
-/** How one value answers an `all` condition. */
-type Finding = 'passes' | 'fails' | 'partly there' | 'absent';
-
 /**
  * Whether the condition holds for the call. Both the input and the parsed value are read, since a
  * schema may turn an input into something that a rule would have stopped. A path that only one of
@@ -33,7 +30,8 @@ type Finding = 'passes' | 'fails' | 'partly there' | 'absent';
  *   only by `*` (every element) or by an index; at the end, all elements count.
  *
  * A path without a value counts as one value that only `exists: false` and `not` accept; so does a
- * branch without one, next to branches that have one.
+ * branch without one, next to branches that have one. What the handler gets decides that: a default
+ * is there, and a member that the schema drops unread is not.
  *
  * A value that is nested too deep, or that throws when it is read, matches `any` and does not match
  * `all`.
@@ -88,30 +86,57 @@ function holdsIn(
 ): boolean {
   const { path, test } = condition;
   const walk: Walk = { path, test, judged, hole: false, found: 0 };
-  const { holdsWhereAbsent } = test;
-  if (reading === 'any') {
-    if (anyOf(input, 0, walk, 0)) return true;
-    if (parsed === input || parsed === undefined)
-      return holdsWhereAbsent && (walk.found === 0 || walk.hole);
-    const sent = { found: walk.found, hole: walk.hole };
-    walk.found = 0;
-    walk.hole = false;
-    if (anyOf(parsed, 0, walk, 0)) return true;
-    return holdsWhereAbsent && (sent.found === 0 || sent.hole) && (walk.found === 0 || walk.hole);
-  }
-  const sent = findingOf(input, walk);
-  if (sent === 'fails') return false;
-  if (parsed === input || parsed === undefined)
-    return sent === 'passes' || (sent === 'absent' && holdsWhereAbsent);
-  const got = findingOf(parsed, walk);
-  if (got !== 'absent') return got === 'passes';
-  return holdsWhereAbsent || (sent === 'passes' && judged.declares(path[0] as string));
+  const other = parsed === input || parsed === undefined ? undefined : { value: parsed };
+  return reading === 'any'
+    ? holdsSomewhere(walk, input, other)
+    : holdsEverywhere(walk, input, other);
 }
 
-function findingOf(value: unknown, walk: Walk): Finding {
-  walk.hole = false;
+/** What the schema made of the input, if that is another value. */
+type Other = { readonly value: unknown } | undefined;
+
+function holdsSomewhere(walk: Walk, input: unknown, other: Other): boolean {
+  const { path, test, judged } = walk;
+  if (anyOf(input, 0, walk, 0)) return true;
+  const sentLacks = walk.found === 0 || walk.hole;
+  if (other === undefined) return sentLacks && test.holdsWhereAbsent;
   walk.found = 0;
-  if (!allOf(value, 0, walk, 0)) return 'fails';
-  if (walk.found === 0) return 'absent';
-  return walk.hole && !walk.test.holdsWhereAbsent ? 'partly there' : 'passes';
+  walk.hole = false;
+  if (anyOf(other.value, 0, walk, 0)) return true;
+  if (!test.holdsWhereAbsent) return false;
+  return walk.found > 0 ? walk.hole : sentLacks || !judged.declares(...path);
+}
+
+function holdsEverywhere(walk: Walk, input: unknown, other: Other): boolean {
+  const { path, test, judged } = walk;
+  if (!allOf(input, 0, walk, 0)) return false;
+  let lacks = walk.found === 0 || walk.hole;
+  if (other !== undefined) {
+    const sentHas = walk.found > 0;
+    walk.found = 0;
+    walk.hole = false;
+    if (!allOf(other.value, 0, walk, 0)) return false;
+    if (walk.found > 0) lacks = walk.hole;
+    else if (sentHas && !judged.declares(...path)) lacks = true;
+  }
+  if (!lacks) return true;
+  // What an allow takes for absent must not be there on another reading of the path.
+  return (
+    test.holdsWhereAbsent &&
+    !hasFailing(walk, input) &&
+    (other === undefined || !hasFailing(walk, other.value))
+  );
+}
+
+/** Whether the widest reading of the path leads to a value that does not pass. */
+function hasFailing({ path, test, judged }: Walk, value: unknown): boolean {
+  const { cost, steps, writesNumbers } = test;
+  const inverted: ValueTest = {
+    judge: (one, whole, facts) => test.judge(one, whole, facts) !== true,
+    cost,
+    steps,
+    writesNumbers,
+    holdsWhereAbsent: false,
+  };
+  return anyOf(value, 0, { path, test: inverted, judged, hole: false, found: 0 }, 0);
 }

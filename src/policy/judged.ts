@@ -20,10 +20,10 @@ export interface Judged {
    */
   readonly parsed: unknown;
   /**
-   * Whether the tool's schema lists a name at its root. An allow must not depend on a member that
-   * the schema drops.
+   * Whether the tool's schema declares what a path leads to. A member that it drops unread must not
+   * help a call to pass.
    */
-  readonly declares: (name: string) => boolean;
+  readonly declares: (...path: readonly string[]) => boolean;
   /** The facts of the session. */
   readonly facts: JsonObject;
   /** The adapter that the call came through; `""` for a direct call. */

@@ -28,6 +28,10 @@ export interface Part {
   readonly judge: (value: unknown, whole: unknown, facts: JsonObject) => boolean | undefined;
   /** Steps that the test takes for each character of a text. */
   readonly cost: number;
+  /** Steps that the test takes for each value, beside those for its characters. */
+  readonly steps: number;
+  /** Whether the test writes numbers as texts, which costs more than to look at them. */
+  readonly writesNumbers: boolean;
 }
 
 export type CompilePart = (
@@ -55,10 +59,19 @@ const globCost = 1 / 2;
 const patternCost = 1 / 8;
 
 /** A test of scalars. It fails for an object and for an absent value. */
-function onScalar(holds: (value: JsonPrimitive, facts: JsonObject) => boolean): Part['judge'] {
-  return (value, _whole, facts) => {
-    if (value === noElement) return undefined;
-    return isScalar(value) && holds(value, facts);
+function onScalar(
+  holds: (value: JsonPrimitive, facts: JsonObject) => boolean,
+  cost: number,
+  writesNumbers = false,
+): Part {
+  return {
+    judge: (value, _whole, facts) => {
+      if (value === noElement) return undefined;
+      return isScalar(value) && holds(value, facts);
+    },
+    cost,
+    steps: 1,
+    writesNumbers,
   };
 }
 
@@ -125,69 +138,81 @@ function inFact(operand: JsonObject, field: string, comparison: Comparison, chec
     'a list of scalars, or { fact } with the name of a fact and nothing else',
     operand,
   );
-  // Facts are frozen, so a list is prepared once, however often it is asked.
-  const prepared = new WeakMap<object, (value: JsonPrimitive) => boolean>();
   return {
-    cost: compareCost,
-    judge: onScalar((value, facts) => {
+    judge: (value, _whole, facts) => {
+      if (value === noElement) return undefined;
+      if (value === absent) return false;
       const list = Object.hasOwn(facts, fact) ? facts[fact] : undefined;
-      // Without a list, a deny or ask matches and an allow does not.
+      // Without a list, a deny or ask matches and an allow does not, whatever the value is.
       if (!Array.isArray(list)) return comparison === 'loose';
-      let has = prepared.get(list);
-      if (has === undefined) {
-        has = memberOf(list.filter(isScalar), comparison);
-        prepared.set(list, has);
-      }
-      return has(value);
-    }),
+      return isScalar(value) && membersOf(list, comparison)(value);
+    },
+    cost: compareCost,
+    steps: 1,
+    writesNumbers: false,
   };
 }
 
-export function equalTo(values: readonly JsonPrimitive[], comparison: Comparison): Part {
-  const has = memberOf(values, comparison);
-  return { judge: onScalar(has), cost: compareCost };
+type Members = (value: JsonPrimitive) => boolean;
+interface Prepared {
+  loose?: Members;
+  strict?: Members;
 }
 
-function memberOf(
-  values: readonly JsonPrimitive[],
-  comparison: Comparison,
-): (value: JsonPrimitive) => boolean {
+/** Facts are frozen, so a list is prepared once, however many rules and calls ask for it. */
+const preparedLists = new WeakMap<object, Prepared>();
+
+function membersOf(list: readonly JsonValue[], comparison: Comparison): Members {
+  let prepared = preparedLists.get(list);
+  if (prepared === undefined) {
+    prepared = {};
+    preparedLists.set(list, prepared);
+  }
+  prepared[comparison] ??= memberOf(list.filter(isScalar), comparison);
+  return prepared[comparison];
+}
+
+export function equalTo(values: readonly JsonPrimitive[], comparison: Comparison): Part {
+  return onScalar(memberOf(values, comparison), compareCost);
+}
+
+function memberOf(values: readonly JsonPrimitive[], comparison: Comparison): Members {
   const exact = new Set(values);
   if (comparison === 'strict') return (value) => exact.has(value);
-  const texts = new Set(values.map(textOf).filter((text) => text !== undefined));
-  return (value) => exact.has(value) || texts.has(textOf(value) as string);
+  // The other spellings are added here, since writing a number as text takes long.
+  const loose = new Set(values.flatMap(spellingsOf));
+  if (!values.some((value) => typeof value === 'number')) return (value) => loose.has(value);
+  return (value) => {
+    if (loose.has(value)) return true;
+    const number = typeof value === 'string' ? numberOf(value, comparison) : undefined;
+    return number !== undefined && exact.has(number);
+  };
+}
+
+/** What a loose comparison takes for a value: itself, and what has the same JSON text. */
+function spellingsOf(value: JsonPrimitive): JsonPrimitive[] {
+  if (value === null) return [value];
+  if (typeof value !== 'string') return [value, String(value)];
+  if (value === 'true' || value === 'false') return [value, value === 'true'];
+  const number = Number(value);
+  return String(number) === value ? [value, number] : [value];
 }
 
 function onText(matches: (text: string) => boolean, comparison: Comparison, cost: number): Part {
   if (comparison === 'strict')
-    return { judge: onScalar((value) => typeof value === 'string' && matches(value)), cost };
-  return {
-    cost,
-    judge: onScalar((value) => {
-      const text = textOf(value);
-      return text !== undefined && matches(text);
-    }),
-  };
-}
-
-/**
- * The text by which a loose comparison compares. Numbers and booleans become their JSON text; null
- * has none, so that it never equals a string.
- */
-function textOf(value: JsonPrimitive): string | undefined {
-  return value === null ? undefined : String(value);
+    return onScalar((value) => typeof value === 'string' && matches(value), cost);
+  return onScalar((value) => value !== null && matches(String(value)), cost, true);
 }
 
 function compare(holds: (value: number, bound: number) => boolean): CompilePart {
   return (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
     check(typeof operand === 'number', field, 'a finite number', operand);
-    return {
-      cost: compareCost,
-      judge: onScalar((value) => {
-        const number = numberOf(value, comparison);
-        return number !== undefined && holds(number, operand);
-      }),
-    };
+    return onScalar((value) => {
+      const number = numberOf(value, comparison);
+      if (number === undefined) return false;
+      // NaN is on no side of a bound, so it never helps a call to pass.
+      return Number.isNaN(number) ? comparison === 'loose' : holds(number, operand);
+    }, compareCost);
   };
 }
 

@@ -33,8 +33,9 @@ export function compileTest(
   comparison: Comparison,
   check: Check,
 ): ValueTest {
-  const { judge, cost } = compileParts(test, field, comparison, check);
-  return { judge, cost, holdsWhereAbsent: judge(absent, absent, noFacts) === true };
+  const { judge, cost, steps, writesNumbers } = compileParts(test, field, comparison, check);
+  const holdsWhereAbsent = judge(absent, absent, noFacts) === true;
+  return { judge, cost, steps, writesNumbers, holdsWhereAbsent };
 }
 
 function compileParts(test: JsonValue, field: string, comparison: Comparison, check: Check): Part {
@@ -53,7 +54,7 @@ function compileParts(test: JsonValue, field: string, comparison: Comparison, ch
 
 function allOf(inner: readonly Part[]): Part {
   return {
-    cost: costOf(inner),
+    ...sumOf(inner),
     judge: (value, whole, facts) => {
       let answer: boolean | undefined = true;
       for (const { judge } of inner) {
@@ -68,7 +69,7 @@ function allOf(inner: readonly Part[]): Part {
 
 function anyOf(inner: readonly Part[]): Part {
   return {
-    cost: costOf(inner),
+    ...sumOf(inner),
     judge: (value, whole, facts) => {
       let answer: boolean | undefined = false;
       for (const { judge } of inner) {
@@ -81,8 +82,13 @@ function anyOf(inner: readonly Part[]): Part {
   };
 }
 
-function costOf(inner: readonly Part[]): number {
-  return inner.reduce((sum, { cost }) => sum + cost, 0);
+/** What several tests take together, and one step for going through them. */
+function sumOf(inner: readonly Part[]): Omit<Part, 'judge'> {
+  return {
+    cost: inner.reduce((sum, { cost }) => sum + cost, 0),
+    steps: inner.reduce((sum, { steps }) => sum + steps, 1),
+    writesNumbers: inner.some(({ writesNumbers }) => writesNumbers),
+  };
 }
 
 const parts = new Map<string, CompilePart>([
@@ -91,15 +97,23 @@ const parts = new Map<string, CompilePart>([
     'exists',
     (operand: JsonValue, field: string, _comparison: Comparison, check: Check) => {
       check(typeof operand === 'boolean', field, 'a boolean', operand);
-      return { judge: (_value, whole) => (whole !== absent) === operand, cost: 0 };
+      return {
+        judge: (_value, whole) => (whole !== absent) === operand,
+        cost: 0,
+        steps: 1,
+        writesNumbers: false,
+      };
     },
   ],
   [
     'size',
     (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
-      const { judge } = compileParts(operand, field, comparison, check);
+      const inner = compileParts(operand, field, comparison, check);
+      const { judge } = inner;
       return {
         cost: compareCost,
+        steps: 1 + inner.steps + (inner.writesNumbers ? sizeDigits * inner.cost : 0),
+        writesNumbers: false,
         judge: (_value, whole, facts) => {
           const size = sizeOf(whole);
           return size !== undefined && judge(size, size, facts);
@@ -111,9 +125,11 @@ const parts = new Map<string, CompilePart>([
     'not',
     (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
       const reversed = comparison === 'loose' ? 'strict' : 'loose';
-      const { judge, cost } = compileParts(operand, field, reversed, check);
+      const { judge, cost, steps, writesNumbers } = compileParts(operand, field, reversed, check);
       return {
         cost,
+        steps: 1 + steps,
+        writesNumbers,
         judge: (value, whole, facts) => {
           const inner = judge(value, whole, facts);
           return inner === undefined ? undefined : !inner;
@@ -138,6 +154,9 @@ const parts = new Map<string, CompilePart>([
     },
   ],
 ]);
+
+/** Most digits of a size: no input has so many characters that there are more. */
+const sizeDigits = 9;
 
 /** The elements of an array, or the code points of a text. */
 function sizeOf(value: unknown): number | undefined {

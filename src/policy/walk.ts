@@ -16,7 +16,10 @@ export interface Walk {
   readonly judged: Judged;
   /** Whether some branch, but perhaps not every one, led to no value. */
   hole: boolean;
-  /** How many values were found. */
+  /**
+   * How many values the path led to. Those that only another reading of its names finds do not
+   * count, so that a key with dots does not make a path present.
+   */
   found: number;
 }
 
@@ -36,8 +39,19 @@ function spend({ judged }: Walk, steps: number): void {
  */
 function passes(walk: Walk, value: unknown, whole: unknown): boolean {
   const { test } = walk;
-  if (typeof value === 'string') spend(walk, value.length * test.cost);
+  // The step for the value itself pays for one test.
+  const more = test.steps - 1;
+  if (typeof value === 'string') spend(walk, more + value.length * test.cost);
+  else if (test.writesNumbers) spend(walk, more + writingSteps(value, test.cost));
+  else if (more > 0) spend(walk, more);
   return test.judge(value, whole, walk.judged.facts) === true;
+}
+
+/** Steps for writing a number as text, and for testing that text. These were measured. */
+function writingSteps(value: unknown, cost: number): number {
+  if (typeof value === 'boolean') return 5 * cost;
+  if (typeof value !== 'number') return 0;
+  return Number.isSafeInteger(value) ? 1 + 16 * cost : 10 + 24 * cost;
 }
 
 /**
@@ -137,7 +151,10 @@ function anyElement(
   return false;
 }
 
-/** Looks up the segment itself, and then longer keys made of the following segments and dots. */
+/**
+ * Looks up the segment itself, and then longer keys made of the following segments and dots. Such a
+ * key is another reading of the path, and so is a key that is a star.
+ */
 function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean {
   const node = plain(value, walk);
   if (!isJsonObject(node)) return false;
@@ -145,7 +162,13 @@ function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean 
   for (let end = at; end < walk.path.length; end++) {
     spend(walk, 1);
     key = end === at ? (walk.path[end] as string) : `${key}.${walk.path[end]}`;
-    if (Object.hasOwn(node, key) && anyOf(node[key], end + 1, walk, depth + 1)) return true;
+    if (!Object.hasOwn(node, key)) continue;
+    const { found, hole } = walk;
+    if (anyOf(node[key], end + 1, walk, depth + 1)) return true;
+    if (end > at || key === '*' || walk.found === found) {
+      walk.found = found;
+      walk.hole = hole;
+    }
   }
   return false;
 }
@@ -170,7 +193,7 @@ export function allOf(value: unknown, at: number, walk: Walk, depth: number): bo
     if (segment === '*') {
       if (node.length > 0) return node.every((item) => allOf(item, at + 1, walk, depth + 1));
       walk.hole = true;
-      return walk.test.holdsWhereAbsent;
+      return true;
     }
     if (isIndex(segment) && Number(segment) < node.length)
       return allOf(node[Number(segment)], at + 1, walk, depth + 1);
@@ -178,24 +201,29 @@ export function allOf(value: unknown, at: number, walk: Walk, depth: number): bo
     return true;
   }
   const object = isJsonObject(node) ? node : undefined;
-  if (
-    segment === '*' ||
-    (segment === '0' && (object === undefined || !Object.hasOwn(object, segment)))
-  )
-    return allOf(node, at + 1, walk, depth + 1);
-  if (object === undefined || !Object.hasOwn(object, segment)) walk.hole = true;
+  const hasKey = object !== undefined && segment !== '*' && Object.hasOwn(object, segment);
+  if (segment === '*' || (segment === '0' && !hasKey)) {
+    if (!allOf(node, at + 1, walk, depth + 1)) return false;
+  } else if (!hasKey) walk.hole = true;
   else if (!allOf(object[segment], at + 1, walk, depth + 1)) return false;
-  // A key that contains dots is another reading of the path. Where it exists, it must pass too.
-  return object === undefined || allDotted(object, at, walk, depth);
+  return object === undefined || allTwins(object, at, walk, depth);
 }
 
-function allDotted(object: JsonObject, at: number, walk: Walk, depth: number): boolean {
-  let key = walk.path[at] as string;
-  for (let end = at + 1; end < walk.path.length; end++) {
+/**
+ * A key that contains dots, or that is a star, is another reading of the path. Where it exists, it
+ * must pass too, but it does not make the path present.
+ */
+function allTwins(object: JsonObject, at: number, walk: Walk, depth: number): boolean {
+  const { found, hole } = walk;
+  let key = '';
+  for (let end = at; end < walk.path.length; end++) {
+    key = end === at ? (walk.path[at] as string) : `${key}.${walk.path[end]}`;
+    if (end === at && key !== '*') continue;
     spend(walk, 1);
-    key += `.${walk.path[end]}`;
     if (Object.hasOwn(object, key) && !allOf(object[key], end + 1, walk, depth + 1)) return false;
   }
+  walk.found = found;
+  walk.hole = hole;
   return true;
 }
 

@@ -41,7 +41,8 @@ function matches(
 
 /** A test of scalars, as `equals` and its like are. */
 function valueTest(test: (value: JsonPrimitive) => boolean, cost = 0): ValueTest {
-  return { judge: (value) => isScalar(value) && test(value), cost, holdsWhereAbsent: false };
+  const judge = (value: unknown): boolean => isScalar(value) && test(value);
+  return { judge, cost, steps: 1, writesNumbers: false, holdsWhereAbsent: false };
 }
 
 /** Whether there is an `x` at a path. */

@@ -9,7 +9,7 @@ export interface Given {
   readonly input: unknown;
   /** What the handler gets. The same object as `input` if the schema changes nothing. */
   readonly parsed: unknown;
-  /** Names at the root of the schema. */
+  /** The paths that the schema declares. */
   readonly declared: readonly string[];
   readonly facts: Readonly<Record<string, unknown>>;
   readonly principal: string;
@@ -60,33 +60,32 @@ export function ruleMatches(rule: Rule, given: Given): boolean {
 
 /** One value that matches is enough, in either of the two inputs. */
 function denies(path: readonly string[], test: RuleTest, given: Given): boolean {
-  const { input, parsed, declared, facts } = given;
-  const sent = find(asJson(input), path, 'wide');
-  const kept = find(asJson(parsed), path, 'wide');
-  if ([...sent.values, ...kept.values].some((value) => passes(value, test, 'wide', facts)))
-    return true;
-  const sentThere = find(asJson(input), path, 'plain').values.length > 0;
-  const keptThere = find(asJson(parsed), path, 'plain').values.length > 0;
-  // A decoy that the schema drops unread does not make a path present.
-  const lacking = !keptThere && !(sentThere && declared.includes(path[0] ?? ''));
-  return (lacking || sent.gaps > 0 || kept.gaps > 0) && passes(absent, test, 'wide', facts);
+  const { input, parsed, facts } = given;
+  const values = [input, parsed].flatMap((value) => find(value, path, 'wide').values);
+  if (values.some((value) => passes(value, test, 'wide', facts))) return true;
+  return lacks(path, given, 'plain') && passes(absent, test, 'wide', facts);
+}
+
+/**
+ * Whether a value is absent, or one of several. What the handler gets decides: a default is there,
+ * and a decoy that the schema drops unread is not.
+ */
+function lacks(path: readonly string[], { input, parsed, declared }: Given, way: Way): boolean {
+  const sent = find(input, path, way);
+  const kept = find(parsed, path, way);
+  if (kept.values.length > 0) return kept.gaps > 0;
+  return sent.values.length === 0 || sent.gaps > 0 || !declared.includes(path.join('.'));
 }
 
 /** Every value must match, in each input that has the path. */
 function allows(path: readonly string[], test: RuleTest, given: Given): boolean {
-  const { input, parsed, declared, facts } = given;
+  const { input, parsed, facts } = given;
   const holds = (value: unknown): boolean => passes(value, test, 'narrow', facts);
-  const sent = find(asJson(input), path, 'narrow');
-  const kept = find(asJson(parsed), path, 'narrow');
-  const hidden = [input, parsed].flatMap((value) => find(asJson(value), path, 'wide').values);
-  if (sent.values.length === 0 && kept.values.length === 0)
-    return hidden.length === 0 && holds(absent);
-  if (kept.values.length === 0 && !declared.includes(path[0] ?? '')) return false;
-  const twins = [input, parsed].flatMap((value) => find(asJson(value), path, 'twins').values);
-  if (![...sent.values, ...kept.values, ...twins].every(holds)) return false;
-  // What the input lacks in places may be a default, so the parsed value says whether it is there.
-  const gaps = kept.values.length > 0 ? kept.gaps : sent.gaps;
-  return gaps === 0 || holds(absent);
+  const found = (way: Way): readonly unknown[] =>
+    [input, parsed].flatMap((value) => find(value, path, way).values);
+  if (![...found('narrow'), ...found('twins')].every(holds)) return false;
+  // What counts as absent must be so on every reading of the path.
+  return !lacks(path, given, 'narrow') || (holds(absent) && found('wide').every(holds));
 }
 
 /**
@@ -95,7 +94,8 @@ function allows(path: readonly string[], test: RuleTest, given: Given): boolean 
  */
 type Way = 'narrow' | 'plain' | 'twins' | 'wide';
 
-function find(value: unknown, path: readonly string[], way: Way): Found {
+function find(given: unknown, path: readonly string[], way: Way): Found {
+  const value = asJson(given);
   const [name, ...rest] = path;
   if (name === undefined) return { values: [value], gaps: 0 };
   const crosses = way === 'wide' || way === 'plain';
@@ -118,13 +118,12 @@ function find(value: unknown, path: readonly string[], way: Way): Found {
       const key = path.slice(0, count).join('.');
       const starred = key === '*' && !(way === 'wide' || way === 'twins');
       if (Object.hasOwn(value, key) && !starred)
-        ways.push(find(asJson(value[key]), path.slice(count), way));
+        ways.push(find(value[key], path.slice(count), way));
     }
   }
   // A value that is in no array counts as an array of one.
   const hasKey = isObject(value) && Object.hasOwn(value, name) && name !== '*';
-  if (name === '*' || (name === '0' && (way !== 'narrow' || !hasKey)))
-    ways.push(find(value, rest, way));
+  if (name === '*' || (name === '0' && (crosses || !hasKey))) ways.push(find(value, rest, way));
   return {
     values: ways.flatMap(({ values }) => values),
     gaps: ways.reduce((sum, { values, gaps }) => (values.length > 0 ? sum + gaps : sum), 0),
@@ -134,7 +133,7 @@ function find(value: unknown, path: readonly string[], way: Way): Found {
 const nothing: Found = { values: [], gaps: 0 };
 
 function fork(items: readonly unknown[], path: readonly string[], way: Way): Found {
-  const branches = items.map((item) => find(asJson(item), path, way));
+  const branches = items.map((item) => find(item, path, way));
   const values = branches.flatMap((branch) => branch.values);
   if (values.length === 0) return nothing;
   const gaps = branches.reduce((sum, one) => sum + (one.values.length === 0 ? 1 : one.gaps), 0);
@@ -163,7 +162,12 @@ function judge(subject: Subject, test: RuleTest, reading: Reading, facts: Given[
   const verdicts = Object.entries(tests).map(([name, expected]): Verdict => {
     switch (name) {
       case 'not': {
-        const inner = judge(subject, expected, reading === 'wide' ? 'narrow' : 'wide', facts);
+        const inner = judge(
+          subject,
+          expected as RuleTest,
+          reading === 'wide' ? 'narrow' : 'wide',
+          facts,
+        );
         return inner === undefined ? undefined : !inner;
       }
       case 'any': {
@@ -175,7 +179,7 @@ function judge(subject: Subject, test: RuleTest, reading: Reading, facts: Given[
       case 'size': {
         const size = sizeOf(subject.whole);
         if (size === undefined) return false;
-        return judge({ whole: size, element: size }, expected, reading, facts);
+        return judge({ whole: size, element: size }, expected as RuleTest, reading, facts);
       }
       default:
         if (subject.element === noElement) return undefined;
@@ -219,6 +223,7 @@ function scalarPasses(
     default: {
       const number = numberOf(value, reading);
       if (number === undefined) return false;
+      if (Number.isNaN(number)) return reading === 'wide';
       const bound = expected as number;
       if (name === 'gt') return number > bound;
       if (name === 'gte') return number >= bound;
