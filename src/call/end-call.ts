@@ -4,7 +4,8 @@
  */
 import { errorCodes, type ToolError, withCause } from '../errors.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
-import { type Call, type CallExtra, isFound } from '../state/call.ts';
+import { type Call, isFound } from '../state/call.ts';
+import type { CallExtra } from '../state/call-extra.ts';
 import { unlink } from '../state/calls-in-flight.ts';
 import {
   countDenied,

@@ -112,7 +112,6 @@ const table = {
  *     cedarPolicy({
  *       policies: `
  *         permit(principal, action, resource);
- *         @id("no-production")
  *         forbid(principal, action, resource == Tool::"deploy")
  *         when { context.input.environment == "production" };`,
  *     }),

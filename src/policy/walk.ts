@@ -123,8 +123,12 @@ function anyBranch(
     const before = walk.found;
     if (segment === '*') {
       if (anyOf(item, at + 1, walk, depth + 1)) return true;
+      const { hole: lacks } = walk;
+      const isFound = walk.found > before;
       if (Array.isArray(item) ? anyOf(item, at, walk, depth + 1) : anyKey(item, at, walk, depth))
         return true;
+      // What a second reading of the star does not find is not missing where the first found it.
+      if (isFound) walk.hole = lacks;
     } else if (anyOf(item, at, walk, depth + 1)) return true;
     if (walk.found === before) walk.hole = true;
   }

@@ -1,9 +1,7 @@
 /** What the sessions of a registry share: tools, rules, profiles, clocks, timers and events. */
-
 import { type ApprovalStore, memoryApprovalStore } from '../approval/store.ts';
 import type { TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
-
 import { type ChangeReason, EventHub } from '../events.ts';
 import { deepFreeze } from '../json.ts';
 import { AbortHub } from '../limits/abort-hub.ts';
@@ -21,7 +19,6 @@ import type { CompiledRule, Rule } from '../policy/rule.ts';
 import { memoryQuotas } from '../quota/memory-quotas.ts';
 import type { QuotaStore } from '../quota/store.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
-
 import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
 import type { CallControl } from './call-control.ts';
@@ -136,9 +133,9 @@ export class RegistryState {
     return this.#rules.of(source);
   }
 
-  /** Whether the tools that a session shows may depend on its principal. */
-  judgesPrincipal(profile: ResolvedProfile | undefined): boolean {
-    return this.#rules.testsPrincipal || profile?.testsPrincipal === true;
+  /** Whether some rule of the registry or its scopes tests the principal. */
+  get testsPrincipal(): boolean {
+    return this.#rules.testsPrincipal;
   }
 
   /** The rules of the registry and its scopes. */
@@ -151,7 +148,7 @@ export class RegistryState {
     return this.added(this.#rules.add(rules, layer, source));
   }
 
-  /** Notes that rules or quotas were added. The returned function removes them, once. */
+  /** Notes that rules or quotas were added. Returns what removes them, once. */
   added(remove: () => void): () => void {
     this.changed('rules');
     let removed = false;

@@ -1,0 +1,88 @@
+/** The half of a call's record that only some calls need. */
+import type { Standing } from '../approval/grants.ts';
+import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
+import type { ToolError } from '../errors.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { Deadline } from '../limits/deadlines.ts';
+import type { Semaphore } from '../limits/semaphore.ts';
+import type { QuotaLevel } from '../quota/level.ts';
+import type { Secrets } from '../redaction/secrets.ts';
+import type { ToolResult } from '../result.ts';
+import type { Call, Reserved, Resumed, Trial } from './call.ts';
+import type { RuleCount } from './counters.ts';
+
+/** The rarely used half of a call, with its fields grouped by the phase that first sets them. */
+export class CallExtra {
+  // Arrival.
+  resumed: Resumed | undefined;
+  idempotencyKey: string | undefined;
+
+  // Admission.
+  /** The whole input as text, where `repair` may read an object from it. */
+  text: string | undefined;
+  /** The secrets of the input as it arrived, if `tool:pre` had to find them. */
+  sent: Secrets | undefined;
+
+  // Validation.
+  repaired: { readonly path: string; readonly rule: string }[] | undefined;
+  /** How many texts `repair` has tried to read as JSON without success. */
+  unreadable = 0;
+
+  // Gates.
+  /** What the tool's `attributes` answered, and the input that they were asked about. */
+  attributes:
+    | {
+        readonly input: JsonObject;
+        readonly answers: ReadonlyMap<string, JsonValue | undefined>;
+      }
+    | undefined;
+  /** The loop guard has counted the call. */
+  guarded = false;
+  /** A person has changed the input, which must be validated and judged again. */
+  edited = false;
+  /** A person has changed the input earlier; the defaults were already filled in by then. */
+  wasEdited = false;
+  /** The grant that let the call through; it can still be revoked. */
+  grant: Standing | undefined;
+  /** An `_always` answer that is kept back until the call's input is final. */
+  standing: { readonly approvalId: string; readonly answer: ReadAnswer } | undefined;
+  /** The suspended request with its token, for the host. */
+  pending: PendingApproval | undefined;
+  holds: Semaphore[] | undefined;
+  /** The quotas that a person has let the call exceed. */
+  agreed: readonly Pick<QuotaLevel, 'quota' | 'source'>[] | undefined;
+  /** What was reserved of quotas, until the handler starts. */
+  reserved: Reserved | undefined;
+  /** The answer that a resumed call brought has been used. */
+  answered = false;
+  /** How often the call was judged again. */
+  rounds = 0;
+  /** The shadow rules that would have decided differently. */
+  shadowed: Set<RuleCount> | undefined;
+  /** The same, as far as no event has told of them. */
+  trials: Trial[] | undefined;
+
+  // Handler.
+  controller: AbortController | undefined;
+  idle: Deadline | undefined;
+  eventCount = 0;
+  children: Set<Call> | undefined;
+  childCount = 0;
+
+  // All phases.
+  /** Values that no event, prompt or error text may contain. */
+  secrets: Secrets | undefined;
+  cleanups: Set<(result: ToolResult) => void> | undefined;
+
+  // End.
+  /** Monotonic milliseconds; set when the call ended early. */
+  endedAt = 0;
+  aborted = false;
+  abortReason: unknown;
+  /** The caller must not learn that the tool exists. */
+  hidden = false;
+  /** The original error, where the model is shown a masked one. */
+  unmasked: ToolError | undefined;
+  /** Gives back the slots of a handler that outlives its call. */
+  grace: Deadline | undefined;
+}
