@@ -91,7 +91,7 @@ export class RegistryState {
   closed = false;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
-  readonly #rules: RuleLayers;
+  readonly rules: RuleLayers;
   /** Sessions that must learn of changes and of closing. */
   readonly watchers = new Set<WeakRef<SessionState>>();
   /** Sessions that hold something which closing must dispose, so they must not be collected. */
@@ -122,7 +122,7 @@ export class RegistryState {
     this.signer = approvals.signer;
     this.store = approvals.store ?? memoryApprovalStore(this.now);
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
-    this.#rules = new RuleLayers(rules);
+    this.rules = new RuleLayers(rules);
     this.quotas = new QuotaLayers(given.quotas);
     this.quotaStore = given.quotaStore ?? memoryQuotas({ now: this.now });
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
@@ -130,22 +130,17 @@ export class RegistryState {
 
   /** The rules that apply to tools of this source. */
   rulesFor(source: string): readonly CompiledRule[] {
-    return this.#rules.of(source);
-  }
-
-  /** Whether some rule of the registry or its scopes tests the principal. */
-  get testsPrincipal(): boolean {
-    return this.#rules.testsPrincipal;
+    return this.rules.of(source);
   }
 
   /** The rules of the registry and its scopes. */
   allRules(): readonly CompiledRule[] {
-    return this.#rules.all();
+    return this.rules.all();
   }
 
   /** Adds rules after the existing ones. The returned function removes them. */
   addRules(rules: readonly Rule[], layer: string, source: string | undefined): () => void {
-    return this.added(this.#rules.add(rules, layer, source));
+    return this.added(this.rules.add(rules, layer, source));
   }
 
   /** Notes that rules or quotas were added. Returns what removes them, once. */
