@@ -26,6 +26,7 @@ export {
   type OptionsWording,
   type OptionTable,
   type OptionValues,
+  reading,
   readMembers,
   readOptions,
   type TableOf,

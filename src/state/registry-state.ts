@@ -12,6 +12,7 @@ import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/wait-graph.ts';
 import { loggedError, logTo } from '../logging.ts';
+import { reading } from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
 import { type Limits, tightestLimits } from '../policy/limits.ts';
 import type { KnownProfile } from '../policy/lineage.ts';
@@ -117,7 +118,7 @@ export class RegistryState {
     this.signer = approvals.signer;
     this.store = approvals.store ?? memoryApprovalStore(this.now);
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
-    this.#rules = new RuleLayers(rules);
+    this.#rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
   }
 

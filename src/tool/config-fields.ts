@@ -15,6 +15,7 @@ import {
   type OptionValues,
   object,
   oneOf,
+  reading,
   readOptions,
   required,
   type TableOf,
@@ -140,7 +141,7 @@ export function readApproval(value: unknown, where: string): ToolInternals['requ
   if (value === undefined) return false;
   if (typeof value === 'boolean' || typeof value === 'function')
     return value as ToolInternals['requiresApproval'];
-  const prompt = readPrompt(value);
+  const prompt = reading(where, 'requiresApproval', () => readPrompt(value), asField);
   if (prompt === undefined)
     throw wrongOption(
       where,

@@ -3,7 +3,7 @@
  * field, what was expected and what came.
  */
 import { describe, MisuseError } from '../errors.ts';
-import { readOptions } from '../options.ts';
+import { reading, readOptions } from '../options.ts';
 import { bindSchema } from '../schema/bind.ts';
 import { checkToolName } from '../text/names.ts';
 import {
@@ -38,7 +38,11 @@ export function createDefinition(
       'invalid_definition',
       `Expected defineTool() to be given an object, got ${describe(given)}.`,
     );
-  const name = checkToolName(Object.hasOwn(given, 'name') ? given.name : undefined);
+  const name = checkToolName(
+    reading('defineTool', 'name', () => (Object.hasOwn(given, 'name') ? given.name : undefined), {
+      code: 'invalid_definition',
+    }),
+  );
   const where = `Tool \`${name}\``;
   const config = readOptions(where, given, toolTable, asField);
   checkRunner(config, where);
