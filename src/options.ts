@@ -30,6 +30,7 @@ export {
   readMembers,
   readOptions,
   type TableOf,
+  unreadable,
   wrongOption,
 } from './options/read-options.ts';
 export { checkSpelling, probablyMeant, suggestion } from './options/spelling.ts';

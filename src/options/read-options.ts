@@ -214,7 +214,7 @@ function unknownOption(
  * says already what is wrong, and is kept.
  * @param name The option that was read; undefined if it was the object itself.
  */
-function unreadable(
+export function unreadable(
   where: string,
   name: string | undefined,
   thrown: unknown,

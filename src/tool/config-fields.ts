@@ -80,6 +80,7 @@ const annotationTable = {
   idempotent: flag,
   openWorld: flag,
 } satisfies TableOf<ToolAnnotations>;
+const annotationNames = Object.keys(annotationTable) as readonly (keyof ToolAnnotations)[];
 const factTable = {
   fact: required(text(1)),
   equals: anything(),
@@ -97,12 +98,13 @@ export const toolFieldNames: readonly string[] = Object.keys(toolTable);
 export function readAnnotations(value: object | undefined, where: string): ToolAnnotations {
   if (value === undefined) return noAnnotations;
   const given = readOptions(where, value, annotationTable, { ...asField, path: 'annotations' });
-  return Object.freeze(
-    Object.fromEntries(Object.entries(given).filter(([, flag]) => flag !== undefined)),
-  );
+  const kept: { -readonly [K in keyof ToolAnnotations]: ToolAnnotations[K] } = {};
+  for (const name of annotationNames) if (given[name] !== undefined) kept[name] = given[name];
+  return Object.freeze(kept);
 }
 
-export function readUses(value: readonly unknown[], where: string): readonly string[] {
+export function readUses(value: readonly unknown[] | undefined, where: string): readonly string[] {
+  if (value === undefined) return none;
   return Object.freeze(
     value.map((item) => {
       if (typeof item === 'string' && item !== '') return item;
@@ -116,7 +118,11 @@ function isPrimitive(value: unknown): value is JsonPrimitive {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-export function readFactRules(value: readonly unknown[], where: string): readonly FactRule[] {
+export function readFactRules(
+  value: readonly unknown[] | undefined,
+  where: string,
+): readonly FactRule[] {
+  if (value === undefined) return none;
   return Object.freeze(
     value.map((one, index): FactRule => {
       const path = `requires[${index}]`;
