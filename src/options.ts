@@ -26,9 +26,11 @@ export {
   type OptionsWording,
   type OptionTable,
   type OptionValues,
+  reading,
   readMembers,
   readOptions,
   type TableOf,
+  unreadable,
   wrongOption,
 } from './options/read-options.ts';
 export { checkSpelling, probablyMeant, suggestion } from './options/spelling.ts';

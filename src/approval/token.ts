@@ -42,7 +42,7 @@ const longestToken = 65_536;
  * @throws MisuseError `invalid_option` for a key of less than 32 bytes.
  */
 export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
-  const given = Array.isArray(secret) ? (secret as readonly Key[]) : [secret as Key];
+  const given = Array.isArray(secret) ? [...(secret as readonly Key[])] : [secret as Key];
   const keys = given.map(readKey);
   const [signing] = keys;
   if (signing === undefined)

@@ -1,7 +1,16 @@
 /** Values and thrown errors in words, for messages and logs. */
 
-/** A value in a message: its type and a short view of it. */
+/** A value in a message: its type and a short view of it, even where reading it throws. */
 export function describe(value: unknown): string {
+  try {
+    return shortView(value);
+  } catch {
+    // The value is a revoked proxy.
+    return 'an object that cannot be read';
+  }
+}
+
+function shortView(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'undefined';
   if (Array.isArray(value)) return `an array of ${value.length}`;

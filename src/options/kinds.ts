@@ -8,6 +8,8 @@ export interface Kind<T> {
   /** Completes the sentence "expected `x` to be …". */
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
+  /** Whether {@link readOptions} returns a copy, because the value is a list that may change. */
+  readonly isList?: true;
   /** Exists only for the compiler; never set. */
   readonly type?: T;
 }
@@ -135,16 +137,18 @@ export function object<T extends object>(): Kind<T> {
 
 /** An array. Its items are checked where they are read. */
 export function array<T>(expected = 'an array'): Kind<readonly T[]> {
-  return kind(expected, (value) => Array.isArray(value));
+  return { expected, accepts: (value) => Array.isArray(value), isList: true };
 }
 
 /** An array of values of one kind. @param items What messages call them, such as "tool names". */
 export function arrayOf<T>(item: Kind<T>, items: string): Kind<readonly T[]> {
-  return kind(
-    `an array of ${items}`,
+  return {
+    expected: `an array of ${items}`,
     // The spread turns holes into undefined, which `every` would otherwise skip.
-    (value) => Array.isArray(value) && [...(value as unknown[])].every((one) => item.accepts(one)),
-  );
+    accepts: (value) =>
+      Array.isArray(value) && [...(value as unknown[])].every((one) => item.accepts(one)),
+    isList: true,
+  };
 }
 
 function range(least: number, most: number): string {

@@ -1,5 +1,5 @@
 /** Reads the options of a function: own members only, each once, checked against a table. */
-import { describe, type MisuseCode, MisuseError } from '../errors.ts';
+import { describe, type MisuseCode, MisuseError, messageOf } from '../errors.ts';
 import type { DefaultedKind, Kind, RequiredKind } from './kinds.ts';
 import { suggestion } from './spelling.ts';
 
@@ -33,8 +33,8 @@ export interface OptionsWording {
  * @param where The function that was called, for messages.
  * @param options Undefined means that none are given.
  * @returns every option of the table, as an own member
- * @throws MisuseError if `options` is not an object, for an unknown name, and for a value of
- * another kind.
+ * @throws MisuseError if `options` is not an object, for an unknown name, for a value of another
+ * kind, and for one that throws when it is read.
  */
 export function readOptions<T extends OptionTable>(
   where: string,
@@ -42,22 +42,30 @@ export function readOptions<T extends OptionTable>(
   table: T,
   wording: OptionsWording = {},
 ): OptionValues<T> {
-  const { absent, required } = planOf(table);
+  const { absent, required, lists } = planOf(table);
   // Every option of the table is an own member, so nothing is read from the prototype. An object
   // without one would be several times slower to make.
   const read: Record<string, unknown> = { ...absent };
-  if (options !== undefined) {
-    if (typeof options !== 'object' || options === null || Array.isArray(options))
-      throw notAnObject(where, options, wording);
-    const keys = Object.keys(options);
-    for (const key of keys)
-      if (!Object.hasOwn(table, key)) throw unknownOption(where, key, Object.keys(table), wording);
-    for (const key of keys) {
-      const value: unknown = (options as Record<string, unknown>)[key];
-      if (value === undefined) continue;
-      checkOption(where, key, value, table[key] as Kind<unknown>, wording);
-      read[key] = value;
+  let reading: string | undefined;
+  try {
+    if (options !== undefined) {
+      if (typeof options !== 'object' || options === null || Array.isArray(options))
+        throw notAnObject(where, options, wording);
+      const keys = Object.keys(options);
+      for (const key of keys)
+        if (!Object.hasOwn(table, key))
+          throw unknownOption(where, key, Object.keys(table), wording);
+      for (reading of keys) {
+        const given: unknown = (options as Record<string, unknown>)[reading];
+        if (given === undefined) continue;
+        // Each item is read once, like each option, and a hole is an item that is undefined.
+        const value = lists.has(reading) && Array.isArray(given) ? [...given] : given;
+        checkOption(where, reading, value, table[reading] as Kind<unknown>, wording);
+        read[reading] = value;
+      }
     }
+  } catch (error) {
+    throw unreadable(where, reading, error, wording);
   }
   for (const name of required)
     if (read[name] === undefined)
@@ -70,20 +78,25 @@ interface Plan {
   /** Every option with its default, or undefined. */
   readonly absent: Readonly<Record<string, unknown>>;
   readonly required: readonly string[];
+  readonly lists: ReadonlySet<string>;
 }
+
+type AnyKind = Kind<unknown> & Partial<RequiredKind<unknown>> & Partial<DefaultedKind<unknown>>;
 
 const plans = new WeakMap<OptionTable, Plan>();
 
 function planOf(table: OptionTable): Plan {
   const known = plans.get(table);
   if (known !== undefined) return known;
-  const kinds = Object.entries(table) as [
-    string,
-    Kind<unknown> & Partial<RequiredKind<unknown>> & Partial<DefaultedKind<unknown>>,
-  ][];
+  const kinds = Object.entries(table).map(([name, kind]): [string, AnyKind] => [
+    name,
+    // Own members only: an `absent` on `Object.prototype` is no default.
+    { __proto__: null, ...kind } as AnyKind,
+  ]);
   const plan: Plan = {
     absent: Object.fromEntries(kinds.map(([name, { absent }]) => [name, absent])),
     required: kinds.filter(([, kind]) => kind.required === true).map(([name]) => name),
+    lists: new Set(kinds.filter(([, kind]) => kind.isList === true).map(([name]) => name)),
   };
   plans.set(table, plan);
   return plan;
@@ -96,7 +109,8 @@ function planOf(table: OptionTable): Plan {
  * @param where The function that was called, for messages such as ``createSession: unknown option
  * `rule`; did you mean `rules`?``
  * @param options Undefined means that none are given.
- * @throws MisuseError if `options` is not an object, and for an unknown name.
+ * @throws MisuseError if `options` is not an object, for an unknown name, and for a member that
+ * throws when it is read.
  */
 export function readMembers<T extends object>(
   where: string,
@@ -106,13 +120,36 @@ export function readMembers<T extends object>(
 ): Partial<T> {
   const own = Object.create(null) as Record<string, unknown>;
   if (options === undefined) return own as Partial<T>;
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw notAnObject(where, options, wording);
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key)) throw unknownOption(where, key, known, wording);
-    own[key] = (options as Record<string, unknown>)[key];
+  let reading: string | undefined;
+  try {
+    if (typeof options !== 'object' || options === null || Array.isArray(options))
+      throw notAnObject(where, options, wording);
+    for (const key of Object.keys(options)) {
+      if (!known.includes(key)) throw unknownOption(where, key, known, wording);
+      reading = key;
+      own[key] = (options as Record<string, unknown>)[key];
+    }
+  } catch (error) {
+    throw unreadable(where, reading, error, wording);
   }
   return own as Partial<T>;
+}
+
+/**
+ * Runs code that reads what is inside an option. What it throws becomes a MisuseError that names the
+ * option.
+ */
+export function reading<T>(
+  where: string,
+  name: string,
+  read: () => T,
+  wording: OptionsWording = {},
+): T {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadable(where, name, error, wording);
+  }
 }
 
 /** Checks one value. @throws MisuseError that says what was expected and what was got. */
@@ -170,4 +207,27 @@ function unknownOption(
     code,
     `${where}: unknown ${noun} \`${inside(path, shortened(key))}\`${suggestion(key, known)}`,
   );
+}
+
+/**
+ * The error for options that threw when they were read, as getters and proxies may. A MisuseError
+ * says already what is wrong, and is kept.
+ * @param name The option that was read; undefined if it was the object itself.
+ */
+export function unreadable(
+  where: string,
+  name: string | undefined,
+  thrown: unknown,
+  { code = 'invalid_option', noun = 'option', path }: OptionsWording,
+): MisuseError {
+  if (thrown instanceof MisuseError) return thrown;
+  const what =
+    name !== undefined
+      ? `\`${inside(path, name)}\``
+      : path === undefined
+        ? `${noun}s`
+        : `\`${path}\``;
+  return new MisuseError(code, `${where}: reading ${what} threw: ${messageOf(thrown)}.`, {
+    cause: thrown,
+  });
 }

@@ -3,6 +3,7 @@
  * or changes nothing.
  */
 import { describe, MisuseError } from '../errors.ts';
+import { reading } from '../options.ts';
 import { checkDefinition } from '../state/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
 import type { ToolsChange } from '../state/gathered-changes.ts';
@@ -35,8 +36,9 @@ export class RegistryTools {
   /** Adds tools. @param owner `host`, or the source of a scope. */
   add(definitions: readonly AnyTool[], owner: string): readonly ToolRegistration[] {
     const state = this.#state;
-    const skeletons = this.#checkNew(definitions);
-    const entries = definitions.map((definition) => new ToolEntry(definition, owner, state.waits));
+    const list = readDefinitions(definitions);
+    const skeletons = this.#checkNew(list);
+    const entries = list.map((definition) => new ToolEntry(definition, owner, state.waits));
     for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
     for (const entry of entries) {
       state.tools.set(entry.name, entry);
@@ -82,14 +84,9 @@ export class RegistryTools {
 
   /** Checks definitions against the table and each other. Returns the skeletons of their names. */
   #checkNew(definitions: readonly AnyTool[]): ReadonlyMap<string, string> {
-    if (!Array.isArray(definitions))
-      throw new MisuseError(
-        'invalid_definition',
-        `Expected an array of definitions, got ${describe(definitions)}.`,
-      );
     const state = this.#state;
     const skeletons = new Map<string, string>();
-    for (const definition of definitions as readonly AnyTool[]) {
+    for (const definition of definitions) {
       checkDefinition(definition, state);
       const { name } = definition;
       const skeleton = nameSkeleton(name);
@@ -137,4 +134,20 @@ export class RegistryTools {
     state.emitToolsChanged(change);
     state.followChange('registry');
   }
+}
+
+/** A copy, so that what is checked is what is registered. */
+function readDefinitions(definitions: readonly AnyTool[]): readonly AnyTool[] {
+  return reading(
+    'registerAll',
+    'definitions',
+    () => {
+      if (Array.isArray(definitions)) return [...(definitions as readonly AnyTool[])];
+      throw new MisuseError(
+        'invalid_definition',
+        `Expected an array of definitions, got ${describe(definitions)}.`,
+      );
+    },
+    { code: 'invalid_definition' },
+  );
 }

@@ -4,7 +4,7 @@ import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import { MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
-import { checkOption, readOptions } from '../options.ts';
+import { checkOption, reading, readOptions } from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
 import type { Quota } from '../policy/quota.ts';
 import type { Rule } from '../policy/rule.ts';
@@ -224,7 +224,9 @@ export class HostToolRegistry<S = unknown> {
         `The scope \`${source}\` already exists. Dispose it first, or choose another source.`,
       );
     const removeRules =
-      rules === undefined ? undefined : this.#state.addRules(rules, `scope:${source}`, source);
+      rules === undefined
+        ? undefined
+        : reading('scope', 'rules', () => this.#state.addRules(rules, `scope:${source}`, source));
     this.#scopes.add(source);
     const state = this.#state;
     return createScope<S>({

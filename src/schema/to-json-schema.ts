@@ -32,12 +32,17 @@ export function schemaKind(schema: unknown): SchemaKind | undefined {
     _def?: { typeName?: unknown };
     '~standard'?: unknown;
   };
-  if (value._zod?.def !== undefined) return 'zod4';
-  if (typeof value._def?.typeName === 'string' && value._def.typeName.startsWith('Zod'))
-    return 'zod3';
-  if (typeof value['~standard'] === 'object' && value['~standard'] !== null) return 'standard';
-  const prototype: unknown = Object.getPrototypeOf(schema);
-  return prototype === Object.prototype || prototype === null ? 'json' : undefined;
+  try {
+    if (value._zod?.def !== undefined) return 'zod4';
+    if (typeof value._def?.typeName === 'string' && value._def.typeName.startsWith('Zod'))
+      return 'zod3';
+    if (typeof value['~standard'] === 'object' && value['~standard'] !== null) return 'standard';
+    const prototype: unknown = Object.getPrototypeOf(schema);
+    return prototype === Object.prototype || prototype === null ? 'json' : undefined;
+  } catch {
+    // It throws when it is read, so it is no schema.
+    return undefined;
+  }
 }
 
 /**
@@ -54,11 +59,11 @@ export function toJsonSchema(schema: unknown, direction: Direction, where: strin
         `${describe(schema)}.`,
     );
   }
-  if (kind === 'json') {
-    refuseShape(schema as object, where);
-    return freezeCopy(schema, where);
-  }
   try {
+    if (kind === 'json') {
+      refuseShape(schema as object, where);
+      return freezeCopy(schema, where);
+    }
     const converted = convert(schema, kind, direction, where);
     return deepFreeze(withoutDefaultDialect(converted));
   } catch (error) {

@@ -13,6 +13,7 @@ import {
   fn,
   object,
   oneOf,
+  reading,
   readOptions,
   required,
   type TableOf,
@@ -175,17 +176,24 @@ export function readSessionOptions(
   return {
     sessionId: given.sessionId,
     cwd: given.cwd,
-    environment: environment === undefined ? noEnvironment : readEnvironment(environment),
+    environment:
+      environment === undefined
+        ? noEnvironment
+        : reading(where, 'environment', () => readEnvironment(environment)),
     metadata: metadata === undefined ? empty : readObject('metadata', metadata),
     principal: given.principal,
     services: given.services,
     profileId: profile,
     facts: facts === undefined ? empty : readObject('facts', facts),
     overrides: overrides === undefined ? undefined : readOverrides(overrides),
-    rules: rules === undefined ? none : compileRules(rules, 'session'),
-    quotas: quotas === undefined ? none : compileQuotas(quotas, 'session'),
+    rules:
+      rules === undefined ? none : reading(where, 'rules', () => compileRules(rules, 'session')),
+    quotas:
+      quotas === undefined
+        ? none
+        : reading(where, 'quotas', () => compileQuotas(quotas, 'session')),
     policies: policies === undefined ? none : checkPolicies(policies, where),
-    hooks: hooks === undefined ? none : readHooks(hooks),
+    hooks: hooks === undefined ? none : reading(where, 'hooks', () => readHooks(hooks)),
     approver: given.approver,
     approvalMode: given.approvalMode,
     approvalTimeoutMs: given.approvalTimeoutMs,
@@ -230,7 +238,9 @@ const overridesTable = {
 
 /** Copies three lists of names. The registry checks whether it has tools of these names. */
 export function readOverrides(overrides: Overrides): Overrides {
-  checkOption(where, 'overrides', overrides, object<Overrides>());
+  reading(where, 'overrides', () =>
+    checkOption(where, 'overrides', overrides, object<Overrides>()),
+  );
   const kept = Object.create(null) as {
     -readonly [K in keyof Overrides]: Overrides[K];
   };

@@ -12,6 +12,7 @@ import {
   kind,
   type OptionValues,
   oneOf,
+  reading,
   readOptions,
   type TableOf,
   text,
@@ -131,7 +132,7 @@ const registryTable = {
   redact: withDefault(arrayOf(text(1), 'non-empty paths'), none),
   now: fn<() => number>(),
   newId: fn<() => string>(),
-  logger: anything<Logger>(),
+  logger: withMethods<Logger>(['warn', 'error']),
 } satisfies TableOf<RegistryOptions>;
 const approvalsTable = {
   // `createTokenSigner` checks the keys.
@@ -160,7 +161,9 @@ export function readRegistryOptions(options: RegistryOptions<never>): ReadRegist
     approvals: {
       ...approvals,
       signer:
-        given.approvals === undefined ? undefined : createTokenSigner(approvals.secret as Key),
+        given.approvals === undefined
+          ? undefined
+          : reading(where, 'approvals.secret', () => createTokenSigner(approvals.secret as Key)),
     },
   };
 }
@@ -170,14 +173,17 @@ export function checkPolicies(
   policies: readonly Policy<unknown>[],
   caller: string,
 ): readonly Policy<unknown>[] {
-  checkOption(caller, 'policies', policies, array<Policy<unknown>>());
-  for (const [index, policy] of policies.entries()) {
-    const name = `policies[${index}]`;
-    if (typeof policy === 'object' && policy !== null)
-      checkSpelling(`${caller}: \`${name}\``, policy, ['id', 'check']);
-    checkOption(caller, name, policy, policyKind);
-  }
-  return Object.freeze([...policies]);
+  return reading(caller, 'policies', () => {
+    checkOption(caller, 'policies', policies, array<Policy<unknown>>());
+    const copy = Object.freeze([...policies]);
+    for (const [index, policy] of copy.entries()) {
+      const name = `policies[${index}]`;
+      if (typeof policy === 'object' && policy !== null)
+        checkSpelling(`${caller}: \`${name}\``, policy, ['id', 'check']);
+      checkOption(caller, name, policy, policyKind);
+    }
+    return copy;
+  });
 }
 
 const policyKind = kind<Policy<unknown>>('an object with `id` and `check`', (value) => {

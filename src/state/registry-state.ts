@@ -10,6 +10,7 @@ import { createLocks, type Locks } from '../limits/locks.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 import { createWaitGraph, type WaitGraph } from '../limits/wait-graph.ts';
 import { loggedError, logTo } from '../logging.ts';
+import { reading } from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
 import { type Limits, tightestLimits } from '../policy/limits.ts';
 import type { KnownProfile } from '../policy/lineage.ts';
@@ -122,8 +123,8 @@ export class RegistryState {
     this.signer = approvals.signer;
     this.store = approvals.store ?? memoryApprovalStore(this.now);
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
-    this.rules = new RuleLayers(rules);
-    this.quotas = new QuotaLayers(given.quotas);
+    this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));
+    this.quotas = reading('HostToolRegistry', 'quotas', () => new QuotaLayers(given.quotas));
     this.quotaStore = given.quotaStore ?? memoryQuotas({ now: this.now });
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
   }

@@ -146,7 +146,10 @@ export function mockTool<
       },
     },
   };
-  const { description = `Mock tool: ${String(name)}`, parameters = { type: 'object' } } = rest;
+  const {
+    description = `Mock tool: ${typeof name === 'string' ? name : 'without a name'}`,
+    parameters = { type: 'object' },
+  } = rest;
   return createDefinition({ ...rest, description, parameters, handler: run }, spies) as never;
 }
 

@@ -7,7 +7,7 @@ import {
   type SessionOptions,
   type ToolSession,
 } from '../index.ts';
-import { readMembers } from '../options.ts';
+import { array, checkOption, readMembers } from '../options.ts';
 import { registryOptionNames, sessionOptionNames } from '../surface-port.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
@@ -81,6 +81,7 @@ export function createTestSession<S = unknown>(
   }
   const registry = new HostToolRegistry<S>(forRegistry as RegistryOptions<S>);
   registry.registerAll(tools as readonly AnyTool<S>[]);
+  checkOption('createTestSession', 'profiles', profiles, array());
   for (const one of profiles) registry.defineProfile(one);
   if (typeof profile === 'object' && profile !== null) registry.defineProfile(profile);
   if (profile !== undefined)

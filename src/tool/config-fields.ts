@@ -15,6 +15,7 @@ import {
   type OptionValues,
   object,
   oneOf,
+  reading,
   readOptions,
   required,
   type TableOf,
@@ -80,6 +81,7 @@ const annotationTable = {
   idempotent: flag,
   openWorld: flag,
 } satisfies TableOf<ToolAnnotations>;
+const annotationNames = Object.keys(annotationTable) as readonly (keyof ToolAnnotations)[];
 const factTable = {
   fact: required(text(1)),
   equals: anything(),
@@ -97,12 +99,13 @@ export const toolFieldNames: readonly string[] = Object.keys(toolTable);
 export function readAnnotations(value: object | undefined, where: string): ToolAnnotations {
   if (value === undefined) return noAnnotations;
   const given = readOptions(where, value, annotationTable, { ...asField, path: 'annotations' });
-  return Object.freeze(
-    Object.fromEntries(Object.entries(given).filter(([, flag]) => flag !== undefined)),
-  );
+  const kept: { -readonly [K in keyof ToolAnnotations]: ToolAnnotations[K] } = {};
+  for (const name of annotationNames) if (given[name] !== undefined) kept[name] = given[name];
+  return Object.freeze(kept);
 }
 
-export function readUses(value: readonly unknown[], where: string): readonly string[] {
+export function readUses(value: readonly unknown[] | undefined, where: string): readonly string[] {
+  if (value === undefined) return none;
   return Object.freeze(
     value.map((item) => {
       if (typeof item === 'string' && item !== '') return item;
@@ -116,7 +119,11 @@ function isPrimitive(value: unknown): value is JsonPrimitive {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-export function readFactRules(value: readonly unknown[], where: string): readonly FactRule[] {
+export function readFactRules(
+  value: readonly unknown[] | undefined,
+  where: string,
+): readonly FactRule[] {
+  if (value === undefined) return none;
   return Object.freeze(
     value.map((one, index): FactRule => {
       const path = `requires[${index}]`;
@@ -141,7 +148,7 @@ export function readApproval(value: unknown, where: string): ToolInternals['requ
   if (value === undefined) return false;
   if (typeof value === 'boolean' || typeof value === 'function')
     return value as ToolInternals['requiresApproval'];
-  const prompt = readPrompt(value);
+  const prompt = reading(where, 'requiresApproval', () => readPrompt(value), asField);
   if (prompt === undefined)
     throw wrongOption(
       where,

@@ -3,7 +3,7 @@
  * field, what was expected and what came.
  */
 import { describe, MisuseError } from '../errors.ts';
-import { readOptions } from '../options.ts';
+import { readOptions, unreadable } from '../options.ts';
 import { bindSchema } from '../schema/bind.ts';
 import { checkToolName } from '../text/names.ts';
 import { readAttributes } from './attributes.ts';
@@ -39,13 +39,13 @@ export function createDefinition(
       'invalid_definition',
       `Expected defineTool() to be given an object, got ${describe(given)}.`,
     );
-  const name = checkToolName(Object.hasOwn(given, 'name') ? given.name : undefined);
+  const name = checkToolName(nameIn(given));
   const where = `Tool \`${name}\``;
   const config = readOptions(where, given, toolTable, asField);
   checkRunner(config, where);
   const { description, title, version, category } = config;
   const annotations = readAnnotations(config.annotations, where);
-  const tags = Object.freeze([...config.tags]);
+  const tags = Object.freeze(config.tags);
   const face = { name, description, title, version, category, annotations, tags };
   const { input, output } = readSchemas(config, where, origin === true);
   const { knobs, check } = readPolicy(config, where);
@@ -62,19 +62,28 @@ export function createDefinition(
     attributes: readAttributes(config.attributes, where),
     timeoutMs: config.timeoutMs,
     idleTimeoutMs: config.idleTimeoutMs,
-    requires: readFactRules(config.requires ?? [], where),
-    provides: Object.freeze([...config.provides]),
+    requires: readFactRules(config.requires, where),
+    provides: Object.freeze(config.provides),
     parallelSafe: config.parallelSafe ?? annotations.readOnly === true,
     resourceKey: config.resourceKey,
     maxOutputChars: config.maxOutputChars,
     outputStrategy: config.outputStrategy,
     maxConcurrency: config.maxConcurrency,
-    uses: readUses(config.uses ?? [], where),
-    events: Object.freeze([...config.events]),
+    uses: readUses(config.uses, where),
+    events: Object.freeze(config.events),
     internal: config.exposure === 'internal',
     outside: typeof origin === 'boolean' ? undefined : origin,
   };
   return seal(face, internals, extras);
+}
+
+/** Throws like any other reading of an option. */
+function nameIn(given: LooseConfig): unknown {
+  try {
+    return Object.hasOwn(given, 'name') ? given.name : undefined;
+  } catch (error) {
+    throw unreadable('defineTool', 'name', error, asField);
+  }
 }
 
 function readSchemas(
@@ -101,12 +110,15 @@ function readSchemas(
   };
 }
 
+const noPolicy = Object.freeze({ knobs: undefined, check: undefined });
+
 /**
  * Reads the tool's own check and the schema of its settings. Settings come from the host even for a
  * definition from outside, so their schema is trusted. An unknown member of `policy` is refused,
  * since a misspelt `check` would never run.
  */
 function readPolicy(config: ToolFields, where: string): Pick<ToolInternals, 'knobs' | 'check'> {
+  if (config.policy === undefined) return noPolicy;
   const policy = readOptions(where, config.policy, policyTable, { ...asField, path: 'policy' });
   const { knobs, check } = policy;
   return {

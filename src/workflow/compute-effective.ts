@@ -2,7 +2,7 @@
  * `computeEffective` for hosts. It checks the input, so that the computation can rely on it.
  */
 import type { JsonValue } from '../json.ts';
-import { readMembers } from '../options.ts';
+import { reading, readMembers } from '../options.ts';
 import { type EffectiveInput, type EffectiveSet, effectiveSet } from '../toolset/effective.ts';
 import {
   budget,
@@ -35,7 +35,9 @@ import {
 export function computeEffective(input: EffectiveInput): EffectiveSet {
   const read = readMembers('computeEffective', input, Object.keys(inputFields));
   for (const [key, check] of Object.entries(inputFields))
-    check(read[key as keyof EffectiveInput] as JsonValue | undefined, key);
+    reading('computeEffective', key, () =>
+      check(read[key as keyof EffectiveInput] as JsonValue | undefined, key),
+    );
   return effectiveSet(read as EffectiveInput);
 }
 

@@ -50,7 +50,8 @@ export type Generate = (request: GenerateRequest) => GenerateAnswer | Promise<Ge
 export function readInput(input: string | readonly Message[]): Message[] {
   if (typeof input === 'string') return [Object.freeze({ role: 'user', content: input })];
   if (!Array.isArray(input)) throw wrongInput('input', 'a string or an array of messages', input);
-  return input.map((message: unknown, index): Message => {
+  // A hole is a message that is undefined; `map` of the array itself would skip it.
+  return Array.from(input as readonly unknown[], (message, index): Message => {
     const copy = copyJson(message, eventLimits);
     if (!copy.ok)
       throw wrongInput(

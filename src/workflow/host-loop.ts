@@ -7,6 +7,7 @@ import {
   anything,
   fn,
   kind,
+  reading,
   readMembers,
   readOptions,
   required,
@@ -80,7 +81,7 @@ function readHostLoop(options: HostLoopOptions): LoopStart {
   return {
     ...given,
     workflow: readState(workflow),
-    messages: readInput(input as HostLoopOptions['input']),
+    messages: reading(where, 'input', () => readInput(input as HostLoopOptions['input'])),
     run: readMembers(where, run, ['runId', 'profile', 'provider'], { path: 'run' }),
   };
 }

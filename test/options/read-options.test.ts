@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { MisuseError } from '../../src/errors.ts';
 import {
+  arrayOf,
   checkSpelling,
   oneOf,
   probablyMeant,
+  reading,
   readMembers,
   readOptions,
   required,
@@ -11,6 +13,7 @@ import {
   text,
   wholeNumber,
   withDefault,
+  withMethods,
 } from '../../src/options.ts';
 
 /** The code and the message of a misuse. */
@@ -193,4 +196,115 @@ describe('a table', () => {
     const inherited = Object.create({ size: 9 }) as object;
     expect(readOptions('make', inherited, { size: wholeNumber(1) }).size).toBeUndefined();
   });
+});
+
+describe('what throws when it is read', () => {
+  const table = { size: wholeNumber(1), store: withMethods<{ get(): void }>(['get']) };
+  const fault = new Error('gone');
+  const throwing = {
+    enumerable: true,
+    get: (): never => {
+      throw fault;
+    },
+  };
+  const revoked = (): object => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
+
+  test.each<[what: string, read: () => unknown, message: string]>([
+    [
+      'an option',
+      () => readOptions('make', Object.defineProperty({}, 'size', throwing), table),
+      'make: reading `size` threw: gone.',
+    ],
+    [
+      'a member of its value',
+      () => readOptions('make', { store: Object.defineProperty({}, 'get', throwing) }, table),
+      'make: reading `store` threw: gone.',
+    ],
+    [
+      'an option within an option',
+      () =>
+        readOptions('make', Object.defineProperty({}, 'size', throwing), table, { path: 'limits' }),
+      'make: reading `limits.size` threw: gone.',
+    ],
+    [
+      'a member',
+      () => readMembers('make', Object.defineProperty({}, 'size', throwing), ['size']),
+      'make: reading `size` threw: gone.',
+    ],
+    [
+      'what is inside an option',
+      () =>
+        reading('make', 'size', () => {
+          throw fault;
+        }),
+      'make: reading `size` threw: gone.',
+    ],
+  ])('is named: %s', (_, read, message) => {
+    expect(misuse(read)).toEqual({ code: 'invalid_option', message });
+    expect(read).toThrow(expect.objectContaining({ cause: fault }));
+  });
+
+  test('is refused as a whole where it is the options themselves', () => {
+    const wording = { code: 'invalid_definition', noun: 'field' } as const;
+    expect(misuse(() => readOptions('make', revoked(), table)).message).toMatch(
+      /^make: reading options threw: /,
+    );
+    expect(misuse(() => readMembers('make', revoked(), ['a'], wording))).toEqual({
+      code: 'invalid_definition',
+      message: expect.stringMatching(/^make: reading fields threw: /) as string,
+    });
+    expect(misuse(() => readOptions('make', revoked(), table, { path: 'limits' })).message).toMatch(
+      /^make: reading `limits` threw: /,
+    );
+  });
+
+  test('is refused where it is the value', () => {
+    expect(misuse(() => readOptions('make', { size: revoked() }, table)).message).toBe(
+      'make: expected `size` to be a whole number from 1, got an object that cannot be read.',
+    );
+  });
+
+  test('keeps a misuse as it is', () => {
+    const own = new MisuseError('invalid_rule', 'rule 0: no');
+    expect(() =>
+      reading('make', 'size', () => {
+        throw own;
+      }),
+    ).toThrow(own);
+  });
+});
+
+describe('a list', () => {
+  const table = { names: arrayOf(text(1), 'names') };
+
+  test('is copied, each item read once', () => {
+    let reads = 0;
+    const given = Object.defineProperty(['a'], 1, {
+      enumerable: true,
+      get: () => (++reads === 1 ? 'b' : 5),
+    });
+    const { names } = readOptions('make', { names: given }, table);
+    given.push('c');
+    expect([names, reads]).toEqual([['a', 'b'], 1]);
+  });
+
+  test('has no holes: each is an item that is undefined', () => {
+    expect(misuse(() => readOptions('make', { names: new Array(1) }, table)).message).toBe(
+      'make: expected `names` to be an array of names, got an array of 1.',
+    );
+  });
+});
+
+test('a default or a demand on `Object.prototype` is none of a table', () => {
+  Object.assign(Object.prototype, { absent: 7, required: true });
+  try {
+    expect(readOptions('make', {}, { size: wholeNumber(1) }).size).toBeUndefined();
+  } finally {
+    for (const key of ['absent', 'required'])
+      delete (Object.prototype as unknown as Record<string, unknown>)[key];
+  }
 });

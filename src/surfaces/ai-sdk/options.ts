@@ -4,6 +4,7 @@ import { type AnyTool, MisuseError, type ToolSession } from '../../index.ts';
 import {
   array,
   oneOf,
+  reading,
   readOptions,
   type TableOf,
   withDefault,
@@ -70,7 +71,9 @@ export function readAiSdkOptions(
       'toAiSdkTools: expected a session without an approver for `approvals: "sdk"`, because ' +
         'both would be asked. Remove the approver, or leave `approvals` at "ours".',
     );
-  return { approvals, failures, names: tools === undefined ? undefined : namesOf(session, tools) };
+  const names =
+    tools === undefined ? undefined : reading(where, 'tools', () => namesOf(session, tools));
+  return { approvals, failures, names };
 }
 
 function namesOf(session: ToolSession, tools: readonly AnyTool[]): readonly string[] {
