@@ -16,7 +16,7 @@ export const optionTable = {
   'host-tools': {
     value: 'FILE',
     repeatable: true,
-    help: 'load tools, profiles and rules from a YAML or JSON file; repeatable',
+    help: 'load tools, profiles, rules and quotas from a YAML or JSON file; repeatable',
   },
   'host-tools-module': {
     value: 'MOD',

@@ -53,6 +53,11 @@ export function quotaAmountsKey(prefix: string, key: string): string {
   return `${quotaKey(prefix, key)}:amounts`;
 }
 
+/** The mark that a reservation was given back. */
+export function quotaBackKey(prefix: string, id: string): string {
+  return `${prefix}:quota:{${prefix}}:back:${id}`;
+}
+
 /** All quotas of a prefix have one hash tag, so that a call reserves several in one step. */
 function quotaKey(prefix: string, key: string): string {
   return `${prefix}:quota:{${prefix}}:${createHash('sha256').update(key).digest('hex')}`;

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../index.ts';
 import { redisCommands, redisScript } from './commands.ts';
-import { quotaAmountsKey, quotaTimesKey } from './keys.ts';
+import { quotaAmountsKey, quotaBackKey, quotaTimesKey } from './keys.ts';
 import { type RedisOptions, redisSettings } from './options.ts';
 import { nowLua } from './redis-clock.ts';
 
@@ -146,10 +146,18 @@ for _, one in ipairs(found) do
 end
 return answer`);
 
-/** Takes amounts off. KEYS: the amounts of each. ARGV: for each the reservation and the amount. */
+/** How long a reservation is known to have been given back: longer than any client sends again. */
+const keepBackMs = 600_000;
+
+/**
+ * Takes the amounts of a reservation off, once: a client may send a command again whose answer was
+ * lost. KEYS: the mark of the reservation, and the amounts of each. ARGV: for each the bucket that
+ * it is in, and the amount.
+ */
 const giveBackScript = redisScript(`${amountsLua}
-for i, amounts in ipairs(KEYS) do
-  local bucket, back = ARGV[2 * i - 1], big(ARGV[2 * i])
+if not redis.call('SET', KEYS[1], '1', 'NX', 'PX', ${keepBackMs}) then return 0 end
+for i = 1, #KEYS - 1 do
+  local amounts, bucket, back = KEYS[i + 1], ARGV[2 * i - 1], big(ARGV[2 * i])
   local kept = redis.call('HGET', amounts, bucket)
   if kept then
     kept = big(kept)
@@ -162,9 +170,11 @@ return 1`);
 
 /** What was added, until it is given back. */
 class Reservation {
+  readonly id: string;
   parts: readonly { readonly key: string; readonly bucket: string; readonly amount: bigint }[];
 
-  constructor(parts: Reservation['parts']) {
+  constructor(id: string, parts: Reservation['parts']) {
+    this.id = id;
     this.parts = parts;
   }
 }
@@ -198,30 +208,30 @@ export function redisQuotas(options: RedisOptions): QuotaStore {
   const { prefix, run } = redisCommands(redisSettings('redisQuotas', options));
   const keysOf = (spends: readonly QuotaSpend[]): string[] =>
     spends.flatMap(({ key }) => [quotaTimesKey(prefix, key), quotaAmountsKey(prefix, key)]);
-  const takeOff = async ({ parts }: Reservation): Promise<void> => {
+  const takeOff = async (reservation: Reservation): Promise<void> => {
+    const { id, parts } = reservation;
+    reservation.parts = [];
     if (parts.length === 0) return;
     await run(
       giveBackScript,
-      parts.map(({ key }) => quotaAmountsKey(prefix, key)),
+      [quotaBackKey(prefix, id), ...parts.map(({ key }) => quotaAmountsKey(prefix, key))],
       parts.flatMap(({ bucket, amount }) => [bucket, String(amount)]),
     );
   };
   return {
     async reserve(spends) {
-      const values = [randomUUID(), ...spends.flatMap(argumentsOf)];
+      const id = randomUUID();
+      const values = [id, ...spends.flatMap(argumentsOf)];
       const reply = await run(reserveScript, keysOf(spends), values, (late) => {
-        const answer = answerOf(late, spends);
+        const answer = answerOf(id, late, spends);
         // If this fails too, the amounts stay spent until they leave the window.
         if ('reservation' in answer)
           takeOff(answer.reservation as Reservation).catch(() => undefined);
       });
-      return answerOf(reply, spends);
+      return answerOf(id, reply, spends);
     },
     async giveBack(reservation) {
-      if (!(reservation instanceof Reservation)) return;
-      const { parts } = reservation;
-      reservation.parts = [];
-      await takeOff(new Reservation(parts));
+      if (reservation instanceof Reservation) await takeOff(reservation);
     },
     async look(spends) {
       const values = ['', ...spends.flatMap(argumentsOf)];
@@ -237,11 +247,12 @@ function argumentsOf({ amount, max, windowMs }: QuotaSpend): string[] {
   return [String(amount), max === undefined ? '' : String(max), String(windowMs ?? '')];
 }
 
-function answerOf(reply: unknown, spends: readonly QuotaSpend[]): QuotaAnswer {
+function answerOf(id: string, reply: unknown, spends: readonly QuotaSpend[]): QuotaAnswer {
   const [reserved, ...buckets] = reply as Reply;
   if (reserved !== 1) return { refused: usesOf(reply as Reply) };
   return {
     reservation: new Reservation(
+      id,
       spends.map(({ key, amount }, index) => ({ key, bucket: String(buckets[index]), amount })),
     ),
   };

@@ -118,6 +118,28 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
       );
   });
 
+  test('a giving back that the client sends twice takes off once', async () => {
+    const proxied = Object.create(client) as typeof client;
+    let doubled = 0;
+    proxied.evalsha = ((...values: Parameters<typeof client.evalsha>) => {
+      doubled++;
+      return client.evalsha(...values).then(() => client.evalsha(...values));
+    }) as typeof client.evalsha;
+    const prefix = `test-${++stores}`;
+    const [store, twice] = [
+      redisQuotas({ client, prefix }),
+      redisQuotas({ client: proxied, prefix }),
+    ];
+    // So that Redis knows the scripts.
+    const early = await store.reserve([spend('other')]);
+    if ('reservation' in early) await store.giveBack(early.reservation);
+    await store.reserve([spend('k', { windowMs: undefined })]);
+    const answer = await store.reserve([spend('k', { windowMs: undefined })]);
+    if ('reservation' in answer) await twice.giveBack(answer.reservation);
+    expect(doubled).toBe(1);
+    expect(await usedOf(store, 'k')).toBe(1n);
+  });
+
   test('prefixes see nothing of each other', async () => {
     const [one, other] = [fresh(), fresh()];
     await one.reserve([spend('k', { amount: 3n })]);
