@@ -100,7 +100,7 @@ const cost = {
   /** Each further byte of a character that takes several in UTF-8. */
   byte: 4 / 64,
 } as const;
-/** The parsers of the engines are recursive. An input is at most 64 levels deep, facts may be deeper. */
+/** The parsers of the engines are recursive. An input has at most 64 levels; facts may have more. */
 const mostDepth = 80;
 
 /**

@@ -1,4 +1,4 @@
-/** One document for all engines: what Cedar, compiled Rego and a server of OPA are told is the same. */
+/** One document for all engines: Cedar, compiled Rego and a server of OPA are told the same. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cedarPolicy } from '../src/cedar/index.ts';
