@@ -79,14 +79,28 @@ export function policyDocument(call: PolicySubject): PolicyDocument {
 }
 
 /**
- * The most that a document may cost. An engine in WebAssembly reads a document of this cost in
- * about 40 ms, during which nothing else runs.
+ * The most that a document may cost. The costs are in proportion to the time that Cedar, the slowest
+ * engine, takes to read a value. It runs in the host's thread, and reads a document of this cost in
+ * about 50 ms.
  */
 const mostCost = 20_000;
-/** Engines take several times as long for a member of an object as for an item of a list. */
-const memberCost = 4;
-const charsOfCost = 64;
-/** The parsers of the engines are recursive. An input is at most 64 levels deep, facts may be deeper. */
+const cost = {
+  /** An item of a list. */
+  item: 1,
+  /** A member of an object, beside its name. */
+  member: 3,
+  /** A list or an object, beside what is in it. */
+  container: 3,
+  /** A number with a fraction, which Cedar parses as a decimal. */
+  fraction: 15,
+  /** A text, beside its characters. */
+  text: 1,
+  /** A character of ASCII. */
+  char: 1 / 64,
+  /** Each further byte of a character that takes several in UTF-8. */
+  byte: 4 / 64,
+} as const;
+/** The parsers of the engines are recursive. An input has at most 64 levels; facts may have more. */
 const mostDepth = 80;
 
 /**
@@ -120,24 +134,34 @@ interface Walk {
 
 function faultIn(value: JsonValue, walk: Walk, depth: number): string | undefined {
   if (typeof value === 'string') return textFault(value, walk);
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? undefined : spend(walk, cost.fraction);
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth >= mostDepth) return `nested deeper than ${mostDepth} levels`;
-  if (Array.isArray(value)) {
-    walk.left -= value.length;
-    if (walk.left < 0) return tooLarge;
-    for (let index = 0; index < value.length; index++) {
-      const fault = faultIn(value[index] as JsonValue, walk, depth + 1);
-      if (fault !== undefined) {
-        walk.path.unshift(index);
-        return fault;
-      }
+  return Array.isArray(value)
+    ? faultInList(value, walk, depth)
+    : faultInObject(value as JsonObject, walk, depth);
+}
+
+function faultInList(list: readonly JsonValue[], walk: Walk, depth: number): string | undefined {
+  const large = spend(walk, cost.container + list.length * cost.item);
+  if (large !== undefined) return large;
+  for (let index = 0; index < list.length; index++) {
+    const fault = faultIn(list[index] as JsonValue, walk, depth + 1);
+    if (fault !== undefined) {
+      walk.path.unshift(index);
+      return fault;
     }
-    return undefined;
   }
-  for (const key of Object.keys(value)) {
-    walk.left -= memberCost;
-    const fault =
-      textFault(key, walk) ?? faultIn((value as JsonObject)[key] as JsonValue, walk, depth + 1);
+  return undefined;
+}
+
+function faultInObject(object: JsonObject, walk: Walk, depth: number): string | undefined {
+  const keys = Object.keys(object);
+  const large = spend(walk, cost.container + keys.length * cost.member);
+  if (large !== undefined) return large;
+  for (const key of keys) {
+    const fault = textFault(key, walk) ?? faultIn(object[key] as JsonValue, walk, depth + 1);
     if (fault !== undefined) {
       walk.path.unshift(key);
       return fault;
@@ -146,12 +170,17 @@ function faultIn(value: JsonValue, walk: Walk, depth: number): string | undefine
   return undefined;
 }
 
-const tooLarge =
-  `larger than ${mostCost}, where an item of a list counts as 1, a member of an object as ` +
-  `${memberCost}, and ${charsOfCost} characters as 1`;
-
 function textFault(text: string, walk: Walk): string | undefined {
-  walk.left -= text.length / charsOfCost;
-  if (walk.left < 0) return tooLarge;
+  const { length } = text;
+  // Counting the bytes of a very long text takes time as well.
+  const large =
+    spend(walk, cost.text + length * cost.char) ??
+    spend(walk, (Buffer.byteLength(text) - length) * cost.byte);
+  if (large !== undefined) return large;
   return isWellFormed(text) ? undefined : 'half of a surrogate pair, which is not valid Unicode';
+}
+
+function spend(walk: Walk, amount: number): string | undefined {
+  walk.left -= amount;
+  return walk.left < 0 ? `larger than the budget of ${mostCost}` : undefined;
 }

@@ -282,6 +282,9 @@ describe('what a host can write is told somewhere', () => {
     'RelayConnection',
     'RelayCallContext',
     'RedisOptions',
+    'CedarOptions',
+    'OpaWasmOptions',
+    'OpaServerOptions',
   ])('each member of %s', (type) => {
     const members = membersOf(type);
     expect(members.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** One document for all engines: what Cedar, compiled Rego and a server of OPA are told is the same. */
+/** One document for all engines: Cedar, compiled Rego and a server of OPA are told the same. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cedarPolicy } from '../src/cedar/index.ts';
@@ -254,7 +254,12 @@ describe('the bounds of a document', () => {
     ['a small one', { a: [1, 'x'] }, undefined],
     ['nothing', null, undefined],
     ['too deep', deep, 'nested deeper than 80 levels (at /context/input/0/0'],
-    ['too many items', Array.from({ length: 20_000 }, () => 0), 'larger than 20000'],
+    ['too many items', Array.from({ length: 20_000 }, () => 0), 'larger than the budget of 20000'],
+    ['too many fractions', Array.from({ length: 1_300 }, () => 0.5), 'larger than'],
+    ['too many lists', Array.from({ length: 5_100 }, () => []), 'larger than'],
+    ['too many texts', Array.from({ length: 10_100 }, () => ''), 'larger than'],
+    ['too much text beyond ASCII', '\u4e2d'.repeat(150_000), 'larger than'],
+    ['a megabyte of ASCII', 'x'.repeat(2 ** 20), undefined],
     ['as many as fit', Array.from({ length: 19_900 }, () => 0), undefined],
     [
       'a name with a slash',

@@ -78,7 +78,7 @@ const toolAttributes: readonly (keyof PolicyDocument['resource'])[] = [
   'fingerprint',
 ];
 
-/** The entities of a request. What the host says of the tool is kept, with the tool's own attributes. */
+/** The entities of a request: the host's, and the tool with what the host says of it. */
 export function withTool(
   entities: readonly ReadEntity[],
   resource: PolicyDocument['resource'],

@@ -238,10 +238,14 @@ describe('what Cedar cannot express denies the call, whatever the policies look 
     [
       'more members than are read in time',
       Object.fromEntries(Array.from({ length: 5_001 }, (_, n) => [`k${n}`, n])),
-      'larger than 20000',
+      'larger than the budget of 20000',
     ],
-    ['more items', { to: Array.from({ length: 20_001 }, () => 1) }, 'larger than 20000'],
-    ['more text', { s: 'x'.repeat(20_000 * 64) }, 'larger than 20000'],
+    [
+      'more items',
+      { to: Array.from({ length: 20_001 }, () => 1) },
+      'larger than the budget of 20000',
+    ],
+    ['more text', { s: 'x'.repeat(20_000 * 64) }, 'larger than the budget of 20000'],
   ])('%s', async (_, input, told) => {
     const { outcome, logged } = await askAbout(
       cedarPolicy({ policies: permitAll }),

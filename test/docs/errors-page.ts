@@ -102,6 +102,27 @@ export const reasons: readonly {
   },
   {
     code: 'policy_denied',
+    reason: 'cedar_forbidden',
+    meaning:
+      'A `forbid` of [Cedar](cedar-and-opa.md#what-cedar-decides) matched; the message names it.',
+  },
+  {
+    code: 'policy_denied',
+    reason: 'cedar_not_permitted',
+    meaning: 'No `permit` of [Cedar](cedar-and-opa.md#what-cedar-decides) matched.',
+  },
+  {
+    code: 'policy_denied',
+    reason: 'opa_denied',
+    meaning: 'A policy in [Rego](cedar-and-opa.md#opa) denied the call without a reason of its own.',
+  },
+  {
+    code: 'policy_denied',
+    reason: 'opa_undefined',
+    meaning: 'A policy in [Rego](cedar-and-opa.md#opa) has no result for the call.',
+  },
+  {
+    code: 'policy_denied',
     reason: 'approval_not_asked',
     meaning:
       'A conversation says that a person approved the call, but the session never asked for ' +
@@ -149,6 +170,20 @@ export const reasons: readonly {
     meaning:
       'A policy or a `check` returned something that is not a decision, or a deny without a ' +
       'well-formed reason.',
+  },
+  {
+    code: 'policy_error',
+    reason: 'cedar_error',
+    meaning:
+      'A policy in Cedar failed on the call, or Cedar [cannot express](cedar-and-opa.md' +
+      '#how-values-become-cedar-values) a value of it. The logger gets the error.',
+  },
+  {
+    code: 'policy_error',
+    reason: 'opa_error',
+    meaning:
+      'OPA gave no [decision](cedar-and-opa.md#opa): it failed, was away, or answered anything ' +
+      'else. The logger gets the error.',
   },
   {
     code: 'policy_error',
