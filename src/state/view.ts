@@ -49,7 +49,8 @@ export class SharedViews {
       session.setup.quotas.length > 0
     )
       return { statuses: new Map(), view: undefined };
-    const judgesPrincipal = registry.rules.testsPrincipal || session.profile?.testsPrincipal === true;
+    const judgesPrincipal =
+      registry.rules.testsPrincipal || session.profile?.testsPrincipal === true;
     const principal = judgesPrincipal ? session.principal : undefined;
     const key =
       principal === undefined &&

@@ -114,7 +114,8 @@ export const reasons: readonly {
   {
     code: 'policy_denied',
     reason: 'opa_denied',
-    meaning: 'A policy in [Rego](cedar-and-opa.md#opa) denied the call without a reason of its own.',
+    meaning:
+      'A policy in [Rego](cedar-and-opa.md#opa) denied the call without a reason of its own.',
   },
   {
     code: 'policy_denied',

@@ -483,7 +483,11 @@ describe('a schema without a meaning is refused, by the check and the compiler a
     ['a $ref that leads nowhere', { $ref: '#/$defs/a' }, /leads nowhere/],
     ['a $ref to what only the prototype has', { $ref: '#/constructor' }, /leads nowhere/],
     ['a $ref to an anchor that is missing', { $ref: '#a' }, /no such anchor/],
-    ['a $ref to something else than a schema', { $ref: '#/title', title: 'a' }, /something that is not a schema/],
+    [
+      'a $ref to something else than a schema',
+      { $ref: '#/title', title: 'a' },
+      /something that is not a schema/,
+    ],
     ['a $ref into text', { $ref: '#/title/0', title: 'a' }, /leads nowhere: no such place/],
     ['a $ref into null', { $ref: '#/default/a', default: null }, /leads nowhere: no such place/],
     [
