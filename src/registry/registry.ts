@@ -1,5 +1,4 @@
 /** The registry: holds definitions, rules, profiles and scopes, and creates sessions. */
-
 import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import { MisuseError } from '../errors.ts';
@@ -156,9 +155,8 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /**
-   * The rules of the registry, its scopes and its profiles that have not matched yet, in the order
-   * of their layers. A rule has matched if it matched a call, or hid a tool from a session. A rule
-   * that replaces one of the same layer and id takes over its past.
+   * The rules of registry, scopes and profiles that have neither matched a call nor hidden a tool
+   * yet. A rule that replaces one of the same layer and id takes over its past.
    */
   unusedRules(): readonly UnusedRule[] {
     return unusedRules(this.#state);
