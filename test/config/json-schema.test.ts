@@ -30,7 +30,7 @@ function formatted(value: unknown, indent = '', before = 0): string {
     isArray && members.every((member) => !/[{[]/.test(member))
       ? `[${members.join(', ')}]`
       : undefined;
-  if (line !== undefined && before + line.length < 160) return line;
+  if (line !== undefined && before + line.length < 100) return line;
   return `${isArray ? '[' : '{'}\n${members.map((member) => inner + member).join(',\n')}\n${indent}${isArray ? ']' : '}'}`;
 }
 
