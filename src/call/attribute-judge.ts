@@ -70,11 +70,16 @@ function keep(call: FoundCall, tally: Tally, _gate: Gate, given: unknown): void 
 
 /** The attributes as policies get them; the paths without an answer are left out. */
 export function attributesOf(call: FoundCall): JsonObject {
-  const known = [...(call.extra?.attributes?.answers ?? [])].filter(
+  const answers = call.extra?.attributes?.answers;
+  if (answers === undefined) return noAttributes;
+  const known = [...answers].filter(
     (entry): entry is [string, JsonValue] => entry[1] !== undefined,
   );
   return Object.freeze(Object.fromEntries(known));
 }
+
+/** Shared, since every question to a policy has one. */
+const noAttributes: JsonObject = Object.freeze({});
 
 /** The value at a path; with `*`, the list of values of all elements. */
 function valueAt(value: unknown, segments: readonly string[], at: number): unknown {

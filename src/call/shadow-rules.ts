@@ -44,6 +44,8 @@ export function tryRules(
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index] as CompiledRule;
     const { id: ruleId, layer: source, effect } = rule;
+    // `explain` without an input says nothing about rules that look at it.
+    if (steps !== undefined && call.input === undefined && rule.hasWhen) continue;
     try {
       if (!rule.matches(judged)) continue;
     } catch {

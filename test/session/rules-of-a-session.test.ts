@@ -131,4 +131,14 @@ test('`explain` without an input says nothing of rules that look at it', async (
   }).createSession({ sessionId: 's' });
   expect((await session.explain('pay')).decision?.effect).toBe('allow');
   expect((await session.explain('pay', { amount: 1 })).decision?.effect).toBe('deny');
+
+  const tried = registryWith({
+    effect: 'deny',
+    when: { memo: { exists: false } },
+    shadow: true,
+  }).createSession({ sessionId: 't' });
+  expect((await tried.explain('pay')).steps.some(({ shadow }) => shadow === true)).toBe(false);
+  expect((await tried.explain('pay', { amount: 1 })).steps).toContainEqual(
+    expect.objectContaining({ shadow: true, wouldBe: 'deny' }),
+  );
 });

@@ -188,7 +188,7 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
       const rule = rules[index] as CompiledRule;
       if (rule.hasWhen) {
         // `explain` without an input says nothing about rules that look at it.
-        if (tally.steps !== undefined && call.input === undefined) continue;
+        if (steps !== undefined && call.input === undefined) continue;
         judged ??= judgedOf(call);
         const match = matchOf(rule, judged);
         if (match === 'over budget') {
