@@ -3,23 +3,36 @@
  * `npx tsx examples/relay-plugins/main.ts`. The person at the terminal answers what rules ask.
  */
 import { createInterface } from 'node:readline/promises';
-import type { Approver } from '../../src/index.ts';
+import type { ApprovalRequest, Approver } from '../../src/index.ts';
 import { connectDatabase } from './database/plugin.ts';
 import { createTables } from './database/tables.ts';
 import { type PluginSession, startPluginHost } from './host.ts';
 import { connectSlack } from './slack/plugin.ts';
 import { startSlackStandIn } from './slack/web-api.ts';
 
-const approver: Approver = async ({ title, tool, input }, { signal }) => {
+/** One question at a time, so that no answer counts for two. */
+let last: Promise<unknown> = Promise.resolve();
+const approver: Approver = (request, { signal }) => {
+  const answer = last.then(() => ask(request, signal));
+  last = answer.catch(() => undefined);
+  return answer;
+};
+
+async function ask({ title, tool, input }: ApprovalRequest, signal: AbortSignal) {
   if (process.stdin.isTTY !== true) return 'reject_once';
+  // Escaped, so that what an agent wrote cannot draw on the terminal.
+  const shown = JSON.stringify(input).replaceAll(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const question = `${title}\n${tool.name} ${JSON.stringify(input)} (y/n) `;
-    return (await terminal.question(question, { signal })) === 'y' ? 'allow_once' : 'reject_once';
+    const answer = await terminal.question(`${title}\n${tool.name} ${shown} (y/n) `, { signal });
+    return answer === 'y' ? 'allow_once' : 'reject_once';
   } finally {
     terminal.close();
   }
-};
+}
 
 const token = 'xoxb-local-stand-in';
 const slackServer = await startSlackStandIn({

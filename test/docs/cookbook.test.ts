@@ -1,6 +1,7 @@
 /** The cookbook of rules: every call on the page comes out as the page says. */
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { readPolicyTable } from '../../src/cli/policy-table.ts';
 import {
   type ApprovalRequest,
   defineTool,
@@ -148,4 +149,17 @@ describe.each(sections)('%s', (_, section) => {
     expect(registry.unusedRules()).toEqual([]);
     await registry.close();
   });
+});
+
+test('the table of cases at the end is what the rules of its tool decide', async () => {
+  const table = fencesOf(page).findLast(({ info }) => info === 'yaml')!;
+  const cases = await readPolicyTable('docs/rules-cookbook.md', table.code);
+  const registry = registryOf(sections.find(([title]) => title === '11. Large refunds')![1]);
+  const session = registry.createSession({ sessionId: 's' });
+  for (const { tool, input, expect: expected } of cases) {
+    const { decision } = await session.explain(tool, input);
+    expect([input, decision?.effect]).toEqual([input, expected.decision]);
+  }
+  expect(cases).toHaveLength(3);
+  await registry.close();
 });
