@@ -74,6 +74,10 @@ export const optionTable = {
     repeatable: true,
     help: 'send this header with the value of an environment variable; repeatable',
   },
+  config: {
+    value: 'JSON|@FILE|-',
+    help: 'mount each module that is validated with this configuration; default {}',
+  },
   'no-calls': { help: 'do not call the tools that are validated' },
   verbose: { help: 'show the whole stack of what a tool or a module throws, with its causes' },
   json: { help: 'print one JSON document' },
