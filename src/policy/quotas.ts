@@ -10,7 +10,7 @@ import { holds } from './conditions.ts';
 import { isReason } from './decision.ts';
 import type { CompiledQuota, Quota } from './quota.ts';
 import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
-import { compileWhen } from './when.ts';
+import { attributesOf, compileWhen } from './when.ts';
 
 const quotaKeys = ['id', 'tools', 'when', 'sum', 'max', 'per', 'by', 'over', 'reason'];
 const code = 'invalid_quota';
@@ -110,6 +110,7 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
     reason,
     appliesTo,
     hasWhen: conditions.length > 0,
+    attributes: attributesOf(conditions),
     counts: (judged) => conditions.every((condition) => holds(condition, 'any', judged)),
   });
 }

@@ -29,6 +29,8 @@ export class CallExtra {
   unreadable = 0;
 
   // Gates.
+  /** The input about which the attributes that only shadow rules read could not be asked. */
+  untold: JsonObject | undefined;
   /** What the tool's `attributes` answered, and the input that they were asked about. */
   attributes:
     | {
