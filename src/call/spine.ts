@@ -162,6 +162,8 @@ function walk(call: FoundCall, from: number): number {
     // A call that waited for the store is judged again before it starts.
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
     if (call.goto >= 0) return takeGoto(call);
+    // A store that answers at once may have run the host's code, which may have changed the rules.
+    if (call.judgedAt !== session.current()) return steps.recheck;
   }
   start(call);
   return -1;
