@@ -29,13 +29,23 @@ export function keepUse(
   for (const { id, layer, use } of after) if (used.get(layer)?.has(id) === true) use.matched = true;
 }
 
-/** The rules of the registry, its scopes and its profiles that have not matched yet. */
-export function unusedRules(registry: RegistryState): readonly UnusedRule[] {
+/** The same rules for another registry, as ones that have not matched yet. */
+export function unusedCopies(rules: readonly CompiledRule[]): readonly CompiledRule[] {
+  return Object.freeze(rules.map((rule) => Object.freeze({ ...rule, use: { matched: false } })));
+}
+
+/** The rules of the registry, its scopes and its profiles. */
+export function everyRule(registry: RegistryState): readonly CompiledRule[] {
   // A rule that a profile has from its parents is the same object there.
   const rules = new Set(registry.allRules());
   for (const { resolved } of registry.profiles.values())
     for (const rule of resolved.rules) rules.add(rule);
-  return [...rules]
+  return [...rules];
+}
+
+/** The rules of the registry, its scopes and its profiles that have not matched yet. */
+export function unusedRules(registry: RegistryState): readonly UnusedRule[] {
+  return everyRule(registry)
     .filter(({ use }) => !use.matched)
     .map(({ id, layer }) => Object.freeze({ id, layer }));
 }
