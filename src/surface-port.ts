@@ -13,6 +13,7 @@ export { compileQuotas } from './policy/quotas.ts';
 export { compileRules } from './policy/rules.ts';
 export { registryStateOf } from './registry/default-registry.ts';
 export { readArguments } from './session/bind-host-tool.ts';
+export { explain as explainCall } from './session/explain.ts';
 export { type Judgement, judgeRecorded } from './session/judge-recorded.ts';
 export { metricsOf } from './session/metrics.ts';
 export { resumeCall } from './session/resume.ts';
@@ -21,7 +22,7 @@ export { readSessionOptions, sessionOptionNames } from './session/session-option
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
 export { judgingCopy } from './state/judging-copy.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
-export { everyRule } from './state/rule-use.ts';
+export { everyQuota, everyRule } from './state/rule-use.ts';
 export { SessionState } from './state/session-state.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';

@@ -2,6 +2,7 @@
 import { MisuseError, memoryQuotas, type QuotaStore, type Rule } from '../index.ts';
 import { canonicalJson } from '../json.ts';
 import {
+  everyQuota,
   type Judgement,
   judgeRecorded,
   judgingCopy,
@@ -46,7 +47,7 @@ export function createSide(
 ): Side {
   const now = (): number => clock.now;
   const quotaStore = lasting(memoryQuotas({ now }));
-  const countsBySession = hasQuotaBySession(original);
+  const countsBySession = everyQuota(original).some(({ by }) => by === 'session');
   const registry = judgingCopy(original, { rules, quotaStore, now });
   const sessions = new Map<string, SessionState>();
 
@@ -73,12 +74,6 @@ export function createSide(
     registry,
     judge: (record, where) => judgeRecorded(sessionOf(record, where), record),
   };
-}
-
-function hasQuotaBySession({ quotas, profiles }: RegistryState): boolean {
-  return [quotas.all, ...[...profiles.values()].map(({ resolved }) => resolved.quotas)]
-    .flat()
-    .some(({ by }) => by === 'session');
 }
 
 /** Names the place in what is wrong there. */

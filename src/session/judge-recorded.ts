@@ -9,6 +9,7 @@ import { reserveQuota } from '../call/stages/reserve-quota.ts';
 import { validate } from '../call/stages/validate.ts';
 import type { Effect } from '../policy/decision.ts';
 import { Call, type FoundCall, isFound } from '../state/call.ts';
+import { optionsVia } from '../state/call-options.ts';
 import { countMatched, countShadow } from '../state/counters.ts';
 import type { SessionState } from '../state/session-state.ts';
 
@@ -39,7 +40,7 @@ export async function judgeRecorded(
   session: SessionState,
   { callId, toolName, input, surface, redacted }: RecordedCall,
 ): Promise<Judgement | 'unknown' | 'invalid'> {
-  const options = { ...noOptions, surface: surface === '' ? undefined : { name: surface } };
+  const options = optionsVia(surface === '' ? undefined : surface);
   const call = new Call(session, toolName, callId, input, options, undefined, undefined);
   // Whether the tool was listed then is no matter of rules: the record says that it was called.
   call.binding = session.binding(toolName);
@@ -65,15 +66,6 @@ export async function judgeRecorded(
   const { effect, ruleId } = judgement;
   return { effect, ruleId };
 }
-
-const noOptions = {
-  callId: undefined,
-  signal: undefined,
-  timeoutMs: undefined,
-  idempotencyKey: undefined,
-  resourceKey: undefined,
-  fault: undefined,
-} as const;
 
 const allowed: Judgement = { effect: 'allow', ruleId: undefined };
 

@@ -1,4 +1,5 @@
 /** Which rules of a registry have had an effect. */
+import type { CompiledQuota } from '../policy/quota.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { RegistryState } from './registry-state.ts';
 
@@ -41,6 +42,12 @@ export function everyRule(registry: RegistryState): readonly CompiledRule[] {
   for (const { resolved } of registry.profiles.values())
     for (const rule of resolved.rules) rules.add(rule);
   return [...rules];
+}
+
+/** The quotas of the registry and its profiles. */
+export function everyQuota({ quotas, profiles }: RegistryState): readonly CompiledQuota[] {
+  const all = [...profiles.values()].flatMap(({ resolved }) => resolved.quotas);
+  return [...new Set([...quotas.all, ...all])];
 }
 
 /** The rules of the registry, its scopes and its profiles that have not matched yet. */
