@@ -58,6 +58,7 @@ const sections: Readonly<
     'cedar',
     'opa',
     'testing',
+    'backtest',
     'config',
     'cli',
   ],

@@ -5,6 +5,7 @@ import { explain } from './explain.ts';
 import { init } from './init/init.ts';
 import { list } from './list.ts';
 import { mcpPin } from './mcp-pin.ts';
+import { policyBacktest } from './policy-backtest.ts';
 import { policyTest } from './policy-test.ts';
 import { profilesDiff } from './profiles-diff.ts';
 import { relay } from './relay.ts';
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   validate,
   profilesDiff,
   policyTest,
+  policyBacktest,
   replay,
   serve,
   relay,

@@ -1,5 +1,6 @@
 /** Reads the options of a command line. */
 import { parseArgs } from 'node:util';
+import type { Effect } from '../index.ts';
 import { longestTimerMs } from '../options.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { usageFault } from './fault.ts';
@@ -46,6 +47,14 @@ export interface Options {
   readonly header: readonly string[];
   /** False with `--no-calls`. */
   readonly calls: boolean;
+  /** A path, or `-`. */
+  readonly from: string | undefined;
+  /** A path. */
+  readonly rules: string | undefined;
+  readonly failOn: Effect | undefined;
+  readonly coverage: boolean;
+  /** Per cent. */
+  readonly failUnder: number | undefined;
   readonly verbose: boolean;
   readonly json: boolean;
   readonly help: boolean;
@@ -62,6 +71,7 @@ export interface ParsedLine {
   readonly unknown?: string | undefined;
 }
 
+const effects: readonly Effect[] = ['allow', 'ask', 'deny'];
 const rows = new Map<string, OptionRow>(Object.entries(optionTable));
 
 /**
@@ -145,6 +155,11 @@ function optionsOf(
     env: lists.get('env') ?? [],
     header: lists.get('header') ?? [],
     calls: !values.has('no-calls'),
+    from: values.get('from'),
+    rules: values.get('rules'),
+    failOn: readEffect('fail-on', values.get('fail-on')),
+    coverage: values.has('coverage'),
+    failUnder: readNumber('fail-under', values.get('fail-under'), 0, 100),
     verbose: values.has('verbose'),
     json: values.has('json'),
     help: values.has('help'),
@@ -176,6 +191,15 @@ function checkValue(
   if (value !== undefined && value !== '' && !isOption) return;
   const remedy = isOption ? `. A value that starts with dashes is written \`--${name}=…\`` : '';
   throw usageFault(`\`--${name}\` needs a value: \`--${name} ${row.value}\`${remedy}.`);
+}
+
+function readEffect(name: OptionName, text: string | undefined): Effect | undefined {
+  if (text === undefined) return undefined;
+  const effect = effects.find((one) => one === text);
+  if (effect !== undefined) return effect;
+  throw usageFault(
+    `Expected \`--${name}\` to be allow, ask or deny, got \`${text.slice(0, 60)}\`.`,
+  );
 }
 
 function readNumber(

@@ -12,6 +12,7 @@ import { type Decision, deny } from '../policy/decision.ts';
 import { decisionOf } from '../policy/verdict.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import { Call, type FoundCall, isFound } from '../state/call.ts';
+import { optionsVia } from '../state/call-options.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 /** What would happen to a call, stage by stage. Frozen. Nothing was run, and nothing recorded. */
@@ -44,15 +45,19 @@ export interface Explanation {
 
 type Draft = { -readonly [K in keyof Explanation]: Explanation[K] };
 
-/** Explains a call. Without an input, it only covers what does not depend on the input. */
+/**
+ * Explains a call. Without an input, it only covers what does not depend on the input.
+ * @param surface The adapter that the call would come through; none for a direct call.
+ */
 export async function explain(
   session: SessionState,
   name: string,
   input: unknown,
+  surface?: string,
 ): Promise<Explanation> {
   const steps: JsonObject[] = [];
   const draft: Draft = { visible: false, steps };
-  const call = new Call(session, name, 'explain', input, undefined, undefined, undefined);
+  const call = new Call(session, name, 'explain', input, optionsVia(surface), undefined, undefined);
   const stop = (stage: string, error: ToolError): Explanation => {
     steps.push({ stage, ...(scrubJson(call, error as unknown as JsonObject) as JsonObject) });
     draft.code = error.code;

@@ -255,3 +255,20 @@ function faceOf({
 export function renameDefinition(definition: AnyTool, name: string): AnyTool {
   return seal({ ...faceOf(definition), name: checkToolName(name) }, { ...internalsOf(definition) });
 }
+
+/**
+ * Returns a copy of a definition that runs nothing: no handler, and none of the host's code that
+ * decides about calls. What is plain data stays, such as a `requiresApproval` that is no function.
+ */
+export function inertDefinition(definition: AnyTool): AnyTool {
+  const base = internalsOf(definition);
+  const { requiresApproval } = base;
+  return seal(faceOf(definition), {
+    ...base,
+    handler: undefined,
+    create: undefined,
+    executor: undefined,
+    check: undefined,
+    requiresApproval: typeof requiresApproval === 'function' ? false : requiresApproval,
+  });
+}
