@@ -20,3 +20,4 @@ export { idsInFlight, newId } from './state/calls-in-flight.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';
+export { shownDescription } from './tool/deprecation.ts';
