@@ -26,6 +26,7 @@ import { type RunOptions, run } from './stages/run.ts';
 import { validate } from './stages/validate.ts';
 import { letGo } from './standing-grants.ts';
 import { type Outcome, type Step, steps } from './step.ts';
+import { tellDeprecated } from './tell-deprecated.ts';
 
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(
@@ -102,6 +103,7 @@ function refuse(call: Call, error: ToolError): void {
 function arrive(call: Call): void {
   let refused: Outcome = admit(call);
   if (refused === undefined && !call.ended) refused = lookup(call);
+  if (call.entry?.untold === true) tellDeprecated(call.session.registry, call.entry);
   if (refused === undefined && isFound(call) && call.binding.drop !== undefined)
     refused = checkAvailable(call);
   if (refused !== undefined) return failCall(call, refused);
