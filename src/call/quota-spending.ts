@@ -104,7 +104,7 @@ function subjectsOf(
     case 'session':
       return [session.sessionId];
     case 'principal':
-      return [session.principal ?? ''];
+      return [session.actor];
     case 'registry':
       return everyone;
     case 'path':
