@@ -112,7 +112,7 @@ function subjectsOf(
     case 'session':
       return [subjectKey(session.sessionId)];
     case 'principal':
-      return [subjectKey(session.principal ?? '')];
+      return [subjectKey(session.actor)];
     case 'registry':
       return everyone;
     case 'path':

@@ -102,6 +102,10 @@ export function tellTrials(call: Call): void {
     // A listener may have ended the call, and nothing follows its end.
     if (call.ended || !session.hears('policy:shadow')) return;
     const { id: ruleId, layer: source } = rule;
-    session.emit('policy:shadow', { toolName, callId, ruleId, source, wouldBe, was });
+    session.emit(
+      'policy:shadow',
+      { toolName, callId, ruleId, source, wouldBe, was },
+      call.surfaceName,
+    );
   }
 }

@@ -232,9 +232,10 @@ function backToValidation(extra: NonNullable<Call['extra']>): number {
 
 function start(call: FoundCall): void {
   if (call.extra?.grant !== undefined) letGo(call);
-  // After hooks are shown the canonical input, and the handler may change a parse that shares parts
-  // with it.
-  if (call.session.hooks.length > 0) call.canonical = cloneJson(call.canonical);
+  // After hooks and `tool:error` show the canonical input, and the handler may change a parse that
+  // shares parts with it.
+  if (call.session.hooks.length > 0 || call.session.hears('tool:error'))
+    call.canonical = cloneJson(call.canonical);
   run(call, runOptions);
 }
 

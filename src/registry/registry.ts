@@ -262,10 +262,9 @@ export class HostToolRegistry<S = unknown> {
     const { signal, idleTimeoutMs } = setup;
     if (signal !== undefined || idleTimeoutMs !== undefined)
       closeAutomatically(session, signal, idleTimeoutMs);
-    if (state.hub.hears('session:start') || state.hub.hears('session:end')) {
-      session.watch();
-      if (state.hub.hears('session:start')) session.emit('session:start', {});
-    }
+    const profile = setup.profileId ?? '';
+    if (state.hub.hears('session:start') || state.hub.hears('session:end')) session.watch();
+    if (state.hub.hears('session:start')) session.emit('session:start', { profile });
     return new Session<S>(session);
   }
 

@@ -198,26 +198,31 @@ adds<Ours.HostTool<1, 2>, Contract.HostTool<1, 2>, 'deprecated'>(true);
 fits<Contract.HostTool<1, 2>>(given<Ours.HostTool<1, 2>>());
 adds<Ours.ToolEvents, Contract.ToolEvents, 'policy:shadow'>(true);
 fits<Contract.ToolEvents>(given<Ours.ToolEvents>());
+// What every event of a session says since: who acted, and through what.
+type Who = 'principal' | 'surface';
 // What is asked of a running system most: how long, which try, whose child.
 adds<
   Ours.ToolEvents['tool:pre'],
   Contract.ToolEvents['tool:pre'],
-  'attempt' | 'parentCallId' | 'surface'
+  'attempt' | 'parentCallId' | Who
 >(true);
-adds<Ours.ToolEvents['tool:post'], Contract.ToolEvents['tool:post'], 'durationMs'>(true);
-adds<Ours.ToolEvents['tool:error'], Contract.ToolEvents['tool:error'], 'durationMs' | 'status'>(
-  true,
-);
+adds<Ours.ToolEvents['tool:post'], Contract.ToolEvents['tool:post'], 'durationMs' | Who>(true);
+adds<
+  Ours.ToolEvents['tool:error'],
+  Contract.ToolEvents['tool:error'],
+  'durationMs' | 'status' | 'input' | Who
+>(true);
+adds<Ours.ToolEvents['session:start'], Contract.ToolEvents['session:start'], 'profile' | Who>(true);
 adds<Ours.ToolEvents['tools:changed'], Contract.ToolEvents['tools:changed'], 'reason'>(true);
 type Unchanged = Exclude<
   keyof Ours.ToolEvents,
-  'tool:pre' | 'tool:post' | 'tool:error' | 'tools:changed' | 'policy:shadow'
+  'tool:pre' | 'tool:post' | 'tool:error' | 'session:start' | 'tools:changed' | 'policy:shadow'
 >;
 same<
-  { [K in Unchanged]: keyof Ours.ToolEvents[K] },
+  { [K in Unchanged]: Exclude<keyof Ours.ToolEvents[K], Who> },
   { [K in Unchanged]: keyof Contract.ToolEvents[K] }
 >(true);
-adds<Ours.EventBase, Contract.EventBase>(true);
+adds<Ours.EventBase, Contract.EventBase, Who>(true);
 fits<Contract.EventBase>(given<Ours.EventBase>());
 fits<Contract.Emitter<{ a: 1; b: { c: 2 } }>>(given<Ours.Emitter<{ a: 1; b: { c: 2 } }>>());
 adds<Ours.ToolCall, Contract.ToolCall>(true);

@@ -69,6 +69,8 @@ function tellCheck(call: Call): void {
   } & { type: string } = {
     type: 'policy:check',
     sessionId,
+    principal: session.actor,
+    surface: call.surfaceName,
     // Within the turn in which the call was announced, the time has not changed.
     at: session.toldOf === call && !call.waited ? session.toldAt : registry.now(),
     seq: ++session.seq,
