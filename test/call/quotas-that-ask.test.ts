@@ -352,6 +352,27 @@ describe('a call that is suspended', () => {
   });
 });
 
+test('a call that is suspended for one quota after another keeps what was agreed to', async () => {
+  const other: Quota = { ...asking, id: 'other' };
+  const w = setup({
+    quotas: [asking],
+    registry: { approvals: { secret: key } },
+    session: { principal: 'ann', approver: undefined, approvalMode: 'suspend' },
+  });
+  const namesOf = (request: ApprovalRequest | undefined): unknown =>
+    request?.quotas?.map(({ quota }) => quota);
+  const first = await w.pay(500);
+  expect(namesOf(first.approval)).toEqual(['spent']);
+  w.registry.addQuotas([other]);
+  const { resume } = w.session.approvals;
+  const second = await resume(first.approval?.token ?? '', 'allow_once');
+  expect(second.error?.code).toBe('approval_pending');
+  expect(namesOf(second.approval)).toEqual(['spent', 'other']);
+  expect(reasonOf(await resume(second.approval?.token ?? '', 'allow_once'))).toBe('paid');
+  expect(w.runs).toHaveLength(1);
+  await w.settle();
+});
+
 test('a polluted prototype agrees to nothing', async () => {
   const w = setup({ session: { approver: () => 'allow_once' }, tool: { requiresApproval: true } });
   const polluted = Object.prototype as { quotas?: unknown; agreed?: unknown };
