@@ -359,16 +359,17 @@ test('a call that is suspended for one quota after another keeps what was agreed
     registry: { approvals: { secret: key } },
     session: { principal: 'ann', approver: undefined, approvalMode: 'suspend' },
   });
-  const namesOf = (request: ApprovalRequest | undefined): unknown =>
-    request?.quotas?.map(({ quota }) => quota);
+  const askedOf = (result: ToolResult) => (result.success ? undefined : result.approval);
+  const namesOf = (result: ToolResult): unknown =>
+    askedOf(result)?.quotas?.map(({ quota }) => quota);
   const first = await w.pay(500);
-  expect(namesOf(first.approval)).toEqual(['spent']);
+  expect(namesOf(first)).toEqual(['spent']);
   w.registry.addQuotas([other]);
   const { resume } = w.session.approvals;
-  const second = await resume(first.approval?.token ?? '', 'allow_once');
+  const second = await resume(askedOf(first)?.token ?? '', 'allow_once');
   expect(second.error?.code).toBe('approval_pending');
-  expect(namesOf(second.approval)).toEqual(['spent', 'other']);
-  expect(reasonOf(await resume(second.approval?.token ?? '', 'allow_once'))).toBe('paid');
+  expect(namesOf(second)).toEqual(['spent', 'other']);
+  expect(reasonOf(await resume(askedOf(second)?.token ?? '', 'allow_once'))).toBe('paid');
   expect(w.runs).toHaveLength(1);
   await w.settle();
 });
