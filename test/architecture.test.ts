@@ -21,6 +21,7 @@ const sections: Readonly<
     'text',
     'options',
     'maybe-promise',
+    'own-member',
     'packages',
     'limits',
     'schema',

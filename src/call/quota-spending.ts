@@ -1,5 +1,5 @@
 /** What a call would spend of the quotas that apply to it. */
-import type { Judged } from '../policy/judged.ts';
+import { type Judged, maxFurtherSteps } from '../policy/judged.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
 import { mostSpendings, QuotaReader } from '../policy/quota-reader.ts';
 import { unreadable } from '../policy/quota-values.ts';
@@ -30,7 +30,7 @@ export function spendingsOf(
   let judged: Judged | undefined;
   for (const quota of quotas) {
     if (quota.hasWhen) {
-      judged ??= judgedOf(call);
+      judged ??= judgedOf(call, maxFurtherSteps);
       const counts = matches(quota, judged);
       if (counts === unreadable) return { quota, unreadable: 'when' };
       if (!counts) continue;

@@ -1,5 +1,6 @@
 /** What the gates have said about one call so far. */
 import type { JsonObject, JsonValue } from '../json.ts';
+import { maxFurtherSteps, maxRuleSteps } from '../policy/judged.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
@@ -25,6 +26,9 @@ export interface Tally {
   readonly steps: JsonObject[] | undefined;
   /** The shadow rules that matched. */
   tried: Tried[] | undefined;
+  /** Steps that the rules may still take, and the shadow rules. */
+  left: number;
+  trialLeft: number;
 }
 
 /** What is known before the first gate has answered. */
@@ -36,6 +40,8 @@ export function emptyTally(steps: Tally['steps']): Tally {
     spoken: false,
     steps,
     tried: undefined,
+    left: maxRuleSteps,
+    trialLeft: maxFurtherSteps,
   };
 }
 

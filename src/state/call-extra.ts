@@ -55,7 +55,7 @@ export class CallExtra {
   pending: PendingApproval | undefined;
   holds: Semaphore[] | undefined;
   /** The quotas that a person has let the call exceed. */
-  agreed: readonly Pick<QuotaLevel, 'quota' | 'source'>[] | undefined;
+  agreed: readonly QuotaLevel[] | undefined;
   /** What was reserved of quotas, until the handler starts. */
   reserved: Reserved | undefined;
   /** The answer that a resumed call brought has been used. */

@@ -152,7 +152,7 @@ function judgesOf(binding: Binding): readonly Judge[] {
   return binding.judges as readonly Judge[];
 }
 
-/** The gate that the rules of one layer make up together. They share one budget of steps. */
+/** The gate that the rules of one layer make up together. All layers share one budget of steps. */
 function rulesJudge(all: readonly CompiledRule[]): Judge {
   const shadows = all.filter(({ shadow }) => shadow);
   const rules = shadows.length === 0 ? all : all.filter(({ shadow }) => !shadow);
@@ -169,8 +169,9 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
       if (rule.hasWhen) {
         // `explain` without an input says nothing about rules that look at it.
         if (steps !== undefined && call.input === undefined) continue;
-        judged ??= judgedOf(call);
+        judged ??= judgedOf(call, tally.left);
         const match = matchOf(rule, judged);
+        tally.left = judged.left;
         if (match === 'over budget') {
           if (tally.deny === undefined) denyOverBudget(tally, rule);
           break;
@@ -180,7 +181,7 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
       if (steps === undefined) noteMatch(call, rule, counts, index);
       if (tally.deny === undefined) speak(call, tally, rule, verdicts[index]);
     }
-    if (shadows.length > 0) tryRules(call, tally, shadows, shadowCounts, judgedOf(call));
+    if (shadows.length > 0) tryRules(call, tally, shadows, shadowCounts);
   };
   return Object.assign(judge, { counts: true as const });
 }
@@ -216,7 +217,7 @@ function speak(
   else tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: promptOf(entry) });
 }
 
-/** Whether a rule matches, unless the budget of its layer runs out first. */
+/** Whether a rule matches, unless the budget runs out first. */
 export function matchOf(rule: CompiledRule, judged: Judged): boolean | 'over budget' {
   try {
     return rule.matches(judged);

@@ -710,6 +710,7 @@ describe('a store that lies, throws or says nothing', () => {
     ['answers {}', () => ({})],
     ['answers a reservation that is no object', () => ({ reservation: 1 })],
     ['answers an inherited reservation', () => Object.create({ reservation: {} })],
+    ['answers both', () => ({ reservation: {}, refused: [] })],
     ['refuses without saying what', () => ({ refused: [] })],
     ['refuses what would fit', () => ({ refused: [{ used: 0n, retryAfterMs: 0 }] })],
     ['refuses with numbers', () => ({ refused: [{ used: 5, retryAfterMs: 0 }] })],
@@ -824,6 +825,27 @@ describe('a store that lies, throws or says nothing', () => {
 function raise(): never {
   throw new Error('down');
 }
+
+test.each([
+  ['reservation', {}],
+  ['refused', []],
+  ['unavailable', true],
+  ['unreadable', 'sum'],
+])('`%s` on a polluted prototype changes no verdict', async (name, value) => {
+  const w = setup([{ ...daily, max: 1 }]);
+  const polluted = Object.prototype as Record<string, unknown>;
+  polluted[name] = value;
+  try {
+    expect([reasonOf(await w.pay()), reasonOf(await w.pay())]).toEqual(['paid', 'quota_exceeded']);
+    expect((await w.session.explain('pay', {})).decision).toEqual({
+      effect: 'deny',
+      reason: 'quota_exceeded',
+    });
+  } finally {
+    delete polluted[name];
+  }
+  await w.settle();
+});
 
 describe('a store that answers at once, and runs code of the host', () => {
   test('a rule that it adds while it reserves refuses the call, and gives back', async () => {
