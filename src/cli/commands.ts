@@ -10,6 +10,7 @@ import { profilesDiff } from './profiles-diff.ts';
 import { relay } from './relay.ts';
 import { replay } from './replay.ts';
 import { serve } from './serve.ts';
+import { toolsDiff } from './tools-diff.ts';
 import { validate } from './validate/validation.ts';
 
 /** In the order of help. */
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   call,
   explain,
   validate,
+  toolsDiff,
   profilesDiff,
   policyTest,
   replay,
