@@ -24,6 +24,7 @@ const sections: Readonly<
     'packages',
     'limits',
     'schema',
+    'capabilities',
     'content',
     'redaction',
     'logging',
