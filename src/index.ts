@@ -12,6 +12,8 @@ export type {
 } from './schema/schema.ts';
 export { jsonSchema } from './schema/schema.ts';
 export type { Attribute } from './tool/attributes.ts';
+export type { DefinitionChange, DefinitionComparison } from './tool/compare-definitions.ts';
+export { compareDefinitions } from './tool/compare-definitions.ts';
 export { defineTool } from './tool/define-tool.ts';
 export type { Deprecation } from './tool/deprecation.ts';
 export type { HostTool } from './tool/host-tool.ts';
@@ -53,6 +55,9 @@ export type { Logger, RegistryOptions } from './state/registry-options.ts';
 export type { UnusedRule } from './state/rule-use.ts';
 export type { BatchPlan, PlannedCall, ToolCall } from './toolset/batch-plan.ts';
 export type { Dropped, Overrides, Prerequisite } from './toolset/effective.ts';
+
+export type { Negotiation } from './capabilities.ts';
+export { negotiate } from './capabilities.ts';
 
 // Calls and results
 

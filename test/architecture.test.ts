@@ -25,6 +25,7 @@ const sections: Readonly<
     'packages',
     'limits',
     'schema',
+    'capabilities',
     'content',
     'redaction',
     'logging',

@@ -11,6 +11,7 @@ import { profilesDiff } from './profiles-diff.ts';
 import { relay } from './relay.ts';
 import { replay } from './replay.ts';
 import { serve } from './serve.ts';
+import { toolsDiff } from './tools-diff.ts';
 import { validate } from './validate/validation.ts';
 
 /** In the order of help. */
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   call,
   explain,
   validate,
+  toolsDiff,
   profilesDiff,
   policyTest,
   policyBacktest,

@@ -99,7 +99,7 @@ describe('a deprecated tool', () => {
     );
     refused(
       { since: '1', msg: 'x' },
-      'Tool `old`: unknown field `deprecated.msg`; did you mean `message`?',
+      'Tool `old`: unknown field `deprecated.msg`; expected one of `since`, `use`, `message`',
     );
   });
 });
