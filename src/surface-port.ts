@@ -12,7 +12,7 @@ export { PolicyFault } from './policy/policy-fault.ts';
 export { compileQuotas } from './policy/quotas.ts';
 export { compileRules } from './policy/rules.ts';
 export { registryStateOf } from './registry/default-registry.ts';
-export { observeCalls } from './registry/observe-calls.ts';
+export { type Observing, observeCalls } from './registry/observe-calls.ts';
 export { readArguments } from './session/bind-host-tool.ts';
 export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';

@@ -40,12 +40,10 @@ export function tellEnd(call: Call, result: ToolResult, observers: CallObservers
   if (told.length === 0) return;
   const record = recordOf(call, result);
   for (const observer of told) {
-    const report = (error: unknown, message: string): void =>
-      reportFault(call, error, 'audit', message);
     try {
-      observer.ended(record, report);
+      observer.ended(record);
     } catch (error) {
-      report(error, 'an observer of calls failed');
+      reportFault(call, error, 'audit', 'an observer of calls failed');
     }
   }
 }

@@ -4,15 +4,29 @@ import { stateOf } from '../session/session.ts';
 import { type CallObserver, CallObservers } from '../state/call-observers.ts';
 import { registryStateOf } from './default-registry.ts';
 
+/** An observer that was added. */
+export interface Observing {
+  /** The registry whose calls are observed; for comparing. */
+  readonly registry: object;
+  /** Removes the observer. */
+  stop(): void;
+  /** Logs a fault of the observer to the registry's logger. */
+  report(error: unknown, message: string): void;
+}
+
 /**
- * Adds an observer. The returned function removes it.
+ * Adds an observer.
  * @param where The function that was called, for messages.
  * @throws MisuseError `invalid_option` if the target is neither a registry nor a session.
  */
-export function observeCalls(where: string, target: unknown, observer: CallObserver): () => void {
+export function observeCalls(where: string, target: unknown, observer: CallObserver): Observing {
   const { registry, session } = statesOf(where, target);
   registry.observers ??= new CallObservers();
-  return registry.observers.add(observer, session);
+  return {
+    registry,
+    stop: registry.observers.add(observer, session),
+    report: (error, message) => registry.hostFault(error, { source: 'audit' }, message),
+  };
 }
 
 function statesOf(

@@ -53,7 +53,7 @@ export interface CallObserver {
    */
   readonly starting?: ((record: CallRecord) => undefined | Promise<void>) | undefined;
   /** A call has ended. */
-  readonly ended: (record: CallRecord, report: (error: unknown, message: string) => void) => void;
+  readonly ended: (record: CallRecord) => void;
 }
 
 /** The observers of a registry and of its sessions. */
