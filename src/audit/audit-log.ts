@@ -1,5 +1,6 @@
 /** A running log: links the lines, begins new files, and counts what it cannot take. */
-import { type HostToolRegistry, MisuseError, type ToolSession } from '../index.ts';
+import { type Emitter, MisuseError, type ToolEvents } from '../index.ts';
+import { withDeadline } from '../limits/with-deadline.ts';
 import {
   type CallObserver,
   type CallRecord,
@@ -19,7 +20,7 @@ export interface AuditLog {
    * is recorded through both gets one line. The returned function ends that.
    * @throws MisuseError `closed`, or `invalid_option` for anything else.
    */
-  attach(target: HostToolRegistry<never> | ToolSession<never>): () => void;
+  attach(target: { readonly events: Emitter<ToolEvents> }): () => void;
   /** The last line that was written. Keep it elsewhere to notice later that lines were cut off. */
   head(): AuditHead;
   /** How many lines were lost because too many were waiting. The log says so too. */
@@ -27,7 +28,8 @@ export interface AuditLog {
   /** Writes what waits, safely. Rejects with the reason if it cannot be written. */
   flush(): Promise<void>;
   /**
-   * Flushes, and lets another process write the log. Idempotent. Where a log is `required`, calls
+   * Flushes, and lets another process write the log. Idempotent. Rejects, but closes, if what waits
+   * cannot be written, or not within 10 seconds. Where a log is `required`, calls
    * are refused from then on, unless it was detached.
    */
   close(): Promise<void>;
@@ -45,6 +47,9 @@ export interface LogParts {
   readonly fsync: 'always' | 'batch';
   readonly rotate: { readonly maxBytes: number | undefined; readonly daily: boolean };
 }
+
+/** How long closing waits for what waits to be written. */
+const closeMs = 10_000;
 
 type Told = (error: unknown) => void;
 
@@ -115,7 +120,9 @@ export function startLog(parts: LogParts): AuditLog {
     },
     flush: () => closing ?? queue.flush(),
     close() {
-      closing ??= queue.close().finally(() => {
+      closing ??= withDeadline(queue.close(), closeMs, () => {
+        throw new Error(`The audit log could not be written within ${closeMs / 1_000} s.`);
+      }).finally(() => {
         release();
         // A log that is required goes on refusing.
         if (!required) for (const one of attached) one.stop();
