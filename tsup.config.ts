@@ -18,6 +18,7 @@ const subpaths = {
   cedar: 'src/cedar/index.ts',
   opa: 'src/opa/index.ts',
   policy: 'src/backtest/index.ts',
+  audit: 'src/audit/index.ts',
 };
 
 /**

@@ -59,6 +59,7 @@ const sections: Readonly<
     'policy-document',
     'cedar',
     'opa',
+    'audit',
     'testing',
     'backtest',
     'config',
@@ -132,19 +133,19 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa'],
-  'node:fs': ['config'],
+  'node:fs': ['config', 'audit'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
-  'node:fs/promises': ['config', 'cli'],
-  'node:path': ['config', 'cli'],
+  'node:fs/promises': ['config', 'audit', 'cli'],
+  'node:path': ['config', 'audit', 'cli'],
   'node:url': ['config', 'cli'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
   'node:child_process': ['cli'],
   'node:worker_threads': ['cli'],
-  'node:os': ['cli'],
+  'node:os': ['audit', 'cli'],
 };
 
 /** Files that may be longer than {@link maxLines}, with the reason. */

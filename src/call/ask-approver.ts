@@ -37,6 +37,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
   if (!question.askable)
     return rejected(call, undefined, question.reason, undefined, question.message);
   const { request } = question;
+  call.more.approval = { id: request.id };
   if (approver === undefined) {
     announceQuestion(call, request);
     return rejected(

@@ -18,6 +18,7 @@ import {
 import { copyFor, deliver } from '../state/deliver.ts';
 import { giveBackQuota } from './ask-quota-store.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
+import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
 import { shownInput } from './shown-input.ts';
@@ -103,7 +104,10 @@ function settleAccounts(call: Call, result: ToolResult): void {
   if (signal !== undefined) registry.aborts.remove(signal, call);
   if (extra !== undefined) endExtra(call, extra, result);
   count(call, result);
-  if (call.announced) tell(call, result);
+  if (call.announced) {
+    tell(call, result);
+    if (registry.observers !== undefined) tellEnd(call, result, registry.observers);
+  }
   if (call.counted) call.entry?.ended();
 }
 

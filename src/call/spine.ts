@@ -21,6 +21,7 @@ import { childProblem } from './stages/child-calls.ts';
 import { decide, tellVerdict } from './stages/decide.ts';
 import { checkAvailable, lookup } from './stages/lookup.ts';
 import { loopGuard } from './stages/loop-guard.ts';
+import { recordStart } from './stages/record-start.ts';
 import { reserveQuota } from './stages/reserve-quota.ts';
 import { type RunOptions, run } from './stages/run.ts';
 import { validate } from './stages/validate.ts';
@@ -167,6 +168,10 @@ function walk(call: FoundCall, from: number): number {
     // A store that answers at once may have run the host's code, which may have changed the rules.
     if (call.judgedAt !== session.current()) return steps.recheck;
   }
+  if (call.session.registry.observers !== undefined) {
+    outcome = recordStart(call);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
+  }
   start(call);
   return -1;
 }
@@ -232,9 +237,10 @@ function backToValidation(extra: NonNullable<Call['extra']>): number {
 
 function start(call: FoundCall): void {
   if (call.extra?.grant !== undefined) letGo(call);
-  // After hooks and `tool:error` show the canonical input, and the handler may change a parse that
-  // shares parts with it.
-  if (call.session.hooks.length > 0 || call.session.hears('tool:error'))
+  // After hooks, observers and `tool:error` are shown the canonical input, and the handler may change a
+  // parse that shares parts with it.
+  const { hooks, registry } = call.session;
+  if (hooks.length > 0 || registry.observers !== undefined || call.session.hears('tool:error'))
     call.canonical = cloneJson(call.canonical);
   run(call, runOptions);
 }

@@ -39,6 +39,7 @@ export async function suspend(
     if (!question.askable)
       return rejected(call, undefined, question.reason, undefined, question.message);
     own.refused = false;
+    call.more.approval = { id: question.request.id };
     if (!(await store(call, question.request, own))) return undefined;
   } catch (error) {
     own.refused = true;

@@ -9,6 +9,7 @@ import { inTime, startOperation } from '../approval/store.ts';
 import type { TokenClaims, TokenSigner } from '../approval/token.ts';
 import { usedIn, usedMark } from '../approval/used-marks.ts';
 import { failureResult } from '../call/end-call.ts';
+import { tellEnd } from '../call/observed.ts';
 import { callTool } from '../call/spine.ts';
 import type { CallOptions } from '../context.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
@@ -228,7 +229,7 @@ function refuse(
     session.ids?.has(claims.callId) !== true &&
     code !== 'session_closed'
   )
-    tellRefusal(session, claims, result, call.surfaceName);
+    tellRefusal(call, claims, result);
   else
     session.registry.warn(
       { session: session.sessionId, reason: reason ?? code },
@@ -238,12 +239,12 @@ function refuse(
 }
 
 function tellRefusal(
-  session: SessionState,
+  call: Call,
   { tool: toolName, callId, id: approvalId }: TokenClaims,
   result: ToolResult,
-  surface: string,
 ): void {
   if (result.success) return;
+  const { session, surfaceName: surface } = call;
   const { error, metadata } = result;
   const { status, attempt, durationMs } = metadata;
   const { others } = session.counters();
@@ -261,4 +262,7 @@ function tellRefusal(
       { toolName, callId, input: null, error: { ...error }, status, durationMs },
       surface,
     );
+  const { observers } = session.registry;
+  call.more.approval = { id: approvalId };
+  if (observers !== undefined) tellEnd(call, result, observers);
 }

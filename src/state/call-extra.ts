@@ -10,6 +10,7 @@ import type { QuotaLevel } from '../quota/level.ts';
 import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
 import type { Call, Reserved, Resumed, Trial } from './call.ts';
+import type { ApprovalTold } from './call-observers.ts';
 import type { RuleCount } from './counters.ts';
 
 /** The rarely used half of a call, with its fields grouped by the phase that first sets them. */
@@ -58,6 +59,10 @@ export class CallExtra {
   agreed: readonly QuotaLevel[] | undefined;
   /** What was reserved of quotas, until the handler starts. */
   reserved: Reserved | undefined;
+  /** The question that a person or a grant was asked about the call last, with the answer. */
+  approval: ApprovalTold | undefined;
+  /** The canonical input with which the start of the call was recorded. */
+  recorded: JsonObject | undefined;
   /** The answer that a resumed call brought has been used. */
   answered = false;
   /** How often the call was judged again. */

@@ -23,6 +23,7 @@ import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
 import type { CallControl } from './call-control.ts';
+import type { CallObservers } from './call-observers.ts';
 import { createIds } from './calls-in-flight.ts';
 import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
@@ -87,11 +88,11 @@ export class RegistryState {
   limitsRate = false;
   /** Calls that are being started at the moment, each inside the gates of the one before. */
   nesting = 0;
-  /**
-   * Grows with every change to tools, rules or profiles, as it may change a verdict or a listing.
-   */
+  /** Grows with every change to tools, rules or profiles: it may change a verdict or a listing. */
   epoch = 0;
   closed = false;
+  /** Who is told of calls. Made when the first one is added. */
+  observers: CallObservers | undefined;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;
