@@ -170,11 +170,11 @@ function isIterable(
 
 function knownRecord(row: BacktestRecord, index: number, where: string): KnownRecord {
   const record = readRecord(row, where);
-  return {
-    ...record,
-    callId: record.callId ?? String(index),
-    redacted: isRedacted(record.input),
-  };
+  const { callId = String(index) } = record;
+  const copy = copyJson(record.input, inputLimits);
+  // What is no input of a call is left as it is, to be refused as one.
+  if (!copy.ok || copy.overflow) return { ...record, callId, redacted: false };
+  return { ...record, callId, input: copy.value, redacted: isRedacted(copy.value) };
 }
 
 /** Sets the clock to the time of a record. It never goes back. */
@@ -251,10 +251,8 @@ function hostCodeOf({
 }
 
 /** Whether some text of an input has been replaced, as events and logs do with secrets. */
-function isRedacted(input: unknown): boolean {
-  const copy = copyJson(input, inputLimits);
-  if (!copy.ok || copy.overflow) return false;
-  const left: JsonValue[] = [copy.value];
+function isRedacted(input: JsonValue): boolean {
+  const left: JsonValue[] = [input];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (typeof value === 'string' && value.includes(redacted)) return true;
     if (typeof value !== 'object' || value === null) continue;

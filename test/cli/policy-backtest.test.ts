@@ -127,10 +127,7 @@ describe('policy backtest', () => {
   });
 
   test('nothing from a record moves the cursor', async () => {
-    const records = file(
-      'evil.jsonl',
-      '{"callId":"\\u001b[2J","toolName":"open","input":{}}',
-    );
+    const records = file('evil.jsonl', '{"callId":"\\u001b[2J","toolName":"open","input":{}}');
     const { stdout } = await cli([...backtest, '--from', records, '--rules', rules]);
     expect(stdout).toContain('\\u{1b}[2J  open  allow');
   });
