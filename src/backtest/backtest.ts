@@ -121,20 +121,19 @@ export async function backtest<S = unknown>(
     unknown: new Set(),
     culprits: new Map(),
   };
-  let startedAt = performance.now();
+  const turns = createTurns();
   for await (const row of rowsOf(records)) {
     const index = findings.calls++;
     const where = `${who}: record ${index}`;
     const record = knownRecord(row, index, where);
     follow(clock, record, findings);
     const was = await before.judge(record, where);
+    if (turns.isOver()) await turns.next();
     const is = await after.judge(record, where);
     note(findings, record, was, is, read.maxChanged);
     if (typeof was === 'object' && typeof is === 'object' && decidesToo(record.toolName))
       findings.tally.unasked++;
-    if (performance.now() - startedAt < sliceMs) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    startedAt = performance.now();
+    if (turns.isOver()) await turns.next();
   }
   const { calls, changed, unknown, tally } = findings;
   return {
@@ -143,6 +142,18 @@ export async function backtest<S = unknown>(
     unknown: [...unknown],
     byRule: byRuleOf(after, findings),
     summary: summaryOf(tally),
+  };
+}
+
+/** Lets other work of the process have its turn now and then. */
+function createTurns(): { isOver(): boolean; next(): Promise<void> } {
+  let startedAt = performance.now();
+  return {
+    isOver: () => performance.now() - startedAt >= sliceMs,
+    async next() {
+      await new Promise((resolve) => setImmediate(resolve));
+      startedAt = performance.now();
+    },
   };
 }
 
