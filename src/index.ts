@@ -13,6 +13,7 @@ export type {
 export { jsonSchema } from './schema/schema.ts';
 export type { Attribute } from './tool/attributes.ts';
 export { defineTool } from './tool/define-tool.ts';
+export type { Deprecation } from './tool/deprecation.ts';
 export type { HostTool } from './tool/host-tool.ts';
 export type {
   AnyTool,

@@ -26,3 +26,4 @@ export { everyQuota, everyRule } from './state/rule-use.ts';
 export { SessionState } from './state/session-state.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';
+export { shownDescription } from './tool/deprecation.ts';

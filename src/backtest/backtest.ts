@@ -248,10 +248,11 @@ function byRuleOf({ registry }: Side, { culprits }: Findings): BacktestResult['b
 function hostCodeOf({
   policies,
   tools,
+  versions,
 }: ReturnType<typeof registryStateOf>): (toolName: string) => boolean {
   if (policies.length > 0) return () => true;
   const decided = new Set(
-    [...tools.values()]
+    [...tools.values(), ...[...versions.values()].flat()]
       .filter(
         ({ internals: { check, requiresApproval } }) =>
           check !== undefined || typeof requiresApproval === 'function',

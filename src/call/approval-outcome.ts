@@ -43,12 +43,11 @@ export function granted(call: Call, approvalId: string, by: string | undefined):
   call.approved = true;
   const { session, toolName, callId } = call;
   if (session.hears('approval:granted'))
-    session.emit('approval:granted', {
-      toolName,
-      callId,
-      approvalId,
-      ...(by === undefined ? {} : { by }),
-    });
+    session.emit(
+      'approval:granted',
+      { toolName, callId, approvalId, ...(by === undefined ? {} : { by }) },
+      call.surfaceName,
+    );
 }
 
 /** @param message Who rejected the call, or why it was rejected, in words for the model. */
@@ -62,14 +61,18 @@ export function rejected(
   const { session, toolName, callId } = call;
   const said = message === undefined ? undefined : scrubText(call, message);
   if (!call.ended && session.hears('approval:denied'))
-    session.emit('approval:denied', {
-      toolName,
-      callId,
-      approvalId: approvalId ?? '',
-      reason,
-      ...(by === undefined ? {} : { by }),
-      ...(said === undefined ? {} : { message: said }),
-    });
+    session.emit(
+      'approval:denied',
+      {
+        toolName,
+        callId,
+        approvalId: approvalId ?? '',
+        reason,
+        ...(by === undefined ? {} : { by }),
+        ...(said === undefined ? {} : { message: said }),
+      },
+      call.surfaceName,
+    );
   const why = reason === 'approver_failed' ? ', because the approver failed' : '';
   return toolError(
     'approval_denied',
@@ -99,7 +102,11 @@ export function invalidAnswer(
 export function timedOut(call: Call, approvalId: string): ToolError {
   const { session, toolName, callId } = call;
   if (session.hears('approval:denied'))
-    session.emit('approval:denied', { toolName, callId, approvalId, reason: 'timeout' });
+    session.emit(
+      'approval:denied',
+      { toolName, callId, approvalId, reason: 'timeout' },
+      call.surfaceName,
+    );
   return toolError(
     'approval_timeout',
     `No one answered the approval request for \`${shownNameOf(call)}\` in time.`,

@@ -11,7 +11,7 @@ export function judgedOf(call: FoundCall): Judged {
     parsed: call.parsed,
     declares: (...path) => declaresPath(json, path),
     facts: call.session.facts,
-    surface: call.surface?.name ?? '',
+    surface: call.surfaceName,
     attributes: call.extra?.attributes?.answers,
     left: maxRuleSteps,
   };

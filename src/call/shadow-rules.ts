@@ -9,6 +9,7 @@ import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import type { RuleCount } from '../state/counters.ts';
+import { hasAttributes } from './attribute-judge.ts';
 import type { Tally, Tried } from './tally.ts';
 
 /**
@@ -46,6 +47,11 @@ export function tryRules(
     const { id: ruleId, layer: source, effect } = rule;
     // `explain` without an input says nothing about rules that look at it.
     if (steps !== undefined && call.input === undefined && rule.hasWhen) continue;
+    // What the host could not say about the input cannot be tried.
+    if (!hasAttributes(call, rule.attributes)) {
+      steps?.push({ source, ruleId, shadow: true, note: 'its attributes are not known' });
+      continue;
+    }
     try {
       if (!rule.matches(judged)) continue;
     } catch {
@@ -96,6 +102,10 @@ export function tellTrials(call: Call): void {
     // A listener may have ended the call, and nothing follows its end.
     if (call.ended || !session.hears('policy:shadow')) return;
     const { id: ruleId, layer: source } = rule;
-    session.emit('policy:shadow', { toolName, callId, ruleId, source, wouldBe, was });
+    session.emit(
+      'policy:shadow',
+      { toolName, callId, ruleId, source, wouldBe, was },
+      call.surfaceName,
+    );
   }
 }

@@ -26,6 +26,7 @@ import { type RunOptions, run } from './stages/run.ts';
 import { validate } from './stages/validate.ts';
 import { letGo } from './standing-grants.ts';
 import { type Outcome, type Step, steps } from './step.ts';
+import { tellDeprecated } from './tell-deprecated.ts';
 
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(
@@ -102,6 +103,7 @@ function refuse(call: Call, error: ToolError): void {
 function arrive(call: Call): void {
   let refused: Outcome = admit(call);
   if (refused === undefined && !call.ended) refused = lookup(call);
+  if (call.entry?.untold === true) tellDeprecated(call.session.registry, call.entry);
   if (refused === undefined && isFound(call) && call.binding.drop !== undefined)
     refused = checkAvailable(call);
   if (refused !== undefined) return failCall(call, refused);
@@ -162,6 +164,8 @@ function walk(call: FoundCall, from: number): number {
     // A call that waited for the store is judged again before it starts.
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
     if (call.goto >= 0) return takeGoto(call);
+    // A store that answers at once may have run the host's code, which may have changed the rules.
+    if (call.judgedAt !== session.current()) return steps.recheck;
   }
   start(call);
   return -1;
@@ -228,9 +232,10 @@ function backToValidation(extra: NonNullable<Call['extra']>): number {
 
 function start(call: FoundCall): void {
   if (call.extra?.grant !== undefined) letGo(call);
-  // After hooks are shown the canonical input, and the handler may change a parse that shares parts
-  // with it.
-  if (call.session.hooks.length > 0) call.canonical = cloneJson(call.canonical);
+  // After hooks and `tool:error` show the canonical input, and the handler may change a parse that
+  // shares parts with it.
+  if (call.session.hooks.length > 0 || call.session.hears('tool:error'))
+    call.canonical = cloneJson(call.canonical);
   run(call, runOptions);
 }
 

@@ -27,6 +27,18 @@ export interface Tally {
   tried: Tried[] | undefined;
 }
 
+/** What is known before the first gate has answered. */
+export function emptyTally(steps: Tally['steps']): Tally {
+  return {
+    deny: undefined,
+    ask: undefined,
+    allow: undefined,
+    spoken: false,
+    steps,
+    tried: undefined,
+  };
+}
+
 /** One gate. It adds its answer to the tally, now or later. */
 export interface Judge {
   (call: FoundCall, tally: Tally): void | Promise<void>;
@@ -46,4 +58,6 @@ export interface Gate {
   readonly id: string | undefined;
   /** The gate's allowance, which is the same each time; undefined for a gate that allows nothing. */
   readonly allowed: Verdict | undefined;
+  /** It serves shadow rules only, so its failure refuses nothing. */
+  readonly trial?: true;
 }

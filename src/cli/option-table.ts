@@ -74,6 +74,10 @@ export const optionTable = {
     repeatable: true,
     help: 'send this header with the value of an environment variable; repeatable',
   },
+  config: {
+    value: 'JSON|@FILE|-',
+    help: 'mount each module that is validated with this configuration; default {}',
+  },
   'no-calls': { help: 'do not call the tools that are validated' },
   from: { value: 'FILE|-', help: 'the recorded calls: a file, or standard input' },
   rules: { value: 'FILE', help: 'a YAML or JSON file with the new rules' },

@@ -21,6 +21,8 @@ export interface Options {
   readonly facts: string | undefined;
   /** JSON text, `@file` or `-`. */
   readonly input: string | undefined;
+  /** JSON text, `@file` or `-`. */
+  readonly config: string | undefined;
   /** Milliseconds. */
   readonly timeoutMs: number | undefined;
   /** `port`, or `host:port`. */
@@ -137,6 +139,7 @@ function optionsOf(
     profile: values.get('profile'),
     facts: values.get('facts'),
     input: values.get('input'),
+    config: values.get('config'),
     timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
     http: values.get('http'),
     port: readNumber('port', values.get('port'), 0, 65_535),

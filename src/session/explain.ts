@@ -14,6 +14,7 @@ import type { QuotaLevel } from '../quota/level.ts';
 import { Call, type FoundCall, isFound } from '../state/call.ts';
 import { optionsVia } from '../state/call-options.ts';
 import type { SessionState } from '../state/session-state.ts';
+import type { Deprecation } from '../tool/deprecation.ts';
 
 /** What would happen to a call, stage by stage. Frozen. Nothing was run, and nothing recorded. */
 export interface Explanation {
@@ -21,6 +22,8 @@ export interface Explanation {
   readonly visible: boolean;
   /** The drop code that hides the tool. */
   readonly hiddenBy?: string;
+  /** Says that the tool should no longer be used. */
+  readonly deprecated?: Deprecation;
   /** Effective tools that provide the facts that the tool waits for. */
   readonly unlockedBy?: readonly string[];
   /** What the gates decide; absent if the call would end before they are asked. */
@@ -82,6 +85,8 @@ export async function explain(
   const unknown = lookup(call);
   if (call.counted) call.entry?.ended();
   if (unknown !== undefined || !isFound(call)) return stop('lookup', unknown as ToolError);
+  const { deprecated } = call.entry.definition;
+  if (deprecated !== undefined) draft.deprecated = deprecated;
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return stop('availability', unavailable);
   collectSecrets(call);

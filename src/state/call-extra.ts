@@ -5,6 +5,7 @@ import type { ToolError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Deadline } from '../limits/deadlines.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
+import type { QuotaReader } from '../policy/quota-reader.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
@@ -29,6 +30,8 @@ export class CallExtra {
   unreadable = 0;
 
   // Gates.
+  /** The input about which the attributes that only shadow rules read could not be asked. */
+  untold: JsonObject | undefined;
   /** What the tool's `attributes` answered, and the input that they were asked about. */
   attributes:
     | {
@@ -36,6 +39,8 @@ export class CallExtra {
         readonly answers: ReadonlyMap<string, JsonValue | undefined>;
       }
     | undefined;
+  /** What quotas have read of the input. */
+  quotaReader: QuotaReader | undefined;
   /** The loop guard has counted the call. */
   guarded = false;
   /** A person has changed the input, which must be validated and judged again. */

@@ -46,7 +46,9 @@ const none: readonly never[] = Object.freeze([]);
 const mostRemoved = 10_000;
 
 export class RegistryState {
+  /** Of each name, the version that is shown where nothing names a range. */
   readonly tools = new Map<string, ToolEntry>();
+  readonly versions = new Map<string, readonly ToolEntry[]>();
   readonly executorUsers: ExecutorUsers = new WeakMap();
   readonly skeletons = new Map<string, string>();
   readonly profiles = new Map<string, KnownProfile>();

@@ -97,6 +97,8 @@ describe('`policy:shadow`', () => {
     expect(told).toEqual({
       type: 'policy:shadow',
       sessionId: 's',
+      principal: '',
+      surface: '',
       at: expect.any(Number),
       seq: ((check as { seq: number }).seq ?? 0) + 1,
       toolName: 't',

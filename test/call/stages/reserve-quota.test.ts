@@ -824,3 +824,43 @@ describe('a store that lies, throws or says nothing', () => {
 function raise(): never {
   throw new Error('down');
 }
+
+describe('a store that answers at once, and runs code of the host', () => {
+  test('a rule that it adds while it reserves refuses the call, and gives back', async () => {
+    const inner = watched();
+    const w = setup([daily], {
+      registry: {
+        quotaStore: {
+          ...inner.store,
+          reserve: (spends) => {
+            w.registry.addRules([{ effect: 'deny', tools: 'pay', reason: 'closed' }]);
+            return inner.store.reserve(spends);
+          },
+        },
+      },
+    });
+    expect(reasonOf(await w.pay())).toBe('closed');
+    expect(w.runs).toEqual([]);
+    expect(inner.backs).toHaveLength(1);
+    await w.settle();
+  });
+
+  test('facts that it sets while it reserves count', async () => {
+    const inner = memoryQuotas();
+    const w = setup([daily], {
+      registry: {
+        rules: [{ effect: 'deny', tools: 'pay', facts: { frozen: true }, reason: 'frozen' }],
+        quotaStore: {
+          ...inner,
+          reserve: (spends) => {
+            w.session.setFacts({ frozen: true });
+            return inner.reserve(spends);
+          },
+        },
+      },
+    });
+    expect(reasonOf(await w.pay())).toBe('frozen');
+    expect(w.runs).toEqual([]);
+    await w.settle();
+  });
+});
