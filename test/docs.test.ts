@@ -287,6 +287,11 @@ describe('what a host can write is told somewhere', () => {
     'CedarOptions',
     'OpaWasmOptions',
     'OpaServerOptions',
+    'BacktestOptions',
+    'BacktestRecord',
+    'BacktestResult',
+    'BacktestSummary',
+    'ReadRecordsOptions',
   ])('each member of %s', (type) => {
     const members = membersOf(type);
     expect(members.length).toBeGreaterThan(0);

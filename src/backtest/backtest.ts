@@ -121,20 +121,19 @@ export async function backtest<S = unknown>(
     unknown: new Set(),
     culprits: new Map(),
   };
-  let startedAt = performance.now();
+  const turns = createTurns();
   for await (const row of rowsOf(records)) {
     const index = findings.calls++;
     const where = `${who}: record ${index}`;
     const record = knownRecord(row, index, where);
     follow(clock, record, findings);
     const was = await before.judge(record, where);
+    if (turns.isOver()) await turns.next();
     const is = await after.judge(record, where);
     note(findings, record, was, is, read.maxChanged);
     if (typeof was === 'object' && typeof is === 'object' && decidesToo(record.toolName))
       findings.tally.unasked++;
-    if (performance.now() - startedAt < sliceMs) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    startedAt = performance.now();
+    if (turns.isOver()) await turns.next();
   }
   const { calls, changed, unknown, tally } = findings;
   return {
@@ -143,6 +142,18 @@ export async function backtest<S = unknown>(
     unknown: [...unknown],
     byRule: byRuleOf(after, findings),
     summary: summaryOf(tally),
+  };
+}
+
+/** Lets other work of the process have its turn now and then. */
+function createTurns(): { isOver(): boolean; next(): Promise<void> } {
+  let startedAt = performance.now();
+  return {
+    isOver: () => performance.now() - startedAt >= sliceMs,
+    async next() {
+      await new Promise((resolve) => setImmediate(resolve));
+      startedAt = performance.now();
+    },
   };
 }
 
@@ -170,11 +181,11 @@ function isIterable(
 
 function knownRecord(row: BacktestRecord, index: number, where: string): KnownRecord {
   const record = readRecord(row, where);
-  return {
-    ...record,
-    callId: record.callId ?? String(index),
-    redacted: isRedacted(record.input),
-  };
+  const { callId = String(index) } = record;
+  const copy = copyJson(record.input, inputLimits);
+  // What is no input of a call is left as it is, to be refused as one.
+  if (!copy.ok || copy.overflow) return { ...record, callId, redacted: false };
+  return { ...record, callId, input: copy.value, redacted: isRedacted(copy.value) };
 }
 
 /** Sets the clock to the time of a record. It never goes back. */
@@ -237,10 +248,11 @@ function byRuleOf({ registry }: Side, { culprits }: Findings): BacktestResult['b
 function hostCodeOf({
   policies,
   tools,
+  versions,
 }: ReturnType<typeof registryStateOf>): (toolName: string) => boolean {
   if (policies.length > 0) return () => true;
   const decided = new Set(
-    [...tools.values()]
+    [...tools.values(), ...[...versions.values()].flat()]
       .filter(
         ({ internals: { check, requiresApproval } }) =>
           check !== undefined || typeof requiresApproval === 'function',
@@ -251,10 +263,8 @@ function hostCodeOf({
 }
 
 /** Whether some text of an input has been replaced, as events and logs do with secrets. */
-function isRedacted(input: unknown): boolean {
-  const copy = copyJson(input, inputLimits);
-  if (!copy.ok || copy.overflow) return false;
-  const left: JsonValue[] = [copy.value];
+function isRedacted(input: JsonValue): boolean {
+  const left: JsonValue[] = [input];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (typeof value === 'string' && value.includes(redacted)) return true;
     if (typeof value !== 'object' || value === null) continue;

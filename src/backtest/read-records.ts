@@ -1,5 +1,5 @@
 /** Reads recorded calls from text: one record per line, a list of records, or a tape. */
-import { messageOf } from '../errors.ts';
+import { describe, messageOf } from '../errors.ts';
 import { MisuseError } from '../index.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { readOptions, type TableOf, text, withDefault } from '../options.ts';
@@ -25,8 +25,8 @@ const maxDocument = 64 * 1_048_576;
  * Reads recorded calls from text that comes in pieces, such as a stream of a file. A text with one
  * record per line may have any length, since no more than a line is kept; a line has at most 2 MiB.
  * A text that is one JSON document, a list of records or a tape, is read as a whole and has at most
- * 64 MiB.
- * @param chunks text, or bytes of UTF-8
+ * 64 MiB; it is parsed at once, so a long log is better written with one record per line.
+ * @param chunks A stream, or another iterable, of text or of bytes of UTF-8.
  * @throws MisuseError (as a rejection) `invalid_file`, which names the line or the index, the field,
  * what was expected and what came; `invalid_option`.
  *
@@ -43,10 +43,15 @@ const maxDocument = 64 * 1_048_576;
  * ```
  */
 export async function* readRecords(
-  chunks: AsyncIterable<string | Uint8Array>,
+  chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   options: ReadRecordsOptions = {},
 ): AsyncGenerator<BacktestRecord, void, undefined> {
   const { name } = readOptions('readRecords', options, table);
+  if (!isStream(chunks))
+    throw new MisuseError(
+      'invalid_option',
+      `readRecords: expected a stream or another iterable of text, got ${describe(chunks)}.`,
+    );
   const texts = decoded(chunks, name);
   try {
     const head = await headOf(texts);
@@ -59,6 +64,15 @@ export async function* readRecords(
     // Closes the stream also where a record is malformed.
     await texts.return(undefined);
   }
+}
+
+/** A text by itself is refused, since it is probably the path of a file. */
+function isStream(chunks: unknown): boolean {
+  return (
+    typeof chunks === 'object' &&
+    chunks !== null &&
+    (Symbol.asyncIterator in chunks || Symbol.iterator in chunks)
+  );
 }
 
 /** The beginning of the text, up to the end of its first line or to the length of a line. */

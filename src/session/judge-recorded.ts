@@ -56,7 +56,9 @@ export async function judgeRecorded(
     if (!redacted || call.unsafe) return 'invalid';
     // The rules see the text in place of the secret. No attribute is asked about it.
     call.parsed = undefined;
-    call.more.attributes = { input: call.canonical, answers: new Map() };
+    const paths = [...(call.entry.internals.attributes?.keys() ?? [])];
+    const answers = new Map(paths.map((path) => [path, undefined]));
+    call.more.attributes = { input: call.canonical, answers };
   }
   const decided = decide(call);
   if (decided instanceof Promise) await decided;

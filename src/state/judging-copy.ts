@@ -33,12 +33,26 @@ export function judgingCopy(
   );
   copy.rules.takeOver(registry.rules, rules);
   copy.quotas.takeOver(registry.quotas);
-  for (const [name, { definition, owner }] of registry.tools)
-    copy.tools.set(name, new ToolEntry(inertDefinition(definition), owner, copy.waits));
+  copyTools(registry, copy);
   for (const [id, { given, resolved }] of registry.profiles)
     copy.profiles.set(id, {
       given,
       resolved: Object.freeze({ ...resolved, rules: unusedCopies(resolved.rules) }),
     });
   return copy;
+}
+
+/** Copies all versions of all tools, and which of them is shown. */
+function copyTools({ tools, versions }: RegistryState, copy: RegistryState): void {
+  const copies = new Map<ToolEntry, ToolEntry>();
+  const copyOf = (entry: ToolEntry): ToolEntry => {
+    const known = copies.get(entry);
+    if (known !== undefined) return known;
+    const inert = new ToolEntry(inertDefinition(entry.definition), entry.owner, copy.waits);
+    inert.enabled = entry.enabled;
+    copies.set(entry, inert);
+    return inert;
+  };
+  for (const [name, entry] of tools) copy.tools.set(name, copyOf(entry));
+  for (const [name, several] of versions) copy.versions.set(name, several.map(copyOf));
 }

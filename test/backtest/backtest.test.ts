@@ -307,6 +307,28 @@ const refundConfig = {
   parameters: { type: 'object', properties: { amount: { type: 'number' } } },
 } as const;
 
+test('a profile that names a range of versions gets the version that it would in a session', async () => {
+  const version = (text: string, requiresApproval: boolean) =>
+    defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      version: text,
+      parameters: { type: 'object' },
+      requiresApproval,
+      handler: () => 1,
+    });
+  const registry = registryOf({}, [version('1.0.0', true), version('2.0.0', false)]);
+  registry.defineProfile({ id: 'old', tools: ['pay@^1'] });
+  const { summary } = await backtest(
+    [
+      { toolName: 'pay', input: {} },
+      { toolName: 'pay', input: {}, profile: 'old' },
+    ],
+    { registry, after: [] },
+  );
+  expect(summary.after).toEqual({ allow: 1, ask: 1, deny: 0 });
+});
+
 test('lists at most `maxChanged` changed calls and counts all', async () => {
   const { changed, summary, byRule } = await backtest(
     refunds({ amount: 500 }, { amount: 500 }, { amount: 500 }),

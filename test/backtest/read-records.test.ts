@@ -153,6 +153,17 @@ test('what the stream throws is passed on', async () => {
   await expect(readRecords(broken()).next()).rejects.toThrow('away');
 });
 
+test('refuses what is no stream, such as a path', async () => {
+  for (const chunks of ['calls.jsonl', null, {}])
+    await expect(readRecords(chunks as never).next()).rejects.toThrow(
+      'readRecords: expected a stream or another iterable of text, got ',
+    );
+});
+
+test('takes a list of texts', async () => {
+  expect((await readRecords([`${row(1)}\n`]).next()).value).toEqual(two[0]);
+});
+
 test('refuses an unknown option', async () => {
   await expect(readRecords(pieces(), { nam: 'x' } as never).next()).rejects.toThrow(
     'readRecords: unknown option `nam`; did you mean `name`?',

@@ -13,7 +13,7 @@ export interface Line {
  * @throws MisuseError `invalid_file` for other encodings.
  */
 export async function* decoded(
-  chunks: AsyncIterable<string | Uint8Array>,
+  chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   where: string,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
