@@ -77,6 +77,7 @@ const schema: fc.Arbitrary<JsonValue> = fc.letrec<{ any: JsonValue; object: Json
         ),
         fc.tuple(tie('any'), tie('any')).map((all) => ({ anyOf: all, not: { const: 1 } })),
         fc.record(
+          // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema.
           { if: tie('any'), then: tie('any'), unevaluatedProperties: fc.constant(false) },
           { noNullPrototype: true },
         ),

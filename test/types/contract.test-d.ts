@@ -273,7 +273,7 @@ same<keyof typeof Contract.hostToolRegistry, keyof Contract.HostToolRegistry>(tr
 // ---------- errors, coordinators
 adds<Ours.MisuseError, Contract.MisuseError, Extract<keyof Ours.MisuseError, symbol>>(true);
 fits<Contract.MisuseError>(given<Ours.MisuseError>());
-adds<Ours.Coordinator, Contract.Coordinator>(true);
+adds<Ours.Coordinator, Contract.Coordinator, 'capabilities'>(true);
 fits<Ours.Coordinator>(given<Contract.Coordinator>());
 fits<Contract.Coordinator>(given<Ours.Coordinator>());
 adds<Ours.Mount, Contract.Mount>(true);
