@@ -36,6 +36,8 @@ export type { ToolAnnotations, ToolRef, ToolSummary } from './tool-summary.ts';
 
 // Registry and sessions
 
+export type { Negotiation } from './capabilities.ts';
+export { negotiate } from './capabilities.ts';
 export { hostToolRegistry } from './registry/default-registry.ts';
 export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';
@@ -55,9 +57,6 @@ export type { Logger, RegistryOptions } from './state/registry-options.ts';
 export type { UnusedRule } from './state/rule-use.ts';
 export type { BatchPlan, PlannedCall, ToolCall } from './toolset/batch-plan.ts';
 export type { Dropped, Overrides, Prerequisite } from './toolset/effective.ts';
-
-export type { Negotiation } from './capabilities.ts';
-export { negotiate } from './capabilities.ts';
 
 // Calls and results
 

@@ -47,7 +47,8 @@ describe('facts of capabilities', () => {
       'client.capabilities.level': 'high',
       'client.capabilities.n': 2,
     });
-    for (const odd of [undefined, null, 'x', 1, ['a']]) expect(capabilityFacts('p.', odd)).toEqual({});
+    for (const odd of [undefined, null, 'x', 1, ['a']])
+      expect(capabilityFacts('p.', odd)).toEqual({});
   });
 
   it('never leave their prefix, and are few and short', () => {

@@ -15,61 +15,77 @@ const value: fc.Arbitrary<JsonValue> = fc.letrec<{ any: JsonValue }>((tie) => ({
     { maxDepth: 2, withCrossShrink: true },
     primitive,
     fc.array(tie('any'), { maxLength: 3 }),
-    fc.dictionary(name, tie('any'), { maxKeys: 3, noNullPrototype: true }) as fc.Arbitrary<JsonObject>,
+    fc.dictionary(name, tie('any'), {
+      maxKeys: 3,
+      noNullPrototype: true,
+    }) as fc.Arbitrary<JsonObject>,
   ),
 })).any;
 const type = fc.constantFrom('null', 'boolean', 'object', 'array', 'string', 'integer', 'number');
-const schema: fc.Arbitrary<JsonValue> = fc.letrec<{ any: JsonValue; object: JsonObject }>((tie) => ({
-  any: fc.oneof({ maxDepth: 3 }, { weight: 1, arbitrary: fc.boolean() }, { weight: 6, arbitrary: tie('object') }),
-  object: fc
-    .oneof(
-      { maxDepth: 2 },
-      fc.record(
-        {
-          type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
-          minimum: small,
-          exclusiveMaximum: small,
-          multipleOf: fc.constantFrom(1, 2, 0.5),
-          minLength: small,
-          maxLength: small,
-          maxItems: small,
-          minProperties: small,
-        },
-        { requiredKeys: [], noNullPrototype: true },
-      ),
-      fc.record({ enum: fc.array(primitive, { minLength: 1, maxLength: 3 }) }, { noNullPrototype: true }),
-      fc.record({ const: value }, { noNullPrototype: true }),
-      fc.record(
-        {
-          type: fc.constant('object'),
-          properties: fc.dictionary(name, tie('any'), { maxKeys: 3, noNullPrototype: true }),
-          required: fc.uniqueArray(name, { maxLength: 2 }),
-          additionalProperties: tie('any'),
-          maxProperties: small,
-          patternProperties: fc.constant({ '^a': { type: 'string' } }),
-        },
-        { requiredKeys: ['type'], noNullPrototype: true },
-      ),
-      fc.record(
-        {
-          type: fc.constant('array'),
-          prefixItems: fc.array(tie('any'), { minLength: 1, maxLength: 2 }),
-          items: tie('any'),
-          uniqueItems: fc.boolean(),
-          minItems: small,
-          contains: fc.constant({ type: 'string' }),
-        },
-        { requiredKeys: ['type'], noNullPrototype: true },
-      ),
-      ...(['anyOf', 'oneOf', 'allOf'] as const).map((word) =>
-        fc.array(tie('any'), { minLength: 1, maxLength: 3 }).map((list) => ({ [word]: list })),
-      ),
-      fc.tuple(tie('any'), tie('any')).map((all) => ({ anyOf: all, not: { const: 1 } })),
-      fc.record({ if: tie('any'), then: tie('any'), unevaluatedProperties: fc.constant(false) }, { noNullPrototype: true }),
-      fc.constant({ $ref: '#/$defs/one' }),
-    )
-    .map((one) => one as JsonObject),
-})).object;
+const schema: fc.Arbitrary<JsonValue> = fc.letrec<{ any: JsonValue; object: JsonObject }>(
+  (tie) => ({
+    any: fc.oneof(
+      { maxDepth: 3 },
+      { weight: 1, arbitrary: fc.boolean() },
+      { weight: 6, arbitrary: tie('object') },
+    ),
+    object: fc
+      .oneof(
+        { maxDepth: 2 },
+        fc.record(
+          {
+            type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
+            minimum: small,
+            exclusiveMaximum: small,
+            multipleOf: fc.constantFrom(1, 2, 0.5),
+            minLength: small,
+            maxLength: small,
+            maxItems: small,
+            minProperties: small,
+          },
+          { requiredKeys: [], noNullPrototype: true },
+        ),
+        fc.record(
+          { enum: fc.array(primitive, { minLength: 1, maxLength: 3 }) },
+          { noNullPrototype: true },
+        ),
+        fc.record({ const: value }, { noNullPrototype: true }),
+        fc.record(
+          {
+            type: fc.constant('object'),
+            properties: fc.dictionary(name, tie('any'), { maxKeys: 3, noNullPrototype: true }),
+            required: fc.uniqueArray(name, { maxLength: 2 }),
+            additionalProperties: tie('any'),
+            maxProperties: small,
+            patternProperties: fc.constant({ '^a': { type: 'string' } }),
+          },
+          { requiredKeys: ['type'], noNullPrototype: true },
+        ),
+        fc.record(
+          {
+            type: fc.constant('array'),
+            prefixItems: fc.array(tie('any'), { minLength: 1, maxLength: 2 }),
+            items: tie('any'),
+            uniqueItems: fc.boolean(),
+            minItems: small,
+            contains: fc.constant({ type: 'string' }),
+          },
+          { requiredKeys: ['type'], noNullPrototype: true },
+        ),
+        ...(['anyOf', 'oneOf', 'allOf'] as const).map((word) =>
+          fc.array(tie('any'), { minLength: 1, maxLength: 3 }).map((list) => ({ [word]: list })),
+        ),
+        fc.tuple(tie('any'), tie('any')).map((all) => ({ anyOf: all, not: { const: 1 } })),
+        fc.record(
+          // biome-ignore lint/suspicious/noThenProperty: the name of a keyword
+          { if: tie('any'), then: tie('any'), unevaluatedProperties: fc.constant(false) },
+          { noNullPrototype: true },
+        ),
+        fc.constant({ $ref: '#/$defs/one' }),
+      )
+      .map((one) => one as JsonObject),
+  }),
+).object;
 
 /** Two schemas that share parts, since two random ones are never comparable. */
 const pair = fc
@@ -144,17 +160,32 @@ describe('a proof that a schema accepts everything that another one accepts', ()
       [{ enum: ['a', 'b'] }, { enum: ['c', 'b', 'a'] }],
       [{ const: 'a' }, { type: 'string', maxLength: 1 }],
       [{ type: 'boolean' }, { enum: [true, false, null] }],
-      [{ type: 'integer', minimum: 1 }, { type: 'integer', exclusiveMinimum: 0 }],
-      [{ type: 'integer', multipleOf: 4 }, { type: 'integer', multipleOf: 2 }],
+      [
+        { type: 'integer', minimum: 1 },
+        { type: 'integer', exclusiveMinimum: 0 },
+      ],
+      [
+        { type: 'integer', multipleOf: 4 },
+        { type: 'integer', multipleOf: 2 },
+      ],
       [object({ a: text }, { required: ['a', 'b'] }), object({ a: text }, { required: ['a'] })],
       [object({ a: text }, { additionalProperties: false }), object({ a: text, b: text })],
       [
         object({ a: text }, { additionalProperties: false }),
         object({ a: text, b: text }, { additionalProperties: false }),
       ],
-      [{ type: 'array', items: text, maxItems: 3 }, { type: 'array', items: {} }],
-      [{ type: 'array', prefixItems: [text], items: false }, { type: 'array', items: text }],
-      [{ type: 'string', pattern: '^a' }, { type: 'string', pattern: '^a' }],
+      [
+        { type: 'array', items: text, maxItems: 3 },
+        { type: 'array', items: {} },
+      ],
+      [
+        { type: 'array', prefixItems: [text], items: false },
+        { type: 'array', items: text },
+      ],
+      [
+        { type: 'string', pattern: '^a' },
+        { type: 'string', pattern: '^a' },
+      ],
       [{ type: 'string', format: 'date' }, text],
       [union('a', 'b'), union('b', 'c', 'a')],
       [tree({ type: 'integer' }), tree({ type: 'number' })],
@@ -179,7 +210,13 @@ describe('a proof that a schema accepts everything that another one accepts', ()
     ).toEqual([
       { path: 'properties.a', keyword: 'required', narrow: false, wide: true, undecided: false },
       { path: 'properties.a', keyword: 'maxLength', wide: 5, undecided: false },
-      { path: 'properties.b.items', keyword: 'type', narrow: 'string', wide: 'null', undecided: false },
+      {
+        path: 'properties.b.items',
+        keyword: 'type',
+        narrow: 'string',
+        wide: 'null',
+        undecided: false,
+      },
     ]);
   });
 
@@ -187,7 +224,10 @@ describe('a proof that a schema accepts everything that another one accepts', ()
     for (const [narrow, wide] of [
       [text, { type: 'string', pattern: 'a' }],
       [{ const: 'a' }, { type: 'string', pattern: 'a' }],
-      [{ type: 'string', format: 'date' }, { type: 'string', format: 'time' }],
+      [
+        { type: 'string', format: 'date' },
+        { type: 'string', format: 'time' },
+      ],
       [text, { not: { const: 1 } }],
       [{ type: 'object' }, { type: 'object', propertyNames: { maxLength: 3 } }],
       [object({ a: text }), object({ a: text }, { unevaluatedProperties: false })],
@@ -212,7 +252,10 @@ describe('a proof that a schema accepts everything that another one accepts', ()
     const shared = { $defs: {} as Record<string, JsonObject> };
     for (let index = 0; index < 30; index++)
       shared.$defs[`d${index}`] = {
-        anyOf: [{ $ref: `#/$defs/d${index + 1}` }, { properties: { a: { $ref: `#/$defs/d${index + 1}` } } }],
+        anyOf: [
+          { $ref: `#/$defs/d${index + 1}` },
+          { properties: { a: { $ref: `#/$defs/d${index + 1}` } } },
+        ],
       };
     shared.$defs.d30 = { type: 'string' };
     const many = { enum: Array.from({ length: 10_000 }, (_, index) => `value ${index}`) };
@@ -223,10 +266,16 @@ describe('a proof that a schema accepts everything that another one accepts', ()
       );
     const hostile: [JsonObject, JsonObject][] = [
       [deep(text, 7), deep({ type: 'null' }, 7)],
-      [{ ...shared, $ref: '#/$defs/d0' }, { ...shared, $ref: '#/$defs/d0', title: 'x' }],
+      [
+        { ...shared, $ref: '#/$defs/d0' },
+        { ...shared, $ref: '#/$defs/d0', title: 'x' },
+      ],
       [many, { enum: [...many.enum].reverse() }],
       [wideObject(text), wideObject({ type: 'string', not: { enum: many.enum } })],
-      [wideObject(many), wideObject({ oneOf: Array.from({ length: 100 }, () => wideObject(text)) })],
+      [
+        wideObject(many),
+        wideObject({ oneOf: Array.from({ length: 100 }, () => wideObject(text)) }),
+      ],
     ];
     for (const [narrow, wide] of hostile) {
       obstaclesTo({ ...narrow }, { ...wide });

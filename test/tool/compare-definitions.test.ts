@@ -33,10 +33,9 @@ describe('compareDefinitions', () => {
     const place = 'parameters.properties.q';
     expect(compare(short, long)).toEqual([true, `${place} \`maxLength\` was 5 and is 9`]);
     expect(compare(long, short)).toEqual([false, `${place} \`maxLength\` was 9 and is 5`]);
-    expect(compare(input({ a: { type: 'string' } }), input({ a: { type: 'string' } }, ['a']))).toEqual([
-      false,
-      'parameters.properties.a is required now',
-    ]);
+    expect(
+      compare(input({ a: { type: 'string' } }), input({ a: { type: 'string' } }, ['a'])),
+    ).toEqual([false, 'parameters.properties.a is required now']);
     expect(compareDefinitions(long, short).changes[0]?.kind).toBe('narrowed');
   });
 
@@ -84,7 +83,9 @@ describe('compareDefinitions', () => {
       false,
       'requiresApproval asked never and asks always',
     ]);
-    expect(compare(tool({ requiresApproval: true }), tool({ requiresApproval: () => true }))[0]).toBe(true);
+    expect(
+      compare(tool({ requiresApproval: true }), tool({ requiresApproval: () => true }))[0],
+    ).toBe(true);
     expect(compare(tool(), tool({ requires: [{ fact: 'open', equals: true }] }))).toEqual([
       false,
       'requires requires {"equals":true,"fact":"open"} now',
@@ -95,7 +96,10 @@ describe('compareDefinitions', () => {
       'description was "Finds." and is "Finds it."',
     ]);
     expect(
-      compare(tool(), tool({ policy: { knobs: { type: 'object', properties: { n: { type: 'number' } } } } }))[0],
+      compare(
+        tool(),
+        tool({ policy: { knobs: { type: 'object', properties: { n: { type: 'number' } } } } }),
+      )[0],
     ).toBe(true);
   });
 

@@ -16,7 +16,10 @@ export function learnCapabilities(session: ToolSession, declared: unknown): void
   const facts = capabilityFacts(prefix, declared);
   const changes = new Map<string, JsonValue>();
   for (const [key, value] of Object.entries(facts))
-    if (!Object.hasOwn(state.facts, key) || canonicalJson(state.facts[key] as JsonValue) !== canonicalJson(value))
+    if (
+      !Object.hasOwn(state.facts, key) ||
+      canonicalJson(state.facts[key] as JsonValue) !== canonicalJson(value)
+    )
       changes.set(key, value);
   for (const key of Object.keys(state.facts))
     if (key.startsWith(prefix) && !Object.hasOwn(facts, key)) changes.set(key, null);

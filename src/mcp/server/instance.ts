@@ -85,8 +85,7 @@ export function createInstance(
     known = capabilities;
     learnCapabilities(serving.session, capabilities);
   };
-  if (serving.era === 'legacy')
-    server.oninitialized = () => learn(server.getClientCapabilities());
+  if (serving.era === 'legacy') server.oninitialized = () => learn(server.getClientCapabilities());
   server.setRequestHandler('tools/list', { params: anyParams }, ({ cursor }, ctx) => {
     learn(capabilitiesOf(sdk, server, ctx, serving.era));
     return listTools(sdk, serving, cursor);

@@ -1,7 +1,15 @@
 /** What a client declares becomes facts of its session. */
 import { afterEach, expect, test } from 'vitest';
 import { defineTool } from '../../../src/index.ts';
-import { anything, connectClient, eras, listen, type Opened, opened, sampleRegistry } from './kit.ts';
+import {
+  anything,
+  connectClient,
+  eras,
+  listen,
+  type Opened,
+  opened,
+  sampleRegistry,
+} from './kit.ts';
 
 let open: Opened;
 afterEach(() => open.close());
