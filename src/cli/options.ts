@@ -42,6 +42,12 @@ export interface Options {
   readonly env: readonly string[];
   /** `NAME=VARIABLE`. */
   readonly header: readonly string[];
+  /** 64 hex digits. */
+  readonly head: string | undefined;
+  /** A path. */
+  readonly keyFile: string | undefined;
+  /** A path. */
+  readonly html: string | undefined;
   /** False with `--no-calls`. */
   readonly calls: boolean;
   readonly verbose: boolean;
@@ -141,6 +147,9 @@ function optionsOf(
     prefix: values.get('prefix'),
     env: lists.get('env') ?? [],
     header: lists.get('header') ?? [],
+    head: values.get('head'),
+    keyFile: values.get('key-file'),
+    html: values.get('html'),
     calls: !values.has('no-calls'),
     verbose: values.has('verbose'),
     json: values.has('json'),
