@@ -25,7 +25,7 @@ p{margin:.25rem 0}.soft{color:var(--soft)}
 .tile b{display:block;font-size:1.5rem;line-height:1.2;font-variant-numeric:tabular-nums}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 th{font-weight:600;color:var(--soft);font-size:.85rem}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.name{overflow-wrap:anywhere;min-width:9rem}td.meter{width:35%;min-width:6rem}
+td.name{overflow-wrap:anywhere;min-width:9rem}td.meter{width:35%;min-width:3rem}@media(max-width:40rem){td.meter{width:12%}th,td{padding-right:.5rem}}
 .track{background:var(--line);border-radius:4px;height:.7rem;margin-top:.4rem;overflow:hidden}.track i{display:block;height:100%;background:var(--bar)}.track i.deny{background:var(--deny)}
 svg{display:block;width:100%;height:auto}svg text{fill:var(--soft);font:11px system-ui,sans-serif}
 svg .calls{fill:var(--bar)}svg .denied{fill:var(--deny)}svg line{stroke:var(--line)}
