@@ -27,6 +27,7 @@ import { type RunOptions, run } from './stages/run.ts';
 import { validate } from './stages/validate.ts';
 import { letGo } from './standing-grants.ts';
 import { type Outcome, type Step, steps } from './step.ts';
+import { tellDeprecated } from './tell-deprecated.ts';
 
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(
@@ -103,6 +104,7 @@ function refuse(call: Call, error: ToolError): void {
 function arrive(call: Call): void {
   let refused: Outcome = admit(call);
   if (refused === undefined && !call.ended) refused = lookup(call);
+  if (call.entry?.untold === true) tellDeprecated(call.session.registry, call.entry);
   if (refused === undefined && isFound(call) && call.binding.drop !== undefined)
     refused = checkAvailable(call);
   if (refused !== undefined) return failCall(call, refused);
@@ -163,6 +165,8 @@ function walk(call: FoundCall, from: number): number {
     // A call that waited for the store is judged again before it starts.
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
     if (call.goto >= 0) return takeGoto(call);
+    // A store that answers at once may have run the host's code, which may have changed the rules.
+    if (call.judgedAt !== session.current()) return steps.recheck;
   }
   if (call.session.registry.observers !== undefined) {
     outcome = recordStart(call);

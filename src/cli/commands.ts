@@ -7,11 +7,13 @@ import { explain } from './explain.ts';
 import { init } from './init/init.ts';
 import { list } from './list.ts';
 import { mcpPin } from './mcp-pin.ts';
+import { policyBacktest } from './policy-backtest.ts';
 import { policyTest } from './policy-test.ts';
 import { profilesDiff } from './profiles-diff.ts';
 import { relay } from './relay.ts';
 import { replay } from './replay.ts';
 import { serve } from './serve.ts';
+import { toolsDiff } from './tools-diff.ts';
 import { validate } from './validate/validation.ts';
 
 /** In the order of help. */
@@ -21,8 +23,10 @@ export const commands: readonly Command[] = [
   call,
   explain,
   validate,
+  toolsDiff,
   profilesDiff,
   policyTest,
+  policyBacktest,
   replay,
   serve,
   relay,

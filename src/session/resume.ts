@@ -2,6 +2,7 @@
  * Resumes a suspended call, also in another process. Everything is checked again, and each record
  * is used once.
  */
+
 import { openRecord, type SuspendedCall } from '../approval/record.ts';
 import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
@@ -12,6 +13,7 @@ import { tellEnd } from '../call/observed.ts';
 import { callTool } from '../call/spine.ts';
 import type { CallOptions } from '../context.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
+import { hasOwn } from '../own-member.ts';
 import type { ToolResult } from '../result.ts';
 import { Call, type Resumed } from '../state/call.ts';
 import { type ReadCallOptions, readCallOptions } from '../state/call-options.ts';
@@ -45,7 +47,7 @@ export async function resumeCall(
   // read rejects the call.
   const read = readAnswer(answer, session.limits.maxInputBytes);
   const taken = await takeRecord(session, signer, claims, token);
-  if ('problem' in taken) return refuse(session, claims, taken.problem, given);
+  if (hasOwn(taken, 'problem')) return refuse(session, claims, taken.problem, given);
   const { input, idempotencyKey, request } = taken;
   const quotas = Object.hasOwn(request, 'quotas') ? request.quotas : undefined;
   const { id: approvalId, tool, fingerprint, source, callId } = claims;

@@ -47,7 +47,9 @@ const none: readonly never[] = Object.freeze([]);
 const mostRemoved = 10_000;
 
 export class RegistryState {
+  /** Of each name, the version that is shown where nothing names a range. */
   readonly tools = new Map<string, ToolEntry>();
+  readonly versions = new Map<string, readonly ToolEntry[]>();
   readonly executorUsers: ExecutorUsers = new WeakMap();
   readonly skeletons = new Map<string, string>();
   readonly profiles = new Map<string, KnownProfile>();
@@ -75,10 +77,7 @@ export class RegistryState {
   readonly hints = new RateWindow(100, 1_000);
   readonly locks: Locks | undefined;
   readonly hub: EventHub;
-  /**
-   * Removed tools with the epoch of their removal. In older sessions, a call to one fails with an
-   * error that says so.
-   */
+  /** Removed tools with the epoch of their removal, so that older sessions can say so. */
   readonly removed = new Map<string, number>();
   /** Grows with every change to the tools. Public. */
   revision = 0;

@@ -25,6 +25,7 @@ import { retireHandlers } from './session-handler.ts';
 import { boundSlots } from './session-limits.ts';
 import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
+import { pickVersion } from './tool-versions.ts';
 import type { SharedView } from './view.ts';
 
 export class SessionState {
@@ -159,7 +160,8 @@ export class SessionState {
 
   /** The tool of this name, also an internal one. */
   entryOf(name: string): ToolEntry | undefined {
-    return this.registry.tools.get(name) ?? this.own?.get(name);
+    const range = this.profile?.ranges?.get(name);
+    return pickVersion(this.registry, name, range) ?? this.own?.get(name);
   }
 
   /** What applies to a tool in this session now; undefined if there is no such tool. */

@@ -98,7 +98,8 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     open:
       unjudged &&
       !profileAsks &&
-      quotas.every(({ over }) => over === 'deny') &&
+      // Those that ask, and attributes that quotas read, need gates of their own.
+      quotas.every(({ over, attributes }) => over === 'deny' && attributes.length === 0) &&
       internals.check === undefined &&
       internals.requiresApproval === false,
     timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,
