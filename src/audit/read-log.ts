@@ -18,7 +18,7 @@ export interface RawLine {
 const newline = 0x0a;
 
 /** The files of a log that exist, oldest first. */
-export function filesOf(path: string): readonly string[] {
+function filesOf(path: string): readonly string[] {
   const newest = resolve(path);
   const older = [...olderNumbers(newest)].reverse().map((number) => olderFile(newest, number));
   return existsSync(newest) ? [...older, newest] : older;
@@ -26,7 +26,9 @@ export function filesOf(path: string): readonly string[] {
 
 /** The lines of all files, oldest first. @throws the error of a file that cannot be read. */
 export async function* linesOf(path: string): AsyncGenerator<RawLine, void, undefined> {
-  for (const file of filesOf(path)) yield* linesOfFile(file);
+  const files = filesOf(path);
+  // A log without files is none: opening it throws what is wrong.
+  for (const file of files.length === 0 ? [resolve(path)] : files) yield* linesOfFile(file);
 }
 
 async function* linesOfFile(file: string): AsyncGenerator<RawLine, void, undefined> {

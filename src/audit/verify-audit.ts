@@ -1,6 +1,4 @@
 /** Checks the chain of a log. */
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { MisuseError } from '../index.ts';
 import { anything, kind, readOptions } from '../options.ts';
 import {
@@ -11,7 +9,7 @@ import {
   type ReadLine,
   readLine,
 } from './line.ts';
-import { filesOf, linesOf, type RawLine } from './read-log.ts';
+import { linesOf, type RawLine } from './read-log.ts';
 
 /** What {@link verifyAudit} found. */
 export interface AuditCheck {
@@ -74,7 +72,6 @@ export async function verifyAudit(
   const { head, key } = readOptions(where, options, table);
   const hash = lineHash(where, key);
   const check = createCheck(hash);
-  if (filesOf(path).length === 0) statSync(resolve(path));
   const wanted = head === undefined ? undefined : hashOf(head);
   let found = wanted === undefined || wanted === '';
   for await (const line of linesOf(path)) {

@@ -1,4 +1,6 @@
 /** The table of commands. */
+import { auditReport } from './audit-report.ts';
+import { auditVerify } from './audit-verify.ts';
 import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
@@ -29,4 +31,6 @@ export const commands: readonly Command[] = [
   serve,
   relay,
   mcpPin,
+  auditVerify,
+  auditReport,
 ];

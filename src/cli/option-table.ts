@@ -74,6 +74,15 @@ export const optionTable = {
     repeatable: true,
     help: 'send this header with the value of an environment variable; repeatable',
   },
+  head: {
+    value: 'HASH',
+    help: 'a hash that the log had, kept elsewhere: notices lines that were cut off the end',
+  },
+  'key-file': {
+    value: 'KEY',
+    help: "the file with the log's key; a line break at its end does not count",
+  },
+  html: { value: 'OUT', help: 'write the report to this file, as one page with charts' },
   config: {
     value: 'JSON|@FILE|-',
     help: 'mount each module that is validated with this configuration; default {}',

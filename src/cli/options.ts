@@ -45,6 +45,12 @@ export interface Options {
   readonly env: readonly string[];
   /** `NAME=VARIABLE`. */
   readonly header: readonly string[];
+  /** 64 hex digits. */
+  readonly head: string | undefined;
+  /** A path. */
+  readonly keyFile: string | undefined;
+  /** A path. */
+  readonly html: string | undefined;
   /** False with `--no-calls`. */
   readonly calls: boolean;
   /** A path, or `-`. */
@@ -154,6 +160,9 @@ function optionsOf(
     prefix: values.get('prefix'),
     env: lists.get('env') ?? [],
     header: lists.get('header') ?? [],
+    head: values.get('head'),
+    keyFile: values.get('key-file'),
+    html: values.get('html'),
     calls: !values.has('no-calls'),
     from: values.get('from'),
     rules: values.get('rules'),
