@@ -41,8 +41,11 @@ export interface BacktestSummary {
   readonly after: EffectCounts;
   /** The changed calls by what they changed from and to, the most frequent first. */
   readonly changes: readonly {
+    /** What the rules decide now. */
     readonly before: Effect;
+    /** What the new rules would decide. */
     readonly after: Effect;
+    /** How many calls change like this. */
     readonly calls: number;
   }[];
   /** All changed calls, also those that no longer fit in `changed`. */
