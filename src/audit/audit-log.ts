@@ -8,7 +8,7 @@ import {
   observeCalls,
 } from '../surface-port.ts';
 import { type ArgumentsOf, callLine } from './call-line.ts';
-import { type AuditHead, type LineHash, type LineMembers, renderLine } from './line.ts';
+import { type AuditHead, type LineHash, type NewMembers, renderLine } from './line.ts';
 import { createLineQueue } from './line-queue.ts';
 import type { Opened } from './open-log.ts';
 import type { LineWriter } from './writers.ts';
@@ -71,7 +71,7 @@ export function startLog(parts: LogParts): AuditLog {
   let closing: Promise<void> | undefined;
 
   /** Adds a line. False if there is no room for it. */
-  const add = (members: LineMembers, at: number, told?: Told): boolean => {
+  const add = (members: NewMembers, at: number, told?: Told): boolean => {
     const next = chain.next(members, at);
     if (!queue.hasRoom(next.text.length)) return false;
     queue.add(next, chain.take(next), told);
@@ -143,7 +143,7 @@ interface NextLine {
 
 /** Links the lines, and says which of them begins a new file. */
 interface Chain {
-  next(members: LineMembers, at: number): NextLine;
+  next(members: NewMembers, at: number): NextLine;
   /** Makes it the last line. Returns its place. */
   take(line: NextLine): AuditHead;
 }
@@ -151,11 +151,11 @@ interface Chain {
 function createChain({ opened, hash, rotate }: LogParts): Chain {
   let { head, size, file, since } = opened;
   const { maxBytes, daily } = rotate;
-  const render = (members: LineMembers, at: number, rotates: boolean): NextLine => {
+  const render = (members: NewMembers, at: number, rotates: boolean): NextLine => {
     const isFirst = rotates || size === 0;
     // The first line of a file says so, and verifying misses it if it is cut off.
-    const line = isFirst ? { ...members, file: rotates ? file + 1 : file } : members;
-    const { text, head: own } = renderLine(line, head, hash);
+    if (isFirst) members.file = rotates ? file + 1 : file;
+    const { text, head: own } = renderLine(members, head, hash);
     return { text, rotates, head: own, bytes: Buffer.byteLength(text), at };
   };
   return {

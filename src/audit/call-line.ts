@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { canonicalJson, type JsonValue } from '../json.ts';
 import type { CallRecord } from '../surface-port.ts';
 import { shortened } from '../text/shortened.ts';
-import type { Key, LineMembers } from './line.ts';
+import type { Key, NewMembers } from './line.ts';
 
 /** What a log keeps of the arguments; `redacted` is the default. */
 export type Content = 'redacted' | 'hashed' | 'none';
@@ -16,7 +16,7 @@ export type ArgumentsOf = (input: JsonValue) => JsonValue | undefined;
 const maxNameChars = 256;
 
 /** The members of the line of a call, in their order. */
-export function callLine(record: CallRecord, argumentsOf: ArgumentsOf): LineMembers {
+export function callLine(record: CallRecord, argumentsOf: ArgumentsOf): NewMembers {
   const { status } = record;
   return {
     type: status === undefined ? 'start' : 'call',
@@ -39,6 +39,10 @@ export function callLine(record: CallRecord, argumentsOf: ArgumentsOf): LineMemb
     status,
     code: record.code,
     durationMs: status === undefined ? undefined : Math.round(record.durationMs * 1_000) / 1_000,
+    // Written where the line gets its place; here they keep the object in one shape.
+    file: undefined,
+    seq: 0,
+    prev: '',
   };
 }
 

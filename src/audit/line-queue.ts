@@ -130,8 +130,9 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
   return {
     hasRoom: (more) => waiting.length < maxQueuedLines && chars + more <= maxQueuedChars,
     add(line, place, told) {
-      waiting.push({ ...line, head: place, told });
-      chars += line.text.length;
+      const { text, rotates } = line;
+      waiting.push({ text, rotates, head: place, told });
+      chars += text.length;
       // During an outage, only a call that waits for its line does not wait for the next attempt.
       if (pumping === undefined && (pause === undefined || told !== undefined)) void run(false);
     },

@@ -1,5 +1,5 @@
 /** The lines of a log: JSON, and the hash that links each to the one before. */
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, hash as hashOf } from 'node:crypto';
 import { MisuseError } from '../errors.ts';
 
 /** A place in the chain: the number and the hash of a line. */
@@ -13,7 +13,7 @@ export interface AuditHead {
 export type Key = string | Uint8Array;
 
 /** Computes the hash of a line from the bytes before its `hash`. */
-export type LineHash = (...parts: readonly (string | Uint8Array)[]) => string;
+export type LineHash = (first: string | Uint8Array, ...rest: readonly string[]) => string;
 
 /** What each line begins with. Members that are undefined are left out. */
 export type LineMembers = Readonly<Record<string, unknown>>;
@@ -28,21 +28,30 @@ export function lineHash(where: string, key: Key | undefined): LineHash {
       'invalid_option',
       `${where}: expected \`key\` to have at least ${shortestKey} bytes, got ${secret.length}.`,
     );
-  return (...parts) => {
+  return (first, ...rest) => {
+    // Several times as fast as an object that is fed.
+    if (secret === undefined && rest.length === 0) return hashOf('sha256', first, 'hex');
     const hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret);
-    for (const part of parts) hash.update(part);
+    hash.update(first);
+    for (const part of rest) hash.update(part);
     return hash.digest('hex');
   };
 }
 
+/** Members that a line is rendered from; its place in the chain is written into them. */
+export type NewMembers = Record<string, unknown>;
+
 /** Renders a line, with its line break, and says where the chain then stands. */
 export function renderLine(
-  members: LineMembers,
+  members: NewMembers,
   after: AuditHead,
   hash: LineHash,
 ): { readonly text: string; readonly head: AuditHead } {
   const seq = after.seq + 1;
-  const body = JSON.stringify({ ...members, seq, prev: after.hash });
+  // Written into the object: a copy of it costs more than the rest.
+  members.seq = seq;
+  members.prev = after.hash;
+  const body = JSON.stringify(members);
   const own = hash(body);
   return { text: `${body.slice(0, -1)},"hash":"${own}"}\n`, head: { seq, hash: own } };
 }

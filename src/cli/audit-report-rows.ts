@@ -8,14 +8,18 @@ const mostNamed = 10;
 /** What a reader must not overlook. */
 export function noted(summary: AuditSummary): readonly string[] {
   const { openStarts, dropped, recovered, unanswered, refusedResumes } = summary;
-  const some = (count: number, what: string): readonly string[] =>
-    count === 0 ? [] : [`${count} ${what}`];
+  const some = (count: number, one: string, many: string): readonly string[] =>
+    count === 0 ? [] : [count === 1 ? `1 ${one}` : `${count} ${many}`];
   return [
-    ...some(unanswered, 'approvals have no answer.'),
-    ...some(refusedResumes, 'resumes were refused.'),
-    ...some(dropped, 'lines were lost because too many were waiting.'),
-    ...some(recovered, 'torn lines were recovered after a crash.'),
-    ...some(openStarts.length, 'calls started and have no end:'),
+    ...some(unanswered, 'approval has no answer.', 'approvals have no answer.'),
+    ...some(refusedResumes, 'resume was refused.', 'resumes were refused.'),
+    ...some(dropped, 'line was lost,', 'lines were lost,').map(
+      (line) => `${line} because too many were waiting.`,
+    ),
+    ...some(recovered, 'torn line was recovered', 'torn lines were recovered').map(
+      (line) => `${line} after a crash.`,
+    ),
+    ...some(openStarts.length, 'call started and has no end:', 'calls started and have no end:'),
     ...openStarts
       .slice(0, mostNamed)
       .map(
