@@ -9,7 +9,9 @@ import {
   withDefault,
   wrongOption,
 } from '../options.ts';
+import type { OutputOrigin, Role } from '../origins/origin.ts';
 import { least1 } from './limits.ts';
+import { type Labels, readOriginLabels, readRoleLabels } from './profile-labels.ts';
 
 const asField = { noun: 'field' };
 
@@ -21,6 +23,8 @@ export interface ToolEntry {
   readonly timeoutMs: number | undefined;
   readonly maxOutputChars: number | undefined;
   readonly requiresApproval: boolean;
+  readonly origins: Labels<OutputOrigin> | undefined;
+  readonly roles: Labels<Role> | undefined;
 }
 
 /** The ids of the profiles that a profile extends. */
@@ -45,6 +49,8 @@ const toolTable = {
   requiresApproval: withDefault(flag, false),
   timeoutMs: duration,
   maxOutputChars: least1,
+  origins: object<JsonObject>(),
+  roles: object<JsonObject>(),
 };
 
 /** The tools that a profile lists itself. */
@@ -63,6 +69,11 @@ export function readTools(value: readonly unknown[], where: string): readonly To
     }
     if (names.has(name)) throw wrongOption(where, path, 'a tool that the list names once', name);
     names.add(name);
-    return { ...read, name };
+    return {
+      ...read,
+      name,
+      origins: readOriginLabels(read.origins, where, `${path}.origins`),
+      roles: readRoleLabels(read.roles, where, `${path}.roles`),
+    };
   });
 }

@@ -5,6 +5,7 @@ import { checkLineage, type KnownProfile, parentsOf } from '../policy/lineage.ts
 import { type Profile, type ResolvedProfile, resolveProfile } from '../policy/profile.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { checkKnobs } from './check-knobs.ts';
+import { checkLabels } from './check-labels.ts';
 import type { RegistryState } from './registry-state.ts';
 import { keepUse } from './rule-use.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -77,5 +78,6 @@ function checkProfileTools(profile: ResolvedProfile, tools: ReadonlyMap<string, 
       continue;
     }
     checkKnobs(profile.id, entry, tool.knobs);
+    checkLabels(profile.id, entry, tool);
   }
 }

@@ -68,6 +68,7 @@ export const toolTable = {
     'a string or a function of the input',
     (value) => typeof value === 'string' || typeof value === 'function',
   ),
+  origin: oneOf('trusted', 'untrusted'),
   maxOutputChars: count,
   outputStrategy: withDefault(oneOf('head', 'head_tail'), 'head'),
   maxConcurrency: count,

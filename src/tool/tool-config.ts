@@ -3,6 +3,7 @@ import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../json.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { OutputOrigin } from '../origins/origin.ts';
 import type { Allow, Ask, Decision, Deny } from '../policy/decision.ts';
 import type { Fail, Ok } from '../result.ts';
 import type { InputOf, JsonSchema, ParsedOf, Schema } from '../schema/schema.ts';
@@ -188,6 +189,12 @@ export interface ToolSpecBase<
   parallelSafe?: boolean | undefined;
   /** Calls with the same key never overlap. @default no key */
   resourceKey?: string | ((input: ParsedOf<P>) => string) | undefined;
+  /**
+   * Where the text of its output comes from. `untrusted` for what others have written, such as mail
+   * and web pages. `"x-origin"` in the output schema says it of one field, and beats this.
+   * @default "untrusted" if `annotations.openWorld` is set, otherwise "trusted"
+   */
+  origin?: OutputOrigin | undefined;
   /** The most that the model sees of an output, in UTF-16 code units. @default no limit */
   maxOutputChars?: number | undefined;
   /** Which end of an output is kept if it is cut. @default "head" */

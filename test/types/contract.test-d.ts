@@ -114,7 +114,8 @@ fits<Contract.FactRule>(given<Ours.FactRule>());
 type Spec<T extends 'ours' | 'contract'> = T extends 'ours'
   ? Ours.ToolSpecBase<'a', Literal, undefined, Literal, Services>
   : Contract.ToolSpecBase<'a', Literal, undefined, Literal, Services>;
-adds<Spec<'ours'>, Spec<'contract'>>(true);
+// Where the text of outputs comes from.
+adds<Spec<'ours'>, Spec<'contract'>, 'origin'>(true);
 fits<Spec<'ours'>>(given<Spec<'contract'>>());
 fits<Ours.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(
   given<Contract.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(),
@@ -143,7 +144,8 @@ adds<Ours.Profile, Contract.Profile, 'quotas'>(true);
 fits<Ours.Profile>(given<Contract.Profile>());
 adds<
   Exclude<Elements<Ours.Profile['tools']>, string>,
-  Exclude<Elements<Contract.Profile['tools']>, string>
+  Exclude<Elements<Contract.Profile['tools']>, string>,
+  'origins' | 'roles'
 >(true);
 // A queue that is never left is a limit nobody can lift.
 adds<Ours.Limits, Contract.Limits, 'queueTimeoutMs'>(true);
