@@ -13,11 +13,11 @@ export type {
 export { jsonSchema } from './schema/schema.ts';
 export type { Attribute } from './tool/attributes.ts';
 export { defineTool } from './tool/define-tool.ts';
+export type { Executor } from './tool/executor.ts';
 export type { HostTool } from './tool/host-tool.ts';
 export type {
   AnyTool,
   DefineTool,
-  Executor,
   ExecutorToolConfig,
   FactRule,
   HandlerReturn,

@@ -15,7 +15,8 @@ import type { JsonSchema } from '../schema/schema.ts';
 import { checkToolName } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import type { ReadAttributes } from './attributes.ts';
-import type { AnyTool, Executor, FactRule, PolicyCall } from './tool-config.ts';
+import type { Executor } from './executor.ts';
+import type { AnyTool, FactRule, PolicyCall } from './tool-config.ts';
 
 /** A handler as the library calls it. */
 export type RawHandler = (input: unknown, context: ToolContext) => unknown;
