@@ -33,6 +33,7 @@ const sections: Readonly<
   vocabulary: [
     'tool-summary',
     'quota',
+    'origins',
     'approval',
     'result',
     'serialize',
