@@ -46,7 +46,9 @@ export type {
   ToolMetrics,
 } from './session/metrics.ts';
 export type { Approvals, EffectiveTools, ToolSession } from './session/session-api.ts';
+export type { SaidOptions } from './session/origins.ts';
 export type { SessionOptions } from './session/session-options.ts';
+export type { OriginOptions } from './state/origin-options.ts';
 export type { ToolRegistration } from './state/registration.ts';
 export type { Logger, RegistryOptions } from './state/registry-options.ts';
 export type { UnusedRule } from './state/rule-use.ts';
@@ -90,7 +92,15 @@ export type { Limits } from './policy/limits.ts';
 export type { Policy, PolicySubject } from './policy/policy.ts';
 export type { Profile } from './policy/profile.ts';
 export type { Quota } from './policy/quota.ts';
-export type { Glob, Rule, RuleTest, WhenTest } from './policy/rule.ts';
+export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './policy/rule.ts';
+
+// Origins
+
+export type { KnownContainers } from './origins/known-containers.ts';
+export type { JudgedOrigin, Origin, OutputOrigin, Role, SeenAt } from './origins/origin.ts';
+export type { FoundOrigin } from './origins/origin.ts';
+export type { OriginRulesOptions } from './policy/origin-rules.ts';
+export { originRules } from './policy/origin-rules.ts';
 
 // Quotas
 

@@ -2,6 +2,7 @@
 import { type Judged, maxRuleSteps } from '../policy/judged.ts';
 import { declaresPath } from '../schema/declares-path.ts';
 import type { FoundCall } from '../state/call.ts';
+import { originsOf } from './origins.ts';
 
 /** The canonical input, and what the schema made of it. */
 export function judgedOf(call: FoundCall): Judged {
@@ -12,6 +13,7 @@ export function judgedOf(call: FoundCall): Judged {
     declares: (...path) => declaresPath(json, path),
     facts: call.session.facts,
     surface: call.surface?.name ?? '',
+    origins: originsOf(call),
     attributes: call.extra?.attributes?.answers,
     left: maxRuleSteps,
   };

@@ -1,11 +1,15 @@
 /** What the rules of a layer look at, and how far they may look. */
 import type { JsonObject } from '../json.ts';
+import type { OriginJudge } from './origin-judge.ts';
 
 /**
  * How many steps the rules of one layer may take together for one call. A step is a value looked
  * at, a key looked up, or a part of a text tested, and takes some tens of nanoseconds.
  */
 export const maxRuleSteps = 2_000_000;
+
+/** How values are read: `any` by a deny or ask, `all` by an allow. */
+export type Reading = 'any' | 'all';
 
 /** Thrown when the rules of a layer have used up their steps. */
 export const overBudget = Symbol('over the budget of rules');
@@ -28,6 +32,8 @@ export interface Judged {
   readonly facts: JsonObject;
   /** The adapter that the call came through; `""` for a direct call. */
   readonly surface: string;
+  /** Where the values came from; undefined if the session remembers nothing. */
+  readonly origins: OriginJudge | undefined;
   /** What the host said about values of the input, by the path that the tool declares. */
   readonly attributes: ReadonlyMap<string, unknown> | undefined;
   /** Steps left. Starts at {@link maxRuleSteps}. */

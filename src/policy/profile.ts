@@ -106,6 +106,8 @@ export interface ResolvedProfile {
   readonly rules: readonly CompiledRule[];
   /** Whether one of the rules tests the principal. */
   readonly testsPrincipal: boolean;
+  /** Whether a rule asks where values came from, or a tool has labels. */
+  readonly usesOrigins: boolean;
   /** Parents' quotas first. */
   readonly quotas: readonly CompiledQuota[];
   readonly limits: Limits;
@@ -163,6 +165,11 @@ export function resolveProfile(
     tools,
     rules: Object.freeze(rules),
     testsPrincipal: rules.some(({ hasPrincipal }) => hasPrincipal),
+    usesOrigins:
+      rules.some(({ testsOrigin }) => testsOrigin) ||
+      [...tools.values()].some(
+        ({ origins, roles }) => origins !== undefined || roles !== undefined,
+      ),
     quotas: Object.freeze([...new Set([...parents.flatMap((parent) => parent.quotas), ...quotas])]),
     limits: Object.freeze(
       Object.assign(

@@ -52,7 +52,7 @@ export class RegistryTools {
   /** Adds a tool, or replaces the tool of the same name. True if it replaced one. */
   addOrReplace(definition: AnyTool, owner: string): boolean {
     const state = this.#state;
-    checkDefinition(definition, state);
+    if (checkDefinition(definition, state)) state.labelsOrigins = true;
     const before = state.tools.get(definition.name);
     if (before === undefined) {
       this.add([definition], owner);
@@ -87,7 +87,7 @@ export class RegistryTools {
     const state = this.#state;
     const skeletons = new Map<string, string>();
     for (const definition of definitions) {
-      checkDefinition(definition, state);
+      if (checkDefinition(definition, state)) state.labelsOrigins = true;
       const { name } = definition;
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);

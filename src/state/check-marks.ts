@@ -9,7 +9,7 @@ const data: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example'
 /**
  * Refuses a label that is not known, which would label nothing. `origin` and `role`, as zod's
  * `.meta()` writes them, may belong to another vocabulary, so only what looks like a misspelling is
- * refused there.
+ * refused there. Returns whether there is a label.
  * @param known the words of the label
  * @throws MisuseError `invalid_schema`, which names the tool and the word
  */
@@ -18,18 +18,20 @@ export function checkMarks(
   keyword: 'origin' | 'role',
   known: readonly string[],
   where: string,
-): void {
+): boolean {
   // Most schemas have no label. Their text shows that faster than a walk.
-  if (!JSON.stringify(schema).includes(`${keyword}":`)) return;
+  if (!JSON.stringify(schema).includes(`${keyword}":`)) return false;
+  let isFound = false;
   const seen = new Set<JsonValue>();
   const pending: JsonValue[] = [schema];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (typeof part !== 'object' || part === null || seen.has(part)) continue;
     seen.add(part);
-    if (isJsonObject(part)) checkPart(part, keyword, known, where);
+    if (isJsonObject(part) && checkPart(part, keyword, known, where)) isFound = true;
     for (const [key, value] of Object.entries(part))
       if (!data.has(key) && value !== undefined) pending.push(value);
   }
+  return isFound;
 }
 
 function checkPart(
@@ -37,11 +39,16 @@ function checkPart(
   keyword: string,
   known: readonly string[],
   where: string,
-): void {
+): boolean {
+  let isFound = false;
   const words = known.map((word) => `\`${word}\``).join(', ');
   for (const name of [`x-${keyword}`, keyword]) {
     const value = Object.hasOwn(part, name) ? part[name] : undefined;
-    if (value === undefined || known.includes(value as string)) continue;
+    if (value === undefined) continue;
+    if (known.includes(value as string)) {
+      isFound = true;
+      continue;
+    }
     const isMisspelt = typeof value === 'string' && probablyMeant(value, known) !== undefined;
     if (name !== keyword || isMisspelt)
       throw new MisuseError(
@@ -49,4 +56,5 @@ function checkPart(
         `${where}: expected \`${name}\` to be one of ${words}, got ${describe(value)}.`,
       );
   }
+  return isFound;
 }

@@ -57,6 +57,7 @@ export class RegistryState {
   readonly graceMs: number;
   readonly ttlMs: number;
   readonly redact: readonly string[];
+  readonly originChars: number | undefined;
   readonly now: () => number;
   readonly newId: () => string;
   readonly logger: Logger | undefined;
@@ -74,15 +75,14 @@ export class RegistryState {
   readonly hints = new RateWindow(100, 1_000);
   readonly locks: Locks | undefined;
   readonly hub: EventHub;
-  /**
-   * Removed tools with the epoch of their removal. In older sessions, a call to one fails with an
-   * error that says so.
-   */
+  /** Removed tools with the epoch of their removal. Older sessions say that a tool was removed. */
   readonly removed = new Map<string, number>();
   /** Grows with every change to the tools. Public. */
   revision = 0;
   /** Some profile limits calls per minute, so all sessions count theirs: they may switch to it. */
   limitsRate = false;
+  /** Some tool, perhaps a former one, has labels about origins, so sessions remember texts. */
+  labelsOrigins = false;
   /** Calls that are being started at the moment, each inside the gates of the one before. */
   nesting = 0;
   /**
@@ -119,6 +119,7 @@ export class RegistryState {
     this.now = now === undefined ? () => Date.now() : safeClock(now);
     this.newId = newId ?? createIds();
     this.logger = given.logger;
+    this.originChars = given.origins.maxChars;
     this.ttlMs = approvals.ttlMs;
     this.signer = approvals.signer;
     this.store = approvals.store ?? memoryApprovalStore(this.now);

@@ -20,6 +20,7 @@ function judged(input: unknown, parsed: unknown = input, declared?: readonly str
     declares: (name) => declared?.includes(name) ?? true,
     facts: {},
     surface: '',
+    origins: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };
@@ -42,7 +43,14 @@ function matches(
 /** A test of scalars, as `equals` and its like are. */
 function valueTest(test: (value: JsonPrimitive) => boolean, cost = 0): ValueTest {
   const judge = (value: unknown): boolean => isScalar(value) && test(value);
-  return { judge, cost, steps: 1, writesNumbers: false, holdsWhereAbsent: false };
+  return {
+    judge,
+    cost,
+    steps: 1,
+    writesNumbers: false,
+    testsOrigin: false,
+    holdsWhereAbsent: false,
+  };
 }
 
 /** Whether there is an `x` at a path. */

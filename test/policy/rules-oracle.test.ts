@@ -96,6 +96,7 @@ function compiled({ rule, schema, ...given }: Sample): boolean[] {
         declares: (...names) => declared.includes(names.join('.')),
         facts,
         surface: given.surface ?? '',
+        origins: undefined,
         attributes: undefined,
         left: maxRuleSteps,
       })
