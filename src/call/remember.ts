@@ -6,6 +6,8 @@ import type { OutputLabels } from '../origins/output-labels.ts';
 import type { ToolResult } from '../result.ts';
 import { type Call, type FoundCall, isFound } from '../state/call.ts';
 import type { Heard } from '../state/call-extra.ts';
+import { beginOrigins } from '../state/session-origins.ts';
+import type { SessionState } from '../state/session-state.ts';
 import { labelsOf } from '../state/tool-labels.ts';
 
 /** Most characters of its child calls' outputs that a call is compared with. */
@@ -28,6 +30,18 @@ export function remember(call: Call, result: ToolResult): void {
   const input = heard === undefined ? canonical : [canonical, ...heard.outputs];
   origins.output(value, { callId, toolName, labels, input });
   if (parent !== undefined) hear(parent, value);
+}
+
+/**
+ * Remembers an output that no call of this session has returned, as if the model had been shown it.
+ * False if there is no such tool.
+ */
+export function rememberSeen(session: SessionState, toolName: string, output: JsonValue): boolean {
+  const binding = session.binding(toolName);
+  if (binding === undefined) return false;
+  const { output: labels } = labelsOf(binding);
+  beginOrigins(session).output(output, { callId: 'seen', toolName, labels });
+  return true;
 }
 
 /** A failure has no fields, and what a handler read of others beyond bounds makes all untrusted. */

@@ -5,6 +5,7 @@
 
 import { messageOf } from '../errors.ts';
 import { type Explanation, isMisuseError, type JsonValue } from '../index.ts';
+import { rememberSeen, stateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
 import { failure, untilInterrupted } from './fault.ts';
@@ -55,6 +56,7 @@ export const policyTest: Command = {
   summary: 'check a table of calls against expected decisions; nothing runs',
   notes: [
     'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, expect }].',
+    'said: TEXT and seen: [{ tool, output }] are what the user wrote and the model was shown before.',
     'expect is allow, ask, deny, hidden or an error code, or { decision, reason?, ruleId? }.',
     'The exit code is 1 if a case differs, or if its tool is unknown and it does not expect ' +
       'tool_not_found.',
@@ -87,7 +89,7 @@ export const policyTest: Command = {
 };
 
 async function check(
-  { tool, input, name = tool, line, profile, facts, principal, expect }: PolicyCase,
+  { tool, input, name = tool, line, profile, facts, principal, said, seen, expect }: PolicyCase,
   file: string,
   world: World,
   io: CliIo,
@@ -96,6 +98,10 @@ async function check(
   const lost = profile === undefined ? undefined : world.profileFault(profile);
   if (lost !== undefined) throw failure(`${where}: ${lost.message}`);
   const session = openSession(world, { profile, facts, principal }, where);
+  for (const text of said) session.said(text);
+  for (const { tool: from, output } of seen)
+    if (!rememberSeen(stateOf(session), from, output))
+      throw failure(`${where}: \`seen\` names the tool \`${from}\`, which does not exist.`);
   const found = foundOf(await untilInterrupted(session.explain(tool, input), io.signal));
   await session.close();
   const unknown = world.registry.get(tool) === undefined;

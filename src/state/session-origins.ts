@@ -18,6 +18,7 @@ export class SessionOrigins {
   /** Made when there is something to remember. */
   #record: OriginRecord | undefined;
   #isFreed = false;
+  readonly #texts = new Set<string>();
   /** Grows with what is remembered: what was judged before may have another origin now. */
   version = 0;
 
@@ -26,8 +27,14 @@ export class SessionOrigins {
     this.#isLate = isLate;
   }
 
+  /** Surfaces say a whole conversation again at each turn, so a text is remembered once. */
   said(text: string, origin: 'user' | 'trusted'): void {
-    this.#changed()?.said(text, origin);
+    const key = `${origin} ${text}`;
+    if (this.#texts.has(key)) return;
+    const record = this.#changed();
+    if (record === undefined || record.isFull) return;
+    record.said(text, origin);
+    if (!record.isFull) this.#texts.add(key);
   }
 
   output(value: JsonValue, facts: OutputFacts): void {
@@ -53,6 +60,7 @@ export class SessionOrigins {
   free(): void {
     this.#record = undefined;
     this.#isFreed = true;
+    this.#texts.clear();
     this.version++;
   }
 
@@ -78,6 +86,15 @@ export class SessionOrigins {
  */
 export function followOrigins(session: SessionState): void {
   if (session.origins === undefined && usesOrigins(session)) beginOrigins(session);
+}
+
+/**
+ * Remembers a text that a surface has seen. A surface does not begin the record: a session without
+ * rules about origins must pay nothing for it.
+ */
+export function overheard(session: SessionState, text: string, origin: 'user' | 'trusted'): void {
+  followOrigins(session);
+  session.origins?.said(text, origin);
 }
 
 /** Begins to remember. */

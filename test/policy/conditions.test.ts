@@ -1,9 +1,9 @@
 /** What a condition finds in a value, how far it looks, and what looking costs. */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../src/json.ts';
-import { type Condition, holds, type Reading } from '../../src/policy/conditions.ts';
+import { type Condition, holds } from '../../src/policy/conditions.ts';
 import type { Effect } from '../../src/policy/decision.ts';
-import { type Judged, maxRuleSteps, overBudget } from '../../src/policy/judged.ts';
+import { type Judged, maxRuleSteps, overBudget, type Reading } from '../../src/policy/judged.ts';
 import type { CompiledRule, Rule } from '../../src/policy/rule.ts';
 import { compileRules } from '../../src/policy/rules.ts';
 import { isScalar } from '../../src/policy/scalar-tests.ts';
