@@ -11,7 +11,7 @@ import {
   leavesOf,
   textsOf,
 } from './output-texts.ts';
-import { type Block, Shelf, type Steps } from './shelf.ts';
+import { type Block, Shelf, type Sought, type Steps, seek } from './shelf.ts';
 import { spellingsOf } from './spellings.ts';
 import { foldText, leafEnd, looseForm, normalForm, visible } from './text.ts';
 
@@ -81,7 +81,7 @@ export class OriginRecord {
   constructor(options: OriginRecordOptions = {}) {
     const { maxChars, seed } = readOptions('createOriginRecord', options, recordTable);
     this.#maxChars = maxChars;
-    this.#seed = seed ?? randomSeed();
+    this.#seed = (seed ?? randomSeed()) | 0;
     this.#user = new Shelf(this.#seed);
     this.#trustedWords = new Shelf(this.#seed);
     this.#trusted = new Shelf(this.#seed);
@@ -166,12 +166,13 @@ export class OriginRecord {
     const text = String(value);
     const approvedBy = this.#approved.get(text);
     if (approvedBy !== undefined) return { origin: 'user', approvedBy };
-    const spellings = spellingsOf(normalForm(text));
+    const spellings = seek(spellingsOf(normalForm(text)), this.#seed);
     if (stands(this.#user, spellings, steps)) return { origin: 'user' };
     if (stands(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
     const trusted = this.#seen(this.#trusted, spellings, steps);
     if (trusted.seen.length > 0) return { origin: 'trusted', seen: trusted.seen };
-    const loose = visible(text) === text ? spellings : spellingsOf(looseForm(text));
+    const loose =
+      visible(text) === text ? spellings : seek(spellingsOf(looseForm(text)), this.#seed);
     const untrusted = this.#seen(this.#untrusted, loose, steps);
     if (untrusted.seen.length > 0) return { origin: 'untrusted', seen: untrusted.seen };
     // A value that could not be searched for to the end may stand there.
@@ -180,12 +181,12 @@ export class OriginRecord {
 
   /** Whether the user wrote a text that has this spelling in it. */
   userWrote(spelling: Spelling, steps: Steps): boolean {
-    return stands(this.#user, [spelling], steps);
+    return stands(this.#user, seek([spelling], this.#seed), steps);
   }
 
   #seen(
     shelf: Shelf<OutputPart>,
-    spellings: readonly Spelling[],
+    spellings: readonly Sought[],
     steps: Steps,
   ): { readonly seen: readonly SeenAt[]; readonly isComplete: boolean } {
     const calls = new Map<string, SeenAt>();
@@ -220,7 +221,7 @@ export function createOriginRecord(options?: OriginRecordOptions): OriginRecord 
   return new OriginRecord(options);
 }
 
-function stands(shelf: Shelf<undefined>, spellings: readonly Spelling[], steps: Steps): boolean {
+function stands(shelf: Shelf<undefined>, spellings: readonly Sought[], steps: Steps): boolean {
   let isFound = false;
   const note = (): boolean => {
     isFound = true;

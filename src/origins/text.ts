@@ -12,10 +12,16 @@ export function normalForm(text: string): string {
   return foldText(withoutLeafEnds(text));
 }
 
-/** The normal form of leaves that are joined by {@link leafEnd}. */
+/**
+ * The normal form of leaves that are joined by {@link leafEnd}. Two Arabic ligatures become eight and
+ * eighteen letters in NFKC; each has a code of its own instead, so that a text does not grow so much.
+ */
 export function foldText(text: string): string {
   if (!beyondAscii.test(text)) return text.toLowerCase();
-  const safe = text.replace(longMarks, `$&${joiner}`);
+  const safe = text
+    .replace(longMarks, `$&${joiner}`)
+    .replaceAll('\ufdfa', '\ufdd0')
+    .replaceAll('\ufdfb', '\ufdd1');
   return safe.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');
 }
 
