@@ -11,8 +11,9 @@ import {
   leavesOf,
   textsOf,
 } from './output-texts.ts';
-import { type Block, Shelf, type Sought, type Steps, seek } from './shelf.ts';
+import { type Block, Shelf, type Sought, seek } from './shelf.ts';
 import { spellingsOf } from './spellings.ts';
+import type { Steps } from './steps.ts';
 import { foldText, leafEnd, looseForm, normalForm, visible } from './text.ts';
 
 /** Options of {@link createOriginRecord}. */
@@ -61,7 +62,10 @@ interface OutputPart {
 const missingSpace = /(?<=[\p{Ll}\p{N}])\.(?=\p{Lu}\p{Ll})/gu;
 
 /** How much one lookup may cost. */
-export const lookupSteps = 40_000;
+const lookupSteps = 40_000;
+/** Steps for a value, and for each of its spellings. */
+const valueSteps = 150;
+const spellingSteps = 60;
 
 /**
  * The texts of one session by their origin. Remembering costs a few milliseconds for a megabyte, a
@@ -165,8 +169,13 @@ export class OriginRecord {
   originOf(value: JsonPrimitive, steps: Steps = { left: lookupSteps }): FoundOrigin {
     const text = String(value);
     const approvedBy = this.#approved.get(text);
+    steps.left -= valueSteps + text.length;
     if (approvedBy !== undefined) return { origin: 'user', approvedBy };
+    // A null character separates what is remembered, so nothing that was said has one.
+    if (text.includes(leafEnd)) return { origin: 'unknown' };
+    if (steps.left < 0) return { origin: this.#unsearched };
     const spellings = seek(spellingsOf(normalForm(text)), this.#seed);
+    steps.left -= spellings.length * spellingSteps;
     if (stands(this.#user, spellings, steps)) return { origin: 'user' };
     if (stands(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
     const trusted = this.#seen(this.#trusted, spellings, steps);
@@ -175,8 +184,12 @@ export class OriginRecord {
       visible(text) === text ? spellings : seek(spellingsOf(looseForm(text)), this.#seed);
     const untrusted = this.#seen(this.#untrusted, loose, steps);
     if (untrusted.seen.length > 0) return { origin: 'untrusted', seen: untrusted.seen };
-    // A value that could not be searched for to the end may stand there.
-    return { origin: untrusted.isComplete ? 'unknown' : 'untrusted' };
+    return { origin: untrusted.isComplete ? 'unknown' : this.#unsearched };
+  }
+
+  /** A value that was not searched for to the end may stand in an untrusted output, if there is one. */
+  get #unsearched(): 'untrusted' | 'unknown' {
+    return this.#untrusted.blocks.length > 0 ? 'untrusted' : 'unknown';
   }
 
   /** Whether the user wrote a text that has this spelling in it. */

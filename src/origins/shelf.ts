@@ -1,6 +1,7 @@
 /** Texts of one origin, and the search in them. */
 import { type Atom, AtomIndex, atomsOf, beginningsOf } from './atom-index.ts';
 import { matchAt, type Range, type Spelling } from './match.ts';
+import type { Steps } from './steps.ts';
 
 /** Texts that were remembered together: what was said at once, or the fields of one output. */
 export interface Block<T> {
@@ -24,11 +25,7 @@ export function seek(spellings: readonly Spelling[], seed: number): Sought[] {
   }));
 }
 
-/** What a search may still cost, in steps of some ten nanoseconds. */
-export interface Steps {
-  left: number;
-}
-
+/** Steps for looking at one place. */
 const candidateSteps = 8;
 /** How many atoms of a value are counted to find a rare one. */
 const mostAtoms = 32;
@@ -116,11 +113,14 @@ export class Shelf<T> {
       const place = this.#index.placeOf(entry);
       const at = this.#blockAt(place);
       const block = this.#blocks[at] as Block<T>;
-      const range = matchAt(block.text, place - (this.#bases[at] as number), spelling, atom.at);
-      if (range !== undefined) {
-        steps.left -= spelling.text.length;
-        if (visit(block, range)) return true;
-      }
+      const range = matchAt(
+        block.text,
+        place - (this.#bases[at] as number),
+        spelling,
+        atom.at,
+        steps,
+      );
+      if (range !== undefined && visit(block, range)) return true;
       entry = this.#index.after(entry);
     } while (entry !== first);
     return true;

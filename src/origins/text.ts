@@ -60,9 +60,12 @@ export function withoutLeafEnds(text: string): string {
   return text.includes(leafEnd) ? text.replaceAll(leafEnd, ' ') : text;
 }
 
+/** The white space of a normal form. Unlike `\s`, it has no byte-order mark, which nobody sees. */
+const spaces = /[ \t-\r\u1680\u2028\u2029]+/g;
+
 /** White space at both ends removed, and each run of it inside made one space. */
 export function collapsed(form: string): string {
-  return form.replace(/\s+/g, ' ').trim();
+  return form.replace(spaces, ' ').replace(/^ | $/g, '');
 }
 
 /** Separates words. */
@@ -95,7 +98,7 @@ function wideClassOf(code: number): number {
     )
   )
     found = ideograph;
-  else if (/[\s\p{P}]/u.test(char)) found = separator;
+  else if (/[\u1680\u2028\u2029\p{P}]/u.test(char)) found = separator;
   wideClasses[code] = found + 1;
   return found;
 }
@@ -107,7 +110,6 @@ export function isDigit(code: number): boolean {
 
 /** Whether a code unit of a normal form is white space. */
 export function isSpace(code: number): boolean {
-  return (
-    code === 32 || (code >= 9 && code <= 13) || (code > 127 && /\s/.test(String.fromCharCode(code)))
-  );
+  if (code < 128) return code === 32 || (code >= 9 && code <= 13);
+  return code === 0x1680 || code === 0x2028 || code === 0x2029;
 }
