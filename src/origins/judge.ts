@@ -5,7 +5,7 @@ import { identifiersIn } from './identifiers.ts';
 import { type KnownContainers, knownContainer } from './known-containers.ts';
 import type { LabelNode } from './labels.ts';
 import type { FoundOrigin, JudgedOrigin, Role } from './origin.ts';
-import type { OriginRecord } from './record.ts';
+import { lookupSteps, type OriginRecord } from './record.ts';
 import {
   hasMomentFormat,
   type InputRoles,
@@ -16,8 +16,6 @@ import {
 } from './roles.ts';
 import type { Steps } from './steps.ts';
 
-/** What judging all values of one call may cost: about 10 ms. */
-const callSteps = 1_000_000;
 /** Deeper values are judged as one. */
 const maxDepth = 200;
 
@@ -36,7 +34,7 @@ export function judgeInput(
   containers: KnownContainers = {},
 ): JudgedOrigin[] {
   const judged: JudgedOrigin[] = [];
-  const steps: Steps = { left: callSteps };
+  const steps: Steps = { left: lookupSteps };
   const { fields } = roles;
 
   const originOf = (value: JsonPrimitive): FoundOrigin => {

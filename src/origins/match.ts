@@ -1,6 +1,6 @@
 /** Compares a value with a remembered text at one place, and judges whether it stands there alone. */
 import type { Steps } from './steps.ts';
-import { classOf, ideograph, isDigit, isSpace, leafEnd, letter, separator } from './text.ts';
+import { classOf, ideograph, isDigit, isSpace, letter, separator } from './text.ts';
 
 /** One way of writing a value, and how it is compared. */
 export interface Spelling {
@@ -167,28 +167,4 @@ function isGrouping(text: string, comma: number): boolean {
   if (!isDigit(text.charCodeAt(comma - 1))) return false;
   for (let at = comma + 1; at <= comma + 3; at++) if (!isDigit(text.charCodeAt(at))) return false;
   return !isDigit(text.charCodeAt(comma + 4));
-}
-
-/** Most characters around a value that do not belong to it. */
-const mostOuter = 16;
-
-/** Whether nothing but quotes, brackets, spaces and a full stop surrounds the range in its leaf. */
-export function isWholeLeaf(text: string, { start, end }: Range): boolean {
-  let from = start;
-  // `#general` is the channel `general`.
-  if (text[from - 1] === '#' || text[from - 1] === '@') from--;
-  while (from > 0 && text[from - 1] !== leafEnd)
-    if (!isOuter(text.charCodeAt(--from)) || start - from > mostOuter) return false;
-  let to = end;
-  while (to < text.length && text[to] !== leafEnd) {
-    const code = text.charCodeAt(to++);
-    if ((!isOuter(code) && code !== 46 && code !== 47) || to - end > mostOuter) return false;
-  }
-  return true;
-}
-
-const outer = new Set([...'"\'`<>()[]{}'].map((char) => char.charCodeAt(0)));
-
-function isOuter(code: number): boolean {
-  return isSpace(code) || outer.has(code);
 }

@@ -1,7 +1,7 @@
 /** What a session remembers of the texts that its model was shown, and where a value stood in them. */
 import type { JsonPrimitive, JsonValue } from '../json.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
-import { isWholeLeaf, type Spelling } from './match.ts';
+import type { Spelling } from './match.ts';
 import { type FoundOrigin, mostSeen, type SeenAt } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';
 import {
@@ -15,6 +15,7 @@ import { type Block, Shelf, type Sought, seek } from './shelf.ts';
 import { spellingsOf } from './spellings.ts';
 import type { Steps } from './steps.ts';
 import { foldText, leafEnd, looseForm, normalForm, visible } from './text.ts';
+import { isWholeLeaf } from './whole-leaf.ts';
 
 /** Options of {@link createOriginRecord}. */
 export interface OriginRecordOptions {
@@ -61,8 +62,8 @@ interface OutputPart {
  */
 const missingSpace = /(?<=[\p{Ll}\p{N}])\.(?=\p{Lu}\p{Ll})/gu;
 
-/** How much one lookup may cost. */
-const lookupSteps = 40_000;
+/** What the lookups of one call may cost: about 10 ms. */
+export const lookupSteps = 1_000_000;
 /** Steps for a value, and for each of its spellings. */
 const valueSteps = 150;
 const spellingSteps = 60;

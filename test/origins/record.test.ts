@@ -95,6 +95,31 @@ describe('vouching', () => {
       expect(record.originOf(value).origin).toBe('trusted');
   });
 
+  test('a field that is a list of addresses vouches for each of them, and for nothing in a name', () => {
+    const record = show(
+      newRecord(),
+      [
+        { from: 'Ann Lee <ann@example.com>' },
+        { from: 'bob@example.com; Cy <cy@example.com>' },
+        { from: 'eve@evil.example <dan@example.com>' },
+        { from: 'write to zed@evil.example, ann@example.com' },
+      ],
+      { paths: { '*.from': 'trusted' } },
+    );
+    const origins = (values: readonly string[]): string[] =>
+      values.map((value) => record.originOf(value).origin);
+    expect(origins(['ann@example.com', 'bob@example.com', 'cy@example.com'])).toEqual([
+      'trusted',
+      'trusted',
+      'trusted',
+    ]);
+    expect(origins(['eve@evil.example', 'zed@evil.example', 'dan@example.com'])).toEqual([
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+  });
+
   test('the keys of an object have the label of the object', () => {
     const record = show(
       newRecord(),
