@@ -19,6 +19,7 @@ export const familyNames = [
   'listing',
   'peer-lists',
   'sessions',
+  'origins',
   'concurrency',
   'mcp-http',
   'import',

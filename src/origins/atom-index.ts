@@ -14,7 +14,7 @@ export interface Atom {
 
 /** Fields of a slot: the hash, the last place (plus one; 0 if the slot is empty), and how many. */
 const slotFields = 3;
-const smallest = 64;
+const smallest = 16;
 
 /**
  * A hash table in typed arrays: adding a megabyte of text must cost milliseconds. Atoms are told
@@ -31,14 +31,16 @@ export class AtomIndex {
   #next = new Int32Array(smallest);
   #size = 0;
 
+  /** @param seed A 32-bit integer, positive or negative. */
   constructor(seed: number) {
-    this.#seed = seed | 0;
+    this.#seed = seed;
   }
 
   /** Adds the atoms of a text that begins at `base` in the space of all texts. */
   add(text: string, base: number): void {
     const seed = this.#seed;
     const { length } = text;
+    this.#makeRoom(length);
     let hash = seed;
     let start = -1;
     for (let at = 0; at < length; at++) {
@@ -59,40 +61,6 @@ export class AtomIndex {
       if (kind === ideograph) this.#insert(finish(step(seed, code)), base + at);
     }
     if (start !== -1) this.#insert(finish(hash), base + start);
-  }
-
-  /** The first `most` atoms of a text that is looked up. */
-  atomsOf(text: string, most: number): Atom[] {
-    const atoms: Atom[] = [];
-    let hash = this.#seed;
-    let start = -1;
-    for (let at = 0; at <= text.length && atoms.length < most; at++) {
-      const code = at < text.length ? text.charCodeAt(at) : 32;
-      const kind = classOf(code);
-      if (kind === letter) {
-        if (start === -1) {
-          start = at;
-          hash = this.#seed;
-        }
-        hash = step(hash, code);
-        continue;
-      }
-      if (start !== -1) atoms.push({ at: start, hash: finish(hash) });
-      start = -1;
-      if (kind === ideograph) atoms.push({ at, hash: finish(step(this.#seed, code)) });
-    }
-    return atoms;
-  }
-
-  /** The hashes of all beginnings of an atom, the shortest first. */
-  beginningsOf(atom: string): number[] {
-    const hashes: number[] = [];
-    let hash = this.#seed;
-    for (let at = 0; at < atom.length; at++) {
-      hash = step(hash, atom.charCodeAt(at));
-      hashes.push(finish(hash));
-    }
-    return hashes;
   }
 
   /** How many places an atom has. */
@@ -128,7 +96,7 @@ export class AtomIndex {
 
   #insert(hash: number, place: number): void {
     const entry = this.#size++;
-    if (entry === this.#places.length) this.#growPlaces();
+    if (entry === this.#places.length) this.#growPlaces(entry + 1);
     const at = this.#slotOf(hash);
     const slots = this.#slots;
     const next = this.#next;
@@ -144,22 +112,35 @@ export class AtomIndex {
     }
     slots[at + 1] = entry + 1;
     slots[at + 2] = (slots[at + 2] as number) + 1;
-    if (this.#used * 3 > (this.#mask + 1) * 2) this.#growSlots();
+    if (this.#used * 3 > (this.#mask + 1) * 2) this.#growSlots(this.#used * 2);
   }
 
-  #growPlaces(): void {
-    const places = new Int32Array(this.#places.length * 2);
+  /** Makes room for an ordinary text of this length at once, instead of step by step. */
+  #makeRoom(chars: number): void {
+    const places = this.#size + (chars >> 2);
+    if (places > this.#places.length) this.#growPlaces(places);
+    this.#growSlots(this.#used + (chars >> 4));
+  }
+
+  #growPlaces(least: number): void {
+    let length = this.#places.length;
+    while (length < least) length *= 2;
+    const places = new Int32Array(length);
     places.set(this.#places);
     this.#places = places;
-    const next = new Int32Array(this.#next.length * 2);
+    const next = new Int32Array(length);
     next.set(this.#next);
     this.#next = next;
   }
 
-  #growSlots(): void {
+  /** At most two thirds of the slots are used. */
+  #growSlots(least: number): void {
+    let slots = this.#mask + 1;
+    while (least * 3 > slots * 2) slots *= 2;
+    if (slots === this.#mask + 1) return;
     const old = this.#slots;
-    this.#mask = (this.#mask + 1) * 4 - 1;
-    this.#slots = new Int32Array((this.#mask + 1) * slotFields);
+    this.#mask = slots - 1;
+    this.#slots = new Int32Array(slots * slotFields);
     for (let from = 0; from < old.length; from += slotFields) {
       if (old[from + 1] === 0) continue;
       const at = this.#slotOf(old[from] as number);
@@ -177,4 +158,38 @@ function step(hash: number, code: number): number {
 function finish(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 16), 0x45_d9_f3_b5);
   return mixed ^ (mixed >>> 13);
+}
+
+/** The first `most` atoms of a text that is looked up in indexes with this seed. */
+export function atomsOf(text: string, seed: number, most: number): Atom[] {
+  const atoms: Atom[] = [];
+  let hash = seed;
+  let start = -1;
+  for (let at = 0; at <= text.length && atoms.length < most; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : 32;
+    const kind = classOf(code);
+    if (kind === letter) {
+      if (start === -1) {
+        start = at;
+        hash = seed;
+      }
+      hash = step(hash, code);
+      continue;
+    }
+    if (start !== -1) atoms.push({ at: start, hash: finish(hash) });
+    start = -1;
+    if (kind === ideograph) atoms.push({ at, hash: finish(step(seed, code)) });
+  }
+  return atoms;
+}
+
+/** All beginnings of an atom, the longest first. */
+export function beginningsOf(atom: string, seed: number): Atom[] {
+  const beginnings: Atom[] = [];
+  let hash = seed;
+  for (let at = 0; at < atom.length; at++) {
+    hash = step(hash, atom.charCodeAt(at));
+    beginnings.push({ at: 0, hash: finish(hash) });
+  }
+  return beginnings.reverse();
 }

@@ -106,7 +106,7 @@ function ordinal(number: number): string {
   return ['th', 'st', 'nd', 'rd'][number % 10] ?? 'th';
 }
 
-const isoDay = String.raw`\d{4}-\d{2}-\d{2}`;
+const isoDay = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
 const clock = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?: ?[ap]m)?`;
 const zone = String.raw`(?: ?(?:z|utc|[+-]\d{2}:?\d{2}))?`;
 const moment = new RegExp(`^(?:${isoDay}(?:[t ]${clock}${zone})?|${clock}${zone})$`, 'i');

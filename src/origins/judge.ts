@@ -5,7 +5,7 @@ import { identifiersIn } from './identifiers.ts';
 import { type KnownContainers, knownContainer } from './known-containers.ts';
 import type { LabelNode } from './labels.ts';
 import type { FoundOrigin, JudgedOrigin, Role } from './origin.ts';
-import type { OriginRecord } from './record.ts';
+import { lookupSteps, type OriginRecord } from './record.ts';
 import {
   hasMomentFormat,
   type InputRoles,
@@ -14,10 +14,8 @@ import {
   isFixed,
   isMomentField,
 } from './roles.ts';
-import type { Steps } from './shelf.ts';
+import type { Steps } from './steps.ts';
 
-/** What judging all values of one call may cost: some milliseconds. Beyond it values are unknown. */
-const callSteps = 400_000;
 /** Deeper values are judged as one. */
 const maxDepth = 200;
 
@@ -36,11 +34,10 @@ export function judgeInput(
   containers: KnownContainers = {},
 ): JudgedOrigin[] {
   const judged: JudgedOrigin[] = [];
-  const steps: Steps = { left: callSteps };
+  const steps: Steps = { left: lookupSteps };
   const { fields } = roles;
 
   const originOf = (value: JsonPrimitive): FoundOrigin => {
-    if (steps.left <= 0) return { origin: 'unknown' };
     const found = record.originOf(value, steps);
     if (found.origin === 'user' || found.origin === 'trusted' || typeof value !== 'string')
       return found;

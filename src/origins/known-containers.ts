@@ -2,7 +2,7 @@
 import { hostOf } from './addresses.ts';
 import type { FoundOrigin } from './origin.ts';
 import type { OriginRecord } from './record.ts';
-import type { Steps } from './shelf.ts';
+import type { Steps } from './steps.ts';
 
 /** Which containers make a value known. */
 export interface KnownContainers {

@@ -14,6 +14,8 @@ export interface LabelNode<L> {
   /** Every part of the schema that applies here. */
   readonly parts: readonly JsonObject[];
   readonly steps: readonly PathStep<L>[];
+  /** Whether elements of an array here may differ by their index. */
+  readonly hasPlaces: boolean;
   readonly children: Map<string, LabelNode<L>>;
 }
 
@@ -58,13 +60,19 @@ export function createLabels<L>(source: LabelSource<L>): Labels<L> {
 
   const nodeOf = (parts: readonly JsonObject[], at: readonly PathStep<L>[]): LabelNode<L> => {
     const all = document === undefined ? [] : expanded(parts, document);
-    return { label: labelOf(all, at, source), parts: all, steps: at, children: new Map() };
+    return {
+      label: labelOf(all, at, source),
+      parts: all,
+      steps: at,
+      hasPlaces: all.some(isTuple) || at.some(namesPlaces),
+      children: new Map(),
+    };
   };
   return {
     root: nodeOf(document === undefined ? [] : [document], steps === undefined ? [] : [steps]),
     child(node, key) {
       // Elements that no schema and no path tells apart share a node.
-      const name = typeof key === 'number' && !hasPlaces(node) ? '*' : String(key);
+      const name = typeof key === 'number' && !node.hasPlaces ? '*' : String(key);
       const known = node.children.get(name);
       if (known !== undefined) return known;
       const parts = node.parts.flatMap((part) => partsBelow(part, key));
@@ -75,12 +83,14 @@ export function createLabels<L>(source: LabelSource<L>): Labels<L> {
   };
 }
 
-function hasPlaces<L>({ parts, steps }: LabelNode<L>): boolean {
-  return (
-    parts.some(
-      (part) => Array.isArray(own(part, 'prefixItems')) || Array.isArray(own(part, 'items')),
-    ) || steps.some(({ named }) => named.size > 0)
-  );
+function isTuple(part: JsonObject): boolean {
+  return Array.isArray(own(part, 'prefixItems')) || Array.isArray(own(part, 'items'));
+}
+
+/** Whether a path goes on with an index. */
+function namesPlaces({ named }: PathStep<unknown>): boolean {
+  for (const name of named.keys()) if (/^\d+$/.test(name)) return true;
+  return false;
 }
 
 function labelOf<L>(

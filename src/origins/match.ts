@@ -1,5 +1,6 @@
 /** Compares a value with a remembered text at one place, and judges whether it stands there alone. */
-import { classOf, ideograph, isDigit, isSpace, leafEnd, letter, separator } from './text.ts';
+import type { Steps } from './steps.ts';
+import { classOf, ideograph, isDigit, isSpace, letter, separator } from './text.ts';
 
 /** One way of writing a value, and how it is compared. */
 export interface Spelling {
@@ -28,14 +29,15 @@ export function matchAt(
   place: number,
   spelling: Spelling,
   anchor: number,
+  steps: Steps,
 ): Range | undefined {
   const value = spelling.text;
-  let start = backward(text, place, value, anchor);
+  let start = backward(text, place, value, anchor, steps);
   if (start === -1) return undefined;
   const end =
     spelling.kind === 'digits'
-      ? digitsFrom(text, place, value)
-      : forward(text, place, value, anchor);
+      ? digitsFrom(text, place, value, steps)
+      : forward(text, place, value, anchor, steps);
   if (end === -1) return undefined;
   if (spelling.kind === 'url' || spelling.kind === 'host') start = beforeAddress(text, start);
   if (!beginsWord(text, start) || !endsWord(text, end, spelling.kind)) return undefined;
@@ -43,23 +45,37 @@ export function matchAt(
 }
 
 /** Where the part of the value before `anchor` begins in the text; -1 if another text stands there. */
-function backward(text: string, place: number, value: string, anchor: number): number {
+function backward(
+  text: string,
+  place: number,
+  value: string,
+  anchor: number,
+  steps: Steps,
+): number {
   let at = place;
   for (let index = anchor - 1; index >= 0; index--) {
+    steps.left--;
     if (value[index] === ' ') {
       if (at === 0 || !isSpace(text.charCodeAt(at - 1))) return -1;
-      while (at > 0 && isSpace(text.charCodeAt(at - 1))) at--;
+      while (at > 0 && isSpace(text.charCodeAt(at - 1))) {
+        at--;
+        steps.left--;
+      }
     } else if (at === 0 || text[--at] !== value[index]) return -1;
   }
   return at;
 }
 
-function forward(text: string, place: number, value: string, anchor: number): number {
+function forward(text: string, place: number, value: string, anchor: number, steps: Steps): number {
   let at = place;
   for (let index = anchor; index < value.length; index++) {
+    steps.left--;
     if (value[index] === ' ') {
       if (!isSpace(text.charCodeAt(at))) return -1;
-      while (isSpace(text.charCodeAt(at))) at++;
+      while (isSpace(text.charCodeAt(at))) {
+        at++;
+        steps.left--;
+      }
     } else if (text[at++] !== value[index]) return -1;
   }
   return at;
@@ -68,11 +84,12 @@ function forward(text: string, place: number, value: string, anchor: number): nu
 /** Most characters between two groups of a number, as in `(555) 010`. */
 const widestGap = 2;
 
-function digitsFrom(text: string, place: number, value: string): number {
+function digitsFrom(text: string, place: number, value: string, steps: Steps): number {
   let at = place;
   let gap = 0;
   for (let index = 0; index < value.length; ) {
     const char = text[at];
+    steps.left--;
     if (char === value[index]) {
       index++;
       gap = 0;
@@ -150,25 +167,4 @@ function isGrouping(text: string, comma: number): boolean {
   if (!isDigit(text.charCodeAt(comma - 1))) return false;
   for (let at = comma + 1; at <= comma + 3; at++) if (!isDigit(text.charCodeAt(at))) return false;
   return !isDigit(text.charCodeAt(comma + 4));
-}
-
-/** Whether nothing but quotes, brackets, spaces and a full stop surrounds the range in its text. */
-export function isWholeLeaf(text: string, { start, end }: Range): boolean {
-  let from = start;
-  // `#general` is the channel `general`.
-  if (text[from - 1] === '#' || text[from - 1] === '@') from--;
-  while (from > 0 && text[from - 1] !== leafEnd)
-    if (!isOuter(text.charCodeAt(--from))) return false;
-  let to = end;
-  while (to < text.length && text[to] !== leafEnd) {
-    const code = text.charCodeAt(to++);
-    if (!isOuter(code) && code !== 46 && code !== 47) return false;
-  }
-  return true;
-}
-
-const outer = new Set([...'"\'`<>()[]{}'].map((char) => char.charCodeAt(0)));
-
-function isOuter(code: number): boolean {
-  return isSpace(code) || outer.has(code);
 }

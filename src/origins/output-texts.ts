@@ -109,10 +109,11 @@ export function textsOf(output: JsonValue, labels: OutputLabels, room: number): 
       const here = key === undefined ? within : containers.add(within, key);
       const below = (name: string | number) =>
         node === undefined || fields === undefined ? undefined : fields.child(node, name);
-      if (Array.isArray(value))
+      if (Array.isArray(value)) {
+        const each = node?.hasPlaces === true ? undefined : below(0);
         for (let index = 0; index < value.length && left >= 0; index++)
-          walk(value[index] as JsonValue, below(index), label, here, index, depth + 1);
-      else if (isJsonObject(value))
+          walk(value[index] as JsonValue, each ?? below(index), label, here, index, depth + 1);
+      } else if (isJsonObject(value))
         for (const name of Object.keys(value)) {
           takeKey(list, name, here);
           walk(value[name] as JsonValue, below(name), label, here, name, depth + 1);

@@ -1,7 +1,7 @@
 /** What a session remembers of the texts that its model was shown, and where a value stood in them. */
 import type { JsonPrimitive, JsonValue } from '../json.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
-import { isWholeLeaf, type Spelling } from './match.ts';
+import type { Spelling } from './match.ts';
 import { type FoundOrigin, mostSeen, type SeenAt } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';
 import {
@@ -11,9 +11,11 @@ import {
   leavesOf,
   textsOf,
 } from './output-texts.ts';
-import { type Block, Shelf, type Steps } from './shelf.ts';
+import { type Block, Shelf, type Sought, seek } from './shelf.ts';
 import { spellingsOf } from './spellings.ts';
+import type { Steps } from './steps.ts';
 import { foldText, leafEnd, looseForm, normalForm, visible } from './text.ts';
+import { isWholeLeaf } from './whole-leaf.ts';
 
 /** Options of {@link createOriginRecord}. */
 export interface OriginRecordOptions {
@@ -60,8 +62,11 @@ interface OutputPart {
  */
 const missingSpace = /(?<=[\p{Ll}\p{N}])\.(?=\p{Lu}\p{Ll})/gu;
 
-/** How much one lookup may cost. */
-export const lookupSteps = 40_000;
+/** What the lookups of one call may cost: about 10 ms. */
+export const lookupSteps = 1_000_000;
+/** Steps for a value, and for each of its spellings. */
+const valueSteps = 150;
+const spellingSteps = 60;
 
 /**
  * The texts of one session by their origin. Remembering costs a few milliseconds for a megabyte, a
@@ -81,7 +86,7 @@ export class OriginRecord {
   constructor(options: OriginRecordOptions = {}) {
     const { maxChars, seed } = readOptions('createOriginRecord', options, recordTable);
     this.#maxChars = maxChars;
-    this.#seed = seed ?? randomSeed();
+    this.#seed = (seed ?? randomSeed()) | 0;
     this.#user = new Shelf(this.#seed);
     this.#trustedWords = new Shelf(this.#seed);
     this.#trusted = new Shelf(this.#seed);
@@ -165,27 +170,37 @@ export class OriginRecord {
   originOf(value: JsonPrimitive, steps: Steps = { left: lookupSteps }): FoundOrigin {
     const text = String(value);
     const approvedBy = this.#approved.get(text);
+    steps.left -= valueSteps + text.length;
     if (approvedBy !== undefined) return { origin: 'user', approvedBy };
-    const spellings = spellingsOf(normalForm(text));
+    // A null character separates what is remembered, so nothing that was said has one.
+    if (text.includes(leafEnd)) return { origin: 'unknown' };
+    if (steps.left < 0) return { origin: this.#unsearched };
+    const spellings = seek(spellingsOf(normalForm(text)), this.#seed);
+    steps.left -= spellings.length * spellingSteps;
     if (stands(this.#user, spellings, steps)) return { origin: 'user' };
     if (stands(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
     const trusted = this.#seen(this.#trusted, spellings, steps);
     if (trusted.seen.length > 0) return { origin: 'trusted', seen: trusted.seen };
-    const loose = visible(text) === text ? spellings : spellingsOf(looseForm(text));
+    const loose =
+      visible(text) === text ? spellings : seek(spellingsOf(looseForm(text)), this.#seed);
     const untrusted = this.#seen(this.#untrusted, loose, steps);
     if (untrusted.seen.length > 0) return { origin: 'untrusted', seen: untrusted.seen };
-    // A value that could not be searched for to the end may stand there.
-    return { origin: untrusted.isComplete ? 'unknown' : 'untrusted' };
+    return { origin: untrusted.isComplete ? 'unknown' : this.#unsearched };
+  }
+
+  /** A value that was not searched for to the end may stand in an untrusted output, if there is one. */
+  get #unsearched(): 'untrusted' | 'unknown' {
+    return this.#untrusted.blocks.length > 0 ? 'untrusted' : 'unknown';
   }
 
   /** Whether the user wrote a text that has this spelling in it. */
   userWrote(spelling: Spelling, steps: Steps): boolean {
-    return stands(this.#user, [spelling], steps);
+    return stands(this.#user, seek([spelling], this.#seed), steps);
   }
 
   #seen(
     shelf: Shelf<OutputPart>,
-    spellings: readonly Spelling[],
+    spellings: readonly Sought[],
     steps: Steps,
   ): { readonly seen: readonly SeenAt[]; readonly isComplete: boolean } {
     const calls = new Map<string, SeenAt>();
@@ -220,7 +235,7 @@ export function createOriginRecord(options?: OriginRecordOptions): OriginRecord 
   return new OriginRecord(options);
 }
 
-function stands(shelf: Shelf<undefined>, spellings: readonly Spelling[], steps: Steps): boolean {
+function stands(shelf: Shelf<undefined>, spellings: readonly Sought[], steps: Steps): boolean {
   let isFound = false;
   const note = (): boolean => {
     isFound = true;

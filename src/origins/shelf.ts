@@ -1,6 +1,7 @@
 /** Texts of one origin, and the search in them. */
-import { type Atom, AtomIndex } from './atom-index.ts';
+import { type Atom, AtomIndex, atomsOf, beginningsOf } from './atom-index.ts';
 import { matchAt, type Range, type Spelling } from './match.ts';
+import type { Steps } from './steps.ts';
 
 /** Texts that were remembered together: what was said at once, or the fields of one output. */
 export interface Block<T> {
@@ -9,11 +10,22 @@ export interface Block<T> {
   readonly about: T;
 }
 
-/** What a search may still cost, in steps of some ten nanoseconds. */
-export interface Steps {
-  left: number;
+/** A spelling with its atoms, for all shelves of one seed. */
+export interface Sought extends Spelling {
+  /** Of a number whose grouping is not known: all its beginnings, the longest first. */
+  readonly atoms: readonly Atom[];
 }
 
+/** Prepares spellings for {@link Shelf.find}. */
+export function seek(spellings: readonly Spelling[], seed: number): Sought[] {
+  return spellings.map(({ text, kind }) => ({
+    text,
+    kind,
+    atoms: kind === 'digits' ? beginningsOf(text, seed) : atomsOf(text, seed, mostAtoms),
+  }));
+}
+
+/** Steps for looking at one place. */
 const candidateSteps = 8;
 /** How many atoms of a value are counted to find a rare one. */
 const mostAtoms = 32;
@@ -50,28 +62,28 @@ export class Shelf<T> {
    * Visits the places where a spelling stands, from the first that was remembered, until the visitor
    * has enough. Returns false if the steps did not suffice to look at all of them.
    */
-  find(spelling: Spelling, steps: Steps, visit: Visit<T>): boolean {
+  find(sought: Sought, steps: Steps, visit: Visit<T>): boolean {
     if (this.#size === 0) return true;
-    if (spelling.kind === 'digits') return this.#findDigits(spelling, steps, visit);
-    const atom = this.#rarest(this.#index.atomsOf(spelling.text, mostAtoms), steps);
-    return atom === undefined || this.#visit(atom, spelling, steps, visit);
+    if (sought.kind === 'digits') return this.#findDigits(sought, steps, visit);
+    const atom = this.#rarest(sought.atoms, steps);
+    return atom === undefined || this.#visit(atom, sought, steps, visit);
   }
 
   /**
    * The grouping of the text is not known, so its first group may be any beginning of the number. A
    * beginning that stands almost everywhere is left out: the value is then not found.
    */
-  #findDigits(spelling: Spelling, steps: Steps, visit: Visit<T>): boolean {
+  #findDigits(sought: Sought, steps: Steps, visit: Visit<T>): boolean {
     let isEnough = false;
     const note: Visit<T> = (block, range) => {
       isEnough = visit(block, range);
       return isEnough;
     };
-    for (const hash of this.#index.beginningsOf(spelling.text).reverse()) {
+    for (const atom of sought.atoms) {
       steps.left--;
-      const count = this.#index.count(hash);
+      const count = this.#index.count(atom.hash);
       if (count === 0 || count > mostBeginnings) continue;
-      if (!this.#visit({ at: 0, hash }, spelling, steps, note)) return false;
+      if (!this.#visit(atom, sought, steps, note)) return false;
       if (isEnough) return true;
     }
     return true;
@@ -101,11 +113,14 @@ export class Shelf<T> {
       const place = this.#index.placeOf(entry);
       const at = this.#blockAt(place);
       const block = this.#blocks[at] as Block<T>;
-      const range = matchAt(block.text, place - (this.#bases[at] as number), spelling, atom.at);
-      if (range !== undefined) {
-        steps.left -= spelling.text.length;
-        if (visit(block, range)) return true;
-      }
+      const range = matchAt(
+        block.text,
+        place - (this.#bases[at] as number),
+        spelling,
+        atom.at,
+        steps,
+      );
+      if (range !== undefined && visit(block, range)) return true;
       entry = this.#index.after(entry);
     } while (entry !== first);
     return true;
