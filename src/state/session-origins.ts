@@ -5,7 +5,7 @@ import type { KnownContainers } from '../origins/known-containers.ts';
 import type { FoundOrigin, JudgedOrigin } from '../origins/origin.ts';
 import { createOriginRecord, type OriginRecord, type OutputFacts } from '../origins/record.ts';
 import type { InputRoles } from '../origins/roles.ts';
-import type { Steps } from '../origins/shelf.ts';
+import type { Steps } from '../origins/steps.ts';
 import type { SessionState } from './session-state.ts';
 
 export class SessionOrigins {
@@ -32,9 +32,10 @@ export class SessionOrigins {
     const key = `${origin} ${text}`;
     if (this.#texts.has(key)) return;
     const record = this.#changed();
-    if (record === undefined || record.isFull) return;
+    if (record === undefined) return;
+    const before = record.chars;
     record.said(text, origin);
-    if (!record.isFull) this.#texts.add(key);
+    if (record.chars > before) this.#texts.add(key);
   }
 
   output(value: JsonValue, facts: OutputFacts): void {
