@@ -78,7 +78,8 @@ function readSaid(
   path: readonly (string | number)[],
   fault: Fault,
 ): readonly string[] {
-  const list: readonly unknown[] = value === undefined ? [] : Array.isArray(value) ? value : [value];
+  const list: readonly unknown[] =
+    value === undefined ? [] : Array.isArray(value) ? value : [value];
   return list.map((item) => {
     if (typeof item === 'string') return item;
     throw fault(path, 'expected `said` to be a text or a list of texts.');

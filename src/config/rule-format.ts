@@ -69,9 +69,11 @@ const tests = {
   gte: z.number().optional().describe(`At least this. ${numberText}`),
   lt: z.number().optional().describe(`Less than this. ${numberText}`),
   lte: z.number().optional().describe(`At most this. ${numberText}`),
-  origin: originOrMore.optional().describe(
-    'Where the value came from. Only in `when`. Of a text, the identifiers in it are judged.',
-  ),
+  origin: originOrMore
+    .optional()
+    .describe(
+      'Where the value came from. Only in `when`. Of a text, the identifiers in it are judged.',
+    ),
   exists: z.boolean().optional().describe('Whether there is a value.'),
   size: test.optional().describe('A test of the length of a text or list.'),
   not: test.optional().describe('The inner test fails.'),

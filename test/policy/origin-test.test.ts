@@ -127,7 +127,13 @@ describe('a malformed rule about origins is refused', () => {
   });
 
   test('a quota cannot ask for origins', () => {
-    const quota = { id: 'q', max: 1, per: 'day', by: 'session', when: { to: { origin: 'unknown' } } };
+    const quota = {
+      id: 'q',
+      max: 1,
+      per: 'day',
+      by: 'session',
+      when: { to: { origin: 'unknown' } },
+    };
     expect(() => compileQuotas([quota as unknown as Quota], 'session')).toThrow(
       '`when` to be conditions without `origin`, which only rules can test',
     );

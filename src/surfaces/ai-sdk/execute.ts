@@ -1,6 +1,12 @@
 /** Runs one call that the SDK makes through the session. */
 import type { HostTool, Surface, ToolResult, ToolSession } from '../../index.ts';
-import { followOrigins, idsInFlight, overheard, readArguments, stateOf } from '../../surface-port.ts';
+import {
+  followOrigins,
+  idsInFlight,
+  overheard,
+  readArguments,
+  stateOf,
+} from '../../surface-port.ts';
 import { askAbout, takeAnswer, takeDenials } from './asked.ts';
 import { isReplayed, userTexts } from './messages.ts';
 import type { AiSdkCall } from './tool.ts';
