@@ -64,15 +64,16 @@ export class CallOrigins implements OriginJudge {
       known.parsed === parsed
     )
       return known.judged;
-    const judged = this.#judge({ paths, hosts });
+    const judged =
+      paths || hosts ? this.#session.within(this.judged(), { paths, hosts }) : this.#judge();
     this.#known.set(key, { version, canonical, parsed, judged });
     return judged;
   }
 
-  #judge(containers: KnownContainers): readonly JudgedOrigin[] {
+  #judge(): readonly JudgedOrigin[] {
     const { canonical, parsed, binding } = this.#call;
     const { roles } = labelsOf(binding);
-    const judged = this.#session.judge(canonical, roles, containers);
+    const judged = this.#session.judge(canonical, roles);
     if (parsed === undefined || parsed === canonical) return judged;
     const other = plainJson(parsed);
     // What cannot be read cannot be shown to be known.
@@ -81,7 +82,7 @@ export class CallOrigins implements OriginJudge {
     if (isSame(canonical, other)) return judged;
     const keyOf = ({ path, value }: JudgedOrigin): string => JSON.stringify([path, value]);
     const known = new Set(judged.map(keyOf));
-    const more = this.#session.judge(other, roles, containers);
+    const more = this.#session.judge(other, roles);
     return [...judged, ...more.filter((one) => !known.has(keyOf(one)))];
   }
 
@@ -119,7 +120,7 @@ export class CallOrigins implements OriginJudge {
     const inner = plainJson(value);
     if (inner === undefined) return unknown;
     spend(valueSteps + charSteps * JSON.stringify(inner).length);
-    const judged = this.#session.judge(nested(inner, path), roles, {});
+    const judged = this.#session.judge(nested(inner, path), roles);
     spend(judged.length * valueSteps);
     return judged.map(({ origin }) => origin);
   }

@@ -1,12 +1,15 @@
 /** What one session remembers of the texts that its model was shown. */
 import type { JsonPrimitive, JsonValue } from '../json.ts';
 import { judgeInput } from '../origins/judge.ts';
-import type { KnownContainers } from '../origins/known-containers.ts';
+import { type KnownContainers, knownContainer } from '../origins/known-containers.ts';
 import type { FoundOrigin, JudgedOrigin } from '../origins/origin.ts';
 import { createOriginRecord, type OriginRecord, type OutputFacts } from '../origins/record.ts';
 import type { InputRoles } from '../origins/roles.ts';
 import type { Steps } from '../origins/steps.ts';
 import type { SessionState } from './session-state.ts';
+
+/** What the lookups of containers may cost for one call. */
+const containerSteps = 400_000;
 
 export class SessionOrigins {
   readonly #maxChars: number | undefined;
@@ -47,9 +50,25 @@ export class SessionOrigins {
   }
 
   /** What an input acts upon, with the origin of each value. */
-  judge(input: JsonValue, roles: InputRoles, containers: KnownContainers): JudgedOrigin[] {
-    const judged = judgeInput(this.#known(), input, roles, containers);
+  judge(input: JsonValue, roles: InputRoles): JudgedOrigin[] {
+    const judged = judgeInput(this.#known(), input, roles);
     return this.#isLate ? judged.map((one) => ({ ...one, ...this.#cautious(one) })) : judged;
+  }
+
+  /**
+   * The same with what containers make known. Judging once and looking at the rest again costs less
+   * than judging for each rule.
+   */
+  within(judged: readonly JudgedOrigin[], containers: KnownContainers): readonly JudgedOrigin[] {
+    const steps: Steps = { left: containerSteps };
+    return judged.map((one) => {
+      const { value, origin } = one;
+      if (origin === 'user' || origin === 'trusted' || typeof value !== 'string') return one;
+      const found = knownContainer(this.#known(), value, containers, steps);
+      if (found === undefined || steps.left < 0) return one;
+      const { path, role } = one;
+      return { path, value, role, ...found };
+    });
   }
 
   /** Where one value came from. @param steps what the lookup may cost */
