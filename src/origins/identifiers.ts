@@ -1,19 +1,24 @@
 /** Finds the identifiers in a free text: addresses, URLs, account numbers and paths. */
-import { isDigit, visible } from './text.ts';
+import { compatible, isDigit, visible } from './text.ts';
 
 /** What a text may contain at most; a text with more is judged as one. */
 export const mostIdentifiers = 500;
+/** Most parts of a text that are looked at because they may hold one. */
+const mostParts = 20_000;
 
 /**
- * The identifiers in a text, each once, in their order: URLs and other addresses with a scheme, hosts,
- * e-mail addresses, absolute paths, and numbers of accounts and telephones. Undefined if there are
- * more than {@link mostIdentifiers}. Linear in the length of the text.
+ * The identifiers in a text, each once: URLs and other addresses with a scheme, hosts, e-mail
+ * addresses, absolute paths, and numbers of accounts and telephones. Undefined if there are more than
+ * {@link mostIdentifiers}, or very many parts that look like some. Linear in the length of the text.
  */
 export function identifiersIn(text: string): string[] | undefined {
+  if (text.length < fewestDigits && !/[@/\\.。．＠]/.test(text)) return [];
   const found = new Set<string>();
-  const plain = visible(text.normalize('NFKC')).replaceAll('。', '.');
+  const plain = visible(compatible(text)).replaceAll('。', '.');
+  let parts = 0;
   for (const part of plain.split(/[\s"<>`\p{Cc}]+/u)) {
-    if (part === '') continue;
+    if (!mayHoldOne.test(part)) continue;
+    if (++parts > mostParts) return undefined;
     for (const one of inPart(part)) found.add(one);
     if (found.size > mostIdentifiers) return undefined;
   }
@@ -23,6 +28,9 @@ export function identifiersIn(text: string): string[] | undefined {
   }
   return [...found];
 }
+
+/** Every identifier but a number has an `@`, a slash, or a dot within it. */
+const mayHoldOne = /[@/\\]|\.[^\s.,;:!?'")\]}]/;
 
 /** The identifiers in a part of a text that has no white space. */
 function inPart(part: string): string[] {
@@ -132,7 +140,9 @@ const mostGroups = 12;
 /** Moments in a text, which are numbers of nobody. */
 const moments = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?Z?)?\b/g;
 
-/** Numbers with eight digits or more, in groups or not, and long codes of letters and digits. */
+/**
+ * Numbers with eight digits or more, in groups or not, and long codes of letters and digits.
+ */
 function accountsIn(content: string): string[] {
   const text = content.replace(moments, ' / ');
   const found: string[] = [];
@@ -148,20 +158,27 @@ function accountsIn(content: string): string[] {
     groups = 0;
     digits = 0;
   };
-  for (const match of text.matchAll(/[A-Za-z0-9]+/g)) {
-    const own = digitsIn(match[0]);
+  for (let at = 0; at < text.length; at++) {
+    if (!isAlphanumeric(text.charCodeAt(at))) continue;
+    const first = at;
+    let own = 0;
+    for (; isAlphanumeric(text.charCodeAt(at)); at++) if (isDigit(text.charCodeAt(at))) own++;
     if (start !== -1) {
-      const isNear = match.index - end <= 2 && groups < mostGroups;
-      if (own === 0 || !isNear || !gaps.has(text.slice(end, match.index))) close();
+      const isNear = first - end <= 2 && groups < mostGroups;
+      if (own === 0 || !isNear || !gaps.has(text.slice(end, first))) close();
     }
     if (own === 0) continue;
-    if (start === -1) start = match.index;
-    end = match.index + match[0].length;
+    if (start === -1) start = first;
+    end = at;
     groups++;
     digits += own;
   }
   if (start !== -1) close();
   return found;
+}
+
+function isAlphanumeric(code: number): boolean {
+  return isDigit(code) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
 
 /** What stands between two groups of one number. */
@@ -173,10 +190,4 @@ function isDecimal(text: string, start: number, end: number): boolean {
     /^[.,]\d/.test(text.slice(end, end + 2)) ||
     /\d[.,]$/.test(text.slice(Math.max(0, start - 2), start))
   );
-}
-
-function digitsIn(word: string): number {
-  let count = 0;
-  for (let at = 0; at < word.length; at++) if (isDigit(word.charCodeAt(at))) count++;
-  return count;
 }

@@ -56,6 +56,16 @@ export function judgeInput(
     if (identifiers === undefined) push(path, text, 'content', { origin: 'unknown' });
     else for (const one of identifiers) push(path, one, 'content', originOf(one));
   };
+  /** Elements of an array have the same name, one after another. */
+  let lastName = '';
+  let lastIsContent = false;
+  const isContent = (name: string): boolean => {
+    if (name !== lastName) {
+      lastName = name;
+      lastIsContent = isContentName(name);
+    }
+    return lastIsContent;
+  };
   const judgeString = (
     path: string,
     value: string,
@@ -64,7 +74,7 @@ export function judgeInput(
     node: LabelNode<Role>,
   ): void => {
     if (value === '' || isFixed(value, node)) return;
-    if (role === 'content' || (role === undefined && isContentName(name))) judgeText(path, value);
+    if (role === 'content' || (role === undefined && isContent(name))) judgeText(path, value);
     else if (
       role === undefined &&
       isMoment(value) &&

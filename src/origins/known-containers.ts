@@ -19,6 +19,9 @@ export interface KnownContainers {
   readonly hosts?: boolean | undefined;
 }
 
+/** Steps for reading an address. */
+const hostSteps = 300;
+
 /** The container that makes a value known; undefined if none does. */
 export function knownContainer(
   record: OriginRecord,
@@ -26,7 +29,9 @@ export function knownContainer(
   { paths, hosts }: KnownContainers,
   steps: Steps,
 ): FoundOrigin | undefined {
+  if (steps.left < 0) return undefined;
   if (hosts === true) {
+    steps.left -= hostSteps;
     const host = hostOf(value);
     if (host !== undefined && knowsHost(record, host, steps))
       return { origin: 'user', within: host };

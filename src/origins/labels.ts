@@ -71,8 +71,8 @@ export function createLabels<L>(source: LabelSource<L>): Labels<L> {
   return {
     root: nodeOf(document === undefined ? [] : [document], steps === undefined ? [] : [steps]),
     child(node, key) {
-      // Elements that no schema and no path tells apart share a node.
-      const name = typeof key === 'number' && !node.hasPlaces ? '*' : String(key);
+      // Members and elements that no schema and no path tells apart share a node.
+      const name = isTold(node, key) ? String(key) : shared;
       const known = node.children.get(name);
       if (known !== undefined) return known;
       const parts = node.parts.flatMap((part) => partsBelow(part, key));
@@ -81,6 +81,20 @@ export function createLabels<L>(source: LabelSource<L>): Labels<L> {
       return made;
     },
   };
+}
+
+/** The name of what no schema and no path names. */
+const shared = '\0';
+
+/** Whether a schema or a path says something about this very key or index. */
+function isTold({ parts, steps, hasPlaces }: LabelNode<unknown>, key: string | number): boolean {
+  if (typeof key === 'number') return hasPlaces;
+  for (const { named, each } of steps) if (named.has(key) || each?.named.has(key)) return true;
+  for (const part of parts) {
+    const properties = own(part, 'properties');
+    if (isJsonObject(properties) && Object.hasOwn(properties, key)) return true;
+  }
+  return false;
 }
 
 function isTuple(part: JsonObject): boolean {

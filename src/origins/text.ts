@@ -12,17 +12,33 @@ export function normalForm(text: string): string {
   return foldText(withoutLeafEnds(text));
 }
 
-/**
- * The normal form of leaves that are joined by {@link leafEnd}. Two Arabic ligatures become eight and
- * eighteen letters in NFKC; each has a code of its own instead, so that a text does not grow so much.
- */
+/** The normal form of leaves that are joined by {@link leafEnd}. */
 export function foldText(text: string): string {
   if (!beyondAscii.test(text)) return text.toLowerCase();
-  const safe = text
-    .replace(longMarks, `$&${joiner}`)
-    .replaceAll('\ufdfa', '\ufdd0')
-    .replaceAll('\ufdfb', '\ufdd1');
-  return safe.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');
+  return compatible(text).toLowerCase().replaceAll('ς', 'σ');
+}
+
+/**
+ * The text in NFKC. Its cost is linear, which that of `normalize` alone is not. A long text that would
+ * grow several times is put in NFC instead, so its values are found only as they are written.
+ */
+export function compatible(text: string): string {
+  if (!beyondAscii.test(text)) return text;
+  const safe = text.replace(longMarks, `$&${joiner}`);
+  return safe.normalize(growsLong(text) ? 'NFC' : 'NFKC');
+}
+
+/** Shorter texts may grow. */
+const shortText = 10_000;
+/** Signs that stand for several letters, up to eighteen. */
+const longSigns = /[\u3200-\u33ff\ufdf0-\ufdfb]/g;
+
+function growsLong(text: string): boolean {
+  if (text.length <= shortText) return false;
+  const most = text.length / 20;
+  let count = 0;
+  for (const _ of text.matchAll(longSigns)) if (++count > most) return true;
+  return false;
 }
 
 /**
