@@ -20,6 +20,7 @@ export const familyNames = [
   'listing',
   'peer-lists',
   'sessions',
+  'origins',
   'concurrency',
   'mcp-http',
   'import',

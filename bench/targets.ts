@@ -76,6 +76,13 @@ export const targets = {
     2,
   ),
   plan: below('plan 1 000 calls over 1 000 tools', 'a loop that looks each up', 5, 10),
+  origins_remember: below('remember 1 MB of text by its origin', 'reading each character', 12, 20),
+  origins_judge: above(
+    'judge 4 values of a call over 8 MB of text',
+    '`includes` of each in the texts',
+    50,
+    20,
+  ),
   import: below('import of the core, beyond zod', "zod's import", 0.25, 0.5),
   bundle: below('core without its dependencies, minified and gzipped', 'size', 60, 75, 'KB'),
   concurrency: below('concurrency 16, handlers of 1 ms', 'a hand-written pool', 1.05, 1.15),

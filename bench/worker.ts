@@ -12,6 +12,7 @@ export const families = {
   registration: async () => (await import('./registration.ts')).measure(),
   listing: async () => (await import('./listing.ts')).measure(),
   sessions: async () => (await import('./sessions.ts')).measure(),
+  origins: async () => (await import('./origins/measure.ts')).measure(),
   concurrency: async () => (await import('./concurrency.ts')).measure(),
   import: async () => (await import('./import.ts')).measure(),
   bundle: async () => (await import('./bundle.ts')).measure(),

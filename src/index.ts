@@ -16,11 +16,11 @@ export type { DefinitionChange, DefinitionComparison } from './tool/compare-defi
 export { compareDefinitions } from './tool/compare-definitions.ts';
 export { defineTool } from './tool/define-tool.ts';
 export type { Deprecation } from './tool/deprecation.ts';
+export type { Executor } from './tool/executor.ts';
 export type { HostTool } from './tool/host-tool.ts';
 export type {
   AnyTool,
   DefineTool,
-  Executor,
   ExecutorToolConfig,
   FactRule,
   HandlerReturn,
@@ -50,8 +50,10 @@ export type {
   RuleMetrics,
   ToolMetrics,
 } from './session/metrics.ts';
+export type { SaidOptions } from './session/origins.ts';
 export type { Approvals, EffectiveTools, ToolSession } from './session/session-api.ts';
 export type { SessionOptions } from './session/session-options.ts';
+export type { OriginOptions } from './state/origin-options.ts';
 export type { ToolRegistration } from './state/registration.ts';
 export type { Logger, RegistryOptions } from './state/registry-options.ts';
 export type { UnusedRule } from './state/rule-use.ts';
@@ -95,7 +97,21 @@ export type { Limits } from './policy/limits.ts';
 export type { Policy, PolicySubject } from './policy/policy.ts';
 export type { Profile } from './policy/profile.ts';
 export type { Quota } from './policy/quota.ts';
-export type { Glob, Rule, RuleTest, WhenTest } from './policy/rule.ts';
+export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './policy/rule.ts';
+
+// Origins
+
+export type { KnownContainers } from './origins/known-containers.ts';
+export type {
+  FoundOrigin,
+  JudgedOrigin,
+  Origin,
+  OutputOrigin,
+  Role,
+  SeenAt,
+} from './origins/origin.ts';
+export type { OriginRulesOptions } from './policy/origin-rules.ts';
+export { originRules } from './policy/origin-rules.ts';
 
 // Quotas
 

@@ -3,6 +3,7 @@
  * this module.
  */
 export { takeAnswer } from './approval/wrong-answer.ts';
+export { rememberSeen } from './call/remember.ts';
 export { alternatives } from './call/schema-places.ts';
 export { nullReader, takesNull } from './call/takes-null.ts';
 export { loggedError, logTo } from './logging.ts';
@@ -25,6 +26,7 @@ export { idsInFlight, newId } from './state/calls-in-flight.ts';
 export { judgingCopy } from './state/judging-copy.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { everyQuota, everyRule } from './state/rule-use.ts';
+export { followOrigins, overheard } from './state/session-origins.ts';
 export { SessionState } from './state/session-state.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';

@@ -35,6 +35,7 @@ const sections: Readonly<
   vocabulary: [
     'tool-summary',
     'quota',
+    'origins',
     'approval',
     'result',
     'serialize',

@@ -1,6 +1,7 @@
 /** What a person is asked, and what the answer may be. */
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
 import { probablyMeant } from '../options.ts';
+import type { JudgedOrigin } from '../origins/origin.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
@@ -49,6 +50,11 @@ export interface ApprovalRequest {
    * counted, whatever the sum is.
    */
   readonly quotas?: readonly QuotaLevel[];
+  /**
+   * Where the targets of the call, and the identifiers in its texts, came from; absent if the session
+   * remembers nothing. At most 100. What is neither the user's nor trusted is also said in `message`.
+   */
+  readonly origins?: readonly JudgedOrigin[];
   /** Epoch milliseconds. */
   readonly requestedAt: number;
   /** Epoch milliseconds. From then on the call ends as `approval_timeout`. */

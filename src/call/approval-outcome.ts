@@ -9,6 +9,7 @@ import { reportFault } from './report-fault.ts';
 import { shownNameOf } from './shown-name.ts';
 import { keepStanding } from './standing-grants.ts';
 import type { Outcome } from './step.ts';
+import { vouch } from './vouch.ts';
 
 /**
  * Acts on an answer: lets the call continue, replaces its input, adds a grant, or rejects.
@@ -39,8 +40,9 @@ export function takeAnswer(
     }
   }
   if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
+  if (allowed && call.session.origins !== undefined) call.more.approvedBy = by ?? 'a person';
   // A grant is for the final input; an edited one must first be validated and judged.
-  if (call.extra?.edited !== true) keepStanding(call);
+  if (call.extra?.edited !== true) keepAnswer(call);
   if (!allowed) return rejected(call, approvalId, 'rejected', by, answer.message);
   if (quotas !== undefined) call.more.agreed = [...(call.more.agreed ?? []), ...quotas];
   granted(call, approvalId, by);
@@ -55,6 +57,12 @@ export function noteApproval(
   decision: ApprovalChoice,
 ): void {
   call.more.approval = by === undefined ? { id, decision } : { id, by, decision };
+}
+
+/** Keeps what an answer says beyond its call, now that the call's input is final. */
+export function keepAnswer(call: FoundCall): void {
+  keepStanding(call);
+  if (call.extra?.approvedBy !== undefined) vouch(call);
 }
 
 export function granted(call: Call, approvalId: string, by: string | undefined): void {

@@ -1,6 +1,7 @@
 /** The question that a person is asked about a call, and the event that announces it. */
 import type { ApprovalPrompt, ApprovalRequest } from '../approval/request.ts';
 import { deepFreeze, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { JudgedOrigin } from '../origins/origin.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import { createBudget } from '../redaction/budget.ts';
 import type { Redactor, Shown } from '../redaction/redactor.ts';
@@ -8,7 +9,9 @@ import { holdsSecret, scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
-import { scrubText } from './call-secrets.ts';
+import { scrubJson, scrubText } from './call-secrets.ts';
+import { originWords, reportedOrigins } from './origin-report.ts';
+import { originsOf } from './origins.ts';
 
 /** The question, or the reason and text with which the call is refused unasked. */
 export type Question =
@@ -66,6 +69,9 @@ export function requestFor(
       message: `The \`${field}\` of the approval request contains a secret of the call.`,
     };
   }
+  const origins = originsShown(call, shown.fields);
+  const said = origins === undefined ? undefined : originWords(origins, held);
+  const words = said === undefined ? message : [message, said].filter(isText).join('\n');
   const now = registry.now();
   const request = deepFreeze({
     id,
@@ -75,16 +81,30 @@ export function requestFor(
     tool: entry.summary,
     input: objectOf(shown.value),
     title,
-    ...(message === undefined ? {} : { message }),
+    ...(words === undefined ? {} : { message: words }),
     ...(risk === undefined ? {} : { risk }),
     ...(verdict.ruleId === undefined ? {} : { ruleId: verdict.ruleId }),
     source: verdict.source as string,
     ...(verdict.quotas === undefined ? {} : { quotas: verdict.quotas }),
+    ...(origins === undefined ? {} : { origins }),
     requestedAt: now,
     expiresAt: now + lifetimeMs,
     hiddenFields: shown.fields,
   });
   return { askable: true, request };
+}
+
+/** What a question tells about origins. Undefined if there is nothing to tell. */
+function originsShown(
+  call: FoundCall,
+  hidden: readonly string[],
+): readonly JudgedOrigin[] | undefined {
+  const judged = originsOf(call)?.judged();
+  return judged === undefined || judged.length === 0 ? undefined : reportedOrigins(judged, hidden);
+}
+
+function isText(text: string | undefined): text is string {
+  return text !== undefined;
 }
 
 /** A prompt with this title. The default title contains nothing from the call. */
@@ -100,7 +120,7 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
   const { session } = call;
   if (!session.hears('approval:required')) return;
   const redactor = call.entry.inputRedactor(session.registry.redact);
-  const { input: _, title, message, ...rest } = request;
+  const { input: _, title, message, origins, ...rest } = request;
   const budget = createBudget();
   const shown =
     redactor === undefined
@@ -111,12 +131,17 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
     shown === undefined || secrets === undefined
       ? shown?.value
       : scrubStrings(shown.value, secrets, budget);
+  const hiddenFields = isJsonObject(input) ? (shown as Shown).fields : [''];
+  const reported = origins === undefined ? undefined : reportedOrigins(origins, hiddenFields);
   const published = {
     ...(JSON.parse(JSON.stringify(rest)) as JsonObject),
+    ...(reported === undefined
+      ? {}
+      : { origins: scrubJson(call, JSON.parse(JSON.stringify(reported)) as JsonValue) }),
     input: objectOf(input),
     title: scrubText(call, title),
     ...(message === undefined ? {} : { message: scrubText(call, message) }),
-    hiddenFields: isJsonObject(input) ? (shown as Shown).fields : [''],
+    hiddenFields,
   };
   session.emit('approval:required', { request: deepFreeze(published) }, call.surfaceName);
 }

@@ -21,6 +21,7 @@ import { scrubJson, scrubText } from './call-secrets.ts';
 import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
+import { remember } from './remember.ts';
 import { shownInput } from './shown-input.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -80,8 +81,10 @@ export function failCall(call: Call, error: ToolError): void {
 /** Ends a call with a result. Only the first end counts; a later one does nothing. */
 export function endCall(call: Call, result: ToolResult): void {
   if (call.state === 'ended') return;
+  const hasRun = call.state === 'shaping';
   call.state = 'ended';
   try {
+    if (hasRun && call.session.origins !== undefined) tryToRemember(call, result);
     settleAccounts(call, result);
   } catch (error) {
     // Whatever fails here, the caller must get an answer.
@@ -92,6 +95,16 @@ export function endCall(call: Call, result: ToolResult): void {
     );
   }
   call.resolve(result);
+}
+
+/** Where it fails, values from the result are unknown, so that a rule asks. */
+function tryToRemember(call: Call, result: ToolResult): void {
+  try {
+    remember(call, result);
+  } catch (error) {
+    const { callId, toolName, session } = call;
+    session.registry.hostFault(error, { callId, toolName }, 'a result could not be remembered');
+  }
 }
 
 function settleAccounts(call: Call, result: ToolResult): void {

@@ -2,6 +2,7 @@
 import type { Judged } from '../policy/judged.ts';
 import { declaresPath } from '../schema/declares-path.ts';
 import type { FoundCall } from '../state/call.ts';
+import { originsOf } from './origins.ts';
 
 /**
  * The canonical input, and what the schema made of it.
@@ -15,6 +16,7 @@ export function judgedOf(call: FoundCall, left: number): Judged {
     declares: (...path) => declaresPath(json, path),
     facts: call.session.facts,
     surface: call.surfaceName,
+    origins: originsOf(call),
     attributes: call.extra?.attributes?.answers,
     left,
   };

@@ -53,6 +53,9 @@ async function askOne(
   }
 }
 
+/** Most lines of a message that are shown. */
+const mostLines = 20;
+
 /** The question comes last, so that it is below an input of any length. */
 function questionOf(
   { title, message, risk, tool, ruleId, source, hiddenFields }: ApprovalRequest,
@@ -62,7 +65,10 @@ function questionOf(
   const rows: (readonly [string, string])[] = [
     ['tool', `${printable(tool.name)} (from ${printable(tool.source)})`],
   ];
-  if (message !== undefined) rows.push(['message', printable(shortLine(message))]);
+  // A line of its own for each line, since each may say where another value came from.
+  const lines = message?.split('\n').slice(0, mostLines) ?? [];
+  for (const [index, line] of lines.entries())
+    rows.push([index === 0 ? 'message' : '', printable(shortLine(line))]);
   if (risk !== undefined) rows.push(['risk', risk]);
   rows.push(['asked by', printable(ruleId === undefined ? source : `${ruleId} (${source})`)]);
   if (hiddenFields.length > 0) rows.push(['hidden', printable(shortLine(hiddenFields.join(', ')))]);

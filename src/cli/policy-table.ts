@@ -3,7 +3,7 @@ import { TextFault } from '../config/places.ts';
 import { readJson } from '../config/read-json.ts';
 import { yamlReader } from '../config/read-yaml.ts';
 import { messageOf } from '../errors.ts';
-import { errorCodes, type JsonObject } from '../index.ts';
+import { errorCodes, type JsonObject, type JsonValue } from '../index.ts';
 import { suggestion } from '../options.ts';
 import { nearestNames } from '../text/names.ts';
 import { failure } from './fault.ts';
@@ -14,6 +14,12 @@ export interface Expectation {
   readonly decision: string;
   readonly reason?: string;
   readonly ruleId?: string;
+}
+
+/** An output that a case takes for shown. */
+export interface SeenOutput {
+  readonly tool: string;
+  readonly output: JsonValue;
 }
 
 /** One case of the table. */
@@ -29,11 +35,26 @@ export interface PolicyCase {
   readonly principal: string | undefined;
   /** The adapter that the call comes through. */
   readonly surface: string | undefined;
+  /** What the user wrote before the call. */
+  readonly said: readonly string[];
+  /** What the model was shown before the call. */
+  readonly seen: readonly SeenOutput[];
   readonly expect: Expectation;
 }
 
 const decisions = ['allow', 'ask', 'deny', 'hidden', ...Object.keys(errorCodes)];
-const caseKeys = ['name', 'tool', 'input', 'profile', 'facts', 'principal', 'surface', 'expect'];
+const caseKeys = [
+  'name',
+  'tool',
+  'input',
+  'profile',
+  'facts',
+  'principal',
+  'surface',
+  'said',
+  'seen',
+  'expect',
+];
 const expectKeys = ['decision', 'reason', 'ruleId'];
 
 /** The line at which a part of the document begins. */
@@ -52,6 +73,38 @@ export async function readPolicyTable(file: string, text: string): Promise<reado
   if (!Array.isArray(value.tests) || value.tests.length === 0)
     throw fault(['tests'], 'expected `tests` to be a list of at least one case.');
   return value.tests.map((item: unknown, index) => readCase(item, ['tests', index], lineOf, fault));
+}
+
+/** A text or a list of texts. */
+function readSaid(
+  value: unknown,
+  path: readonly (string | number)[],
+  fault: Fault,
+): readonly string[] {
+  const list: readonly unknown[] =
+    value === undefined ? [] : Array.isArray(value) ? value : [value];
+  return list.map((item) => {
+    if (typeof item === 'string') return item;
+    throw fault(path, 'expected `said` to be a text or a list of texts.');
+  });
+}
+
+function readSeen(
+  value: unknown,
+  path: readonly (string | number)[],
+  fault: Fault,
+): readonly SeenOutput[] {
+  if (value === undefined) return [];
+  const expected = 'expected `seen` to be a list of { tool, output }.';
+  if (!Array.isArray(value)) throw fault(path, expected);
+  return value.map((item: unknown, index) => {
+    const place = [...path, index];
+    if (!isObject(item)) throw fault(place, expected);
+    checkKeys(item, ['tool', 'output'], place, fault);
+    const { tool, output } = item;
+    if (typeof tool !== 'string' || output === undefined) throw fault(place, expected);
+    return { tool, output: output as JsonValue };
+  });
 }
 
 function readCase(
@@ -83,6 +136,8 @@ function readCase(
     facts: facts as JsonObject | undefined,
     principal: text('principal'),
     surface: text('surface'),
+    said: readSaid(item.said, [...path, 'said'], fault),
+    seen: readSeen(item.seen, [...path, 'seen'], fault),
     expect: readExpectation(item.expect, [...path, 'expect'], fault),
   };
 }

@@ -5,7 +5,7 @@
 
 import { messageOf } from '../errors.ts';
 import { type Explanation, isMisuseError, type JsonValue } from '../index.ts';
-import { explainCall, stateOf } from '../surface-port.ts';
+import { explainCall, rememberSeen, stateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
@@ -57,7 +57,8 @@ export const policyTest: Command = {
   summary: 'check a table of calls against expected decisions; nothing runs',
   notes: [
     'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, surface?, ' +
-      'expect }].',
+      'said?, seen?, expect }].',
+    'said: TEXT and seen: [{ tool, output }] are what the user wrote and the model was shown before.',
     'expect is allow, ask, deny, hidden or an error code, or { decision, reason?, ruleId? }.',
     'The exit code is 1 if a case differs, or if its tool is unknown and it does not expect ' +
       'tool_not_found.',
@@ -97,7 +98,18 @@ export const policyTest: Command = {
 };
 
 async function check(
-  { tool, input, name = tool, line, profile, facts, principal, surface, expect }: PolicyCase,
+  {
+    tool,
+    input,
+    name = tool,
+    line,
+    profile,
+    facts,
+    principal,
+    surface,
+    expect,
+    ...given
+  }: PolicyCase,
   file: string,
   world: World,
   io: CliIo,
@@ -107,6 +119,10 @@ async function check(
   const lost = profile === undefined ? undefined : world.profileFault(profile);
   if (lost !== undefined) throw failure(`${where}: ${lost.message}`);
   const session = openSession(world, { profile, facts, principal }, where);
+  for (const text of given.said) session.said(text);
+  for (const { tool: from, output } of given.seen)
+    if (!rememberSeen(stateOf(session), from, output))
+      throw failure(`${where}: \`seen\` names the tool \`${from}\`, which does not exist.`);
   const explaining = explainCall(stateOf(session), tool, input, surface);
   const explanation = await untilInterrupted(explaining, io.signal);
   coverage?.note(explanation);

@@ -150,6 +150,13 @@ export const toolEntry = strict({
   maxConcurrency: count
     .optional()
     .describe('Maximum number of simultaneous calls, over all sessions. Default: no limit.'),
+  origin: z
+    .enum(['trusted', 'untrusted'])
+    .optional()
+    .describe(
+      'Where the text of its output comes from: untrusted for what others have written. Default: ' +
+        'untrusted with annotations.openWorld, otherwise trusted.',
+    ),
   maxOutputChars: count
     .optional()
     .describe(

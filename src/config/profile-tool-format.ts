@@ -5,6 +5,12 @@ import { count, milliseconds, oneOf, strict, text, values } from './value-format
 const knobs = values.describe(
   "Settings for the tool. They override a parent's settings key by key.",
 );
+function labels<Label extends z.ZodType>(label: Label): z.ZodRecord<z.ZodString, Label> {
+  return z
+    .record(z.string().regex(/^[^.]+(?:\.[^.]+)*$/, 'expected names joined by dots'), label)
+    .meta({ minProperties: 1 });
+}
+
 const toolSettings = {
   optional: z
     .boolean()
@@ -24,6 +30,12 @@ const toolSettings = {
   maxOutputChars: count
     .optional()
     .describe('Maximum length of the output that the model sees, in characters.'),
+  origins: labels(z.enum(['trusted', 'untrusted']))
+    .optional()
+    .describe('Where the text of fields of the output comes from, by dotted path.'),
+  roles: labels(z.enum(['target', 'content', 'free']))
+    .optional()
+    .describe('What fields of the input are for, by dotted path.'),
 };
 const settingNames: readonly string[] = Object.keys(toolSettings);
 const ownKnobs = "a tool's own settings go into `knobs`";

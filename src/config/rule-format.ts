@@ -29,6 +29,33 @@ const listOrFact = oneOf(
 );
 const numberText = 'A number. A deny or ask also compares a text that is a number.';
 
+const origin = z.enum(['user', 'trusted', 'untrusted', 'unknown']);
+const originOrMore = oneOf(
+  [origin, z.array(origin).min(1, 'expected at least one origin')],
+  'an origin or a list of origins',
+);
+const originsMember = oneOf(
+  [
+    originOrMore,
+    strict({
+      of: originOrMore.describe('The origins.'),
+      only: z
+        .literal('urls')
+        .optional()
+        .describe('Judges only targets that are web addresses. Default: all that is judged.'),
+      paths: z
+        .boolean()
+        .optional()
+        .describe('A local path is known if a folder that contains it is. Default: false.'),
+      hosts: z
+        .boolean()
+        .optional()
+        .describe('A URL is known if the user named its host. Default: false.'),
+    }),
+  ],
+  'an origin, a list of origins or { of: … }',
+);
+
 /** The tests of one value, all of which must hold. They nest, so the format refers to itself. */
 const test: z.ZodType<RuleTestEntry> = z
   .lazy(() => oneOf([scalar, testObject], 'a scalar or an object of tests'))
@@ -42,6 +69,11 @@ const tests = {
   gte: z.number().optional().describe(`At least this. ${numberText}`),
   lt: z.number().optional().describe(`Less than this. ${numberText}`),
   lte: z.number().optional().describe(`At most this. ${numberText}`),
+  origin: originOrMore
+    .optional()
+    .describe(
+      'Where the value came from. Only in `when`. Of a text, the identifiers in it are judged.',
+    ),
   exists: z.boolean().optional().describe('Whether there is a value.'),
   size: test.optional().describe('A test of the length of a text or list.'),
   not: test.optional().describe('The inner test fails.'),
@@ -134,6 +166,12 @@ export const ruleEntry = strict({
     .describe(
       'Conditions on the input, all of which must hold: a map from dotted paths to a scalar ' +
         'or a test, or a list of tests whose paths are lists.',
+    ),
+  origins: originsMember
+    .optional()
+    .describe(
+      'Where the values of the call came from: every target, and every identifier in a text. A ' +
+        'deny or ask matches if one has such an origin, an allow if all have.',
     ),
   reason: z
     .string()

@@ -3,12 +3,10 @@
  * path, allow the narrowest.
  */
 import type { JsonObject } from '../json.ts';
-import { type Judged, maxRuleSteps, overBudget } from './judged.ts';
+import { type Judged, maxRuleSteps, overBudget, type Reading } from './judged.ts';
+import type { OriginsOf } from './origin-judge.ts';
 import type { ValueTest } from './value-test.ts';
 import { allOf, anyOf, type Walk } from './walk.ts';
-
-/** How a path is read: `any` by a deny or ask, `all` by an allow. */
-export type Reading = 'any' | 'all';
 
 /** One condition: a path and a test of what is found there. */
 export interface Condition {
@@ -42,7 +40,9 @@ export function holds(condition: Condition, reading: Reading, judged: Judged): b
   try {
     if (attribute !== undefined && judged.attributes?.has(attribute.of) === true) {
       const answer = judged.attributes.get(attribute.of);
-      return holdsIn({ ...condition, path: attribute.path }, reading, judged, answer, answer);
+      // What the host answered stands at no path of the input.
+      const inside = { ...condition, path: attribute.path };
+      return holdsIn(inside, reading, judged, answer, answer, []);
     }
     return holdsIn(condition, reading, judged, judged.input, judged.parsed);
   } catch (error) {
@@ -64,6 +64,7 @@ export function holdsFor(
     declares: () => true,
     facts,
     surface: '',
+    origins: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };
@@ -83,13 +84,22 @@ function holdsIn(
   judged: Judged,
   input: unknown,
   parsed: unknown,
+  inputPath: readonly string[] = condition.path,
 ): boolean {
   const { path, test } = condition;
-  const walk: Walk = { path, test, judged, hole: false, found: 0, keys: undefined };
+  const originsOf = test.testsOrigin ? originsAt(inputPath, judged) : undefined;
+  const walk: Walk = { path, test, judged, originsOf, hole: false, found: 0, keys: undefined };
   const other = parsed === input || parsed === undefined ? undefined : { value: parsed };
   return reading === 'any'
     ? holdsSomewhere(walk, input, other)
     : holdsEverywhere(walk, input, other);
+}
+
+function originsAt(path: readonly string[], judged: Judged): OriginsOf | undefined {
+  return judged.origins?.at(path, (steps) => {
+    judged.left -= steps;
+    if (judged.left < 0) throw overBudget;
+  });
 }
 
 /** What the schema made of the input, if that is another value. */
@@ -129,15 +139,24 @@ function holdsEverywhere(walk: Walk, input: unknown, other: Other): boolean {
 }
 
 /** Whether the widest reading of the path leads to a value that does not pass. */
-function hasFailing({ path, test, judged }: Walk, value: unknown): boolean {
-  const { cost, steps, writesNumbers } = test;
+function hasFailing({ path, test, judged, originsOf }: Walk, value: unknown): boolean {
+  const { cost, steps, writesNumbers, testsOrigin } = test;
   const inverted: ValueTest = {
-    judge: (one, whole, facts) => test.judge(one, whole, facts) !== true,
+    judge: (one, whole, facts, of) => test.judge(one, whole, facts, of) !== true,
     cost,
     steps,
     writesNumbers,
+    testsOrigin,
     holdsWhereAbsent: false,
   };
-  const walk: Walk = { path, test: inverted, judged, hole: false, found: 0, keys: undefined };
+  const walk: Walk = {
+    path,
+    test: inverted,
+    judged,
+    originsOf,
+    hole: false,
+    found: 0,
+    keys: undefined,
+  };
   return anyOf(value, 0, walk, 0);
 }

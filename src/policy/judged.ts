@@ -1,5 +1,6 @@
 /** What rules look at, and how far they may look. */
 import type { JsonObject } from '../json.ts';
+import type { OriginJudge } from './origin-judge.ts';
 
 /**
  * How many steps all rules that are enforced may take together when a call is judged. A step is a
@@ -12,6 +13,9 @@ export const maxRuleSteps = 1_000_000;
  * These add to those of the rules, and together they must not hold up the process.
  */
 export const maxFurtherSteps = 500_000;
+
+/** How values are read: `any` by a deny or ask, `all` by an allow. */
+export type Reading = 'any' | 'all';
 
 /** Thrown when rules have used up their steps. */
 export const overBudget = Symbol('over the budget of rules');
@@ -34,6 +38,8 @@ export interface Judged {
   readonly facts: JsonObject;
   /** The adapter that the call came through; `""` for a direct call. */
   readonly surface: string;
+  /** Where the values came from; undefined if the session remembers nothing. */
+  readonly origins: OriginJudge | undefined;
   /** What the host said about values of the input, by the path that the tool declares. */
   readonly attributes: ReadonlyMap<string, unknown> | undefined;
   /** Steps left. */

@@ -9,8 +9,10 @@ import {
   withDefault,
   wrongOption,
 } from '../options.ts';
+import type { OutputOrigin, Role } from '../origins/origin.ts';
 import { parseRange, type VersionRange } from '../text/versions.ts';
 import { least1 } from './limits.ts';
+import { type Labels, readOriginLabels, readRoleLabels } from './profile-labels.ts';
 
 const asField = { noun: 'field' };
 
@@ -23,6 +25,8 @@ export interface ToolEntry {
   readonly timeoutMs: number | undefined;
   readonly maxOutputChars: number | undefined;
   readonly requiresApproval: boolean;
+  readonly origins: Labels<OutputOrigin> | undefined;
+  readonly roles: Labels<Role> | undefined;
 }
 
 /** The ids of the profiles that a profile extends. */
@@ -47,6 +51,8 @@ const toolTable = {
   requiresApproval: withDefault(flag, false),
   timeoutMs: duration,
   maxOutputChars: least1,
+  origins: object<JsonObject>(),
+  roles: object<JsonObject>(),
 };
 
 /** The tools that a profile lists itself. */
@@ -67,7 +73,13 @@ export function readTools(value: readonly unknown[], where: string): readonly To
     if (names.has(chosen.name))
       throw wrongOption(where, path, 'a tool that the list names once', name);
     names.add(chosen.name);
-    return { ...read, name: chosen.name, range: chosen.range };
+    return {
+      ...read,
+      name: chosen.name,
+      range: chosen.range,
+      origins: readOriginLabels(read.origins, where, `${path}.origins`),
+      roles: readRoleLabels(read.roles, where, `${path}.roles`),
+    };
   });
 }
 

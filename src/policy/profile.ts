@@ -12,10 +12,12 @@ import {
   type TableOf,
   withDefault,
 } from '../options.ts';
+import type { OutputOrigin, Role } from '../origins/origin.ts';
 import type { VersionRange } from '../text/versions.ts';
 import type { Effect } from './decision.ts';
 import { checkLimits, type Limits, tightestLimits } from './limits.ts';
 import { readParents, readTools, type ToolEntry } from './profile-entries.ts';
+import { type Labels, mergeLabels } from './profile-labels.ts';
 import type { CompiledQuota, Quota } from './quota.ts';
 import { compileQuotas } from './quotas.ts';
 import type { CompiledRule, Rule } from './rule.ts';
@@ -49,6 +51,17 @@ export interface Profile {
         readonly timeoutMs?: number | undefined;
         /** Characters. From 1. */
         readonly maxOutputChars?: number | undefined;
+        /**
+         * Where the text of fields of the output comes from, by path (`"a.b"`; `*` stands for any
+         * element or member). Beats what the tool itself says. Merged path by path over those of a
+         * parent.
+         */
+        readonly origins?: Readonly<Record<string, OutputOrigin>> | undefined;
+        /**
+         * What fields of the input are for, by path. Beats what the tool itself says. Merged path by
+         * path over those of a parent.
+         */
+        readonly roles?: Readonly<Record<string, Role>> | undefined;
       }
   )[];
   /**
@@ -84,6 +97,10 @@ export interface ProfileTool {
   readonly timeoutMs: number | undefined;
   readonly maxOutputChars: number | undefined;
   readonly requiresApproval: boolean;
+  /** Labels of the output's fields by path; undefined if there are none. */
+  readonly origins: Labels<OutputOrigin> | undefined;
+  /** Roles of the input's fields by path; undefined if there are none. */
+  readonly roles: Labels<Role> | undefined;
 }
 
 /** A profile with everything that it extends merged in. Frozen. */
@@ -97,6 +114,8 @@ export interface ResolvedProfile {
   readonly rules: readonly CompiledRule[];
   /** Whether one of the rules tests the principal. */
   readonly testsPrincipal: boolean;
+  /** Whether a rule asks where values came from, or a tool has labels. */
+  readonly usesOrigins: boolean;
   /** Parents' quotas first. */
   readonly quotas: readonly CompiledQuota[];
   readonly limits: Limits;
@@ -155,6 +174,11 @@ export function resolveProfile(
     ranges: rangesOf(tools),
     rules: Object.freeze(rules),
     testsPrincipal: rules.some(({ hasPrincipal }) => hasPrincipal),
+    usesOrigins:
+      rules.some(({ testsOrigin }) => testsOrigin) ||
+      [...tools.values()].some(
+        ({ origins, roles }) => origins !== undefined || roles !== undefined,
+      ),
     quotas: Object.freeze([...new Set([...parents.flatMap((parent) => parent.quotas), ...quotas])]),
     limits: Object.freeze(
       Object.assign(
@@ -228,6 +252,8 @@ function merge(tools: Map<string, ProfileTool>, entry: ToolEntry): void {
       timeoutMs: entry.timeoutMs ?? before?.timeoutMs,
       maxOutputChars: entry.maxOutputChars ?? before?.maxOutputChars,
       requiresApproval: entry.requiresApproval || before?.requiresApproval === true,
+      origins: mergeLabels(before?.origins, entry.origins),
+      roles: mergeLabels(before?.roles, entry.roles),
     }),
   );
 }

@@ -95,6 +95,8 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
   const sum = quota.sum === undefined ? undefined : readPath(quota.sum, 'sum', check);
   const appliesTo = compileTools(quota.tools, check);
   const conditions = quota.when === undefined ? [] : compileWhen(quota.when, 'deny', check);
+  const byOrigin = conditions.some(({ test }) => test.testsOrigin);
+  check(!byOrigin, 'when', 'conditions without `origin`, which only rules can test', quota.when);
   return Object.freeze<CompiledQuota>({
     id,
     layer,

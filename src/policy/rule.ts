@@ -1,5 +1,7 @@
 /** What a rule is: as a host writes it, and as the gates run it. */
 import type { JsonObject, JsonPrimitive } from '../json.ts';
+import type { KnownContainers } from '../origins/known-containers.ts';
+import type { Origin } from '../origins/origin.ts';
 import type { ToolAnnotations, ToolSummary } from '../tool-summary.ts';
 import type { Effect } from './decision.ts';
 import type { Judged } from './judged.ts';
@@ -52,8 +54,22 @@ export interface WhenTest {
    * The inner test fails: for some value in a `deny` or `ask`, for every value in an `allow`.
    */
   readonly not?: RuleTest | undefined;
+  /**
+   * The value has one of these origins. A `deny` or `ask` matches if one of the values at the path
+   * does, an `allow` only if all of them do. Of a text, the identifiers in it are judged. Only for
+   * arguments, so only in `when`.
+   */
+  readonly origin?: Origin | readonly Origin[] | undefined;
   /** At least one of these tests holds. */
   readonly any?: readonly RuleTest[] | undefined;
+}
+
+/** The object form of `origins` in a {@link Rule}. */
+export interface RuleOrigins extends KnownContainers {
+  /** The origins. */
+  readonly of: Origin | readonly Origin[];
+  /** `urls`: only targets that are web addresses are judged. @default all that is judged */
+  readonly only?: 'urls' | undefined;
 }
 
 /** A decision as plain data, loadable from YAML. A field that is left out restricts nothing. */
@@ -103,6 +119,13 @@ export interface Rule {
     | Readonly<Record<string, RuleTest>>
     | readonly ({ readonly path: readonly string[] } & WhenTest)[]
     | undefined;
+  /**
+   * A test of where the call's values came from: of every target, and of every identifier in a
+   * text. A `deny` or `ask` matches if one of them has one of these origins. An `allow` matches if
+   * there is at least one, and all of them do. The input is read both as it was sent and as the
+   * handler gets it. See {@link RuleOrigins} for the object form.
+   */
+  readonly origins?: Origin | readonly Origin[] | RuleOrigins | undefined;
   /** The reason of a deny. Must match `^[a-z][a-z0-9_]*$`. @default 'denied_by_rule' */
   readonly reason?: string | undefined;
   /**
@@ -129,6 +152,8 @@ export interface CompiledRule {
   /** Whether the rule depends on the call: its input or its surface. A deny that does not also
    * hides the tool. */
   readonly hasWhen: boolean;
+  /** Whether the rule asks where values came from. */
+  readonly testsOrigin: boolean;
   /** Whether the rule tests the principal. */
   readonly hasPrincipal: boolean;
   /** Paths whose attributes the rule reads, as tools declare them. */

@@ -5,11 +5,13 @@ import { readMembers } from '../options.ts';
 import { globTest } from '../text/glob.ts';
 import { latinForm } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
-import { holds, holdsFor, type Reading } from './conditions.ts';
+import { holds, holdsFor } from './conditions.ts';
 import { type Effect, isReason } from './decision.ts';
+import type { Reading } from './judged.ts';
+import { compileOrigins, originsHold } from './origin-test.ts';
 import type { CompiledRule, Rule } from './rule.ts';
 import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
-import { compileTest } from './value-test.ts';
+import { compilePlainTest } from './value-test.ts';
 import { attributesOf, comparisonOf, compileWhen } from './when.ts';
 
 const ruleKeys = [
@@ -23,6 +25,7 @@ const ruleKeys = [
   'surface',
   'facts',
   'when',
+  'origins',
   'reason',
   'shadow',
 ];
@@ -94,7 +97,9 @@ function compileSessionPart(
   const comparison = comparisonOf(effect);
   const reading = readingOf(effect);
   const who =
-    principal === undefined ? undefined : compileTest(principal, 'principal', comparison, check);
+    principal === undefined
+      ? undefined
+      : compilePlainTest(principal, 'principal', comparison, check);
   if (facts !== undefined)
     check(
       isJsonObject(facts) && Object.keys(facts).length > 0,
@@ -104,7 +109,7 @@ function compileSessionPart(
     );
   const tests = Object.entries(facts ?? {}).map(
     ([name, test]) =>
-      [name, compileTest(test, `facts[${JSON.stringify(name)}]`, comparison, check)] as const,
+      [name, compilePlainTest(test, `facts[${JSON.stringify(name)}]`, comparison, check)] as const,
   );
   return {
     hasPrincipal: who !== undefined,
@@ -116,11 +121,11 @@ function compileSessionPart(
   };
 }
 
-type CallPart = Pick<CompiledRule, 'hasWhen' | 'attributes' | 'matches'>;
+type CallPart = Pick<CompiledRule, 'hasWhen' | 'testsOrigin' | 'attributes' | 'matches'>;
 
 /** The part of a rule that depends on the call. */
 function compileCallPart(
-  { surface, when }: Partial<JsonObject>,
+  { surface, when, origins }: Partial<JsonObject>,
   effect: Effect,
   check: Check,
 ): CallPart {
@@ -128,14 +133,17 @@ function compileCallPart(
   const via =
     surface === undefined
       ? undefined
-      : compileTest(surface, 'surface', comparisonOf(effect), check);
+      : compilePlainTest(surface, 'surface', comparisonOf(effect), check);
+  const from = origins === undefined ? undefined : compileOrigins(origins, check);
   const reading = readingOf(effect);
   return {
-    hasWhen: when !== undefined || via !== undefined,
+    hasWhen: when !== undefined || via !== undefined || from !== undefined,
+    testsOrigin: from !== undefined || conditions.some(({ test }) => test.testsOrigin),
     attributes: attributesOf(conditions),
     matches: (judged) =>
       (via === undefined || holdsFor(via, reading, judged.surface, judged.facts)) &&
-      conditions.every((condition) => holds(condition, reading, judged)),
+      conditions.every((condition) => holds(condition, reading, judged)) &&
+      (from === undefined || originsHold(from, reading, judged)),
   };
 }
 

@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from '../json.ts';
 import { globTest } from '../text/glob.ts';
 import { compilePattern } from '../text/regex.ts';
+import type { OriginsOf } from './origin-judge.ts';
 import { type Check, isText, maxTextLength } from './rule-check.ts';
 
 /** Stands for the value of a path that leads nowhere. */
@@ -24,14 +25,22 @@ export interface Part {
    * @param value a scalar, an object, {@link absent} or {@link noElement}
    * @param whole the array that the value is an element of; otherwise the value itself
    * @param facts the facts of the session
+   * @param originsOf tells where values at the path came from
    */
-  readonly judge: (value: unknown, whole: unknown, facts: JsonObject) => boolean | undefined;
+  readonly judge: (
+    value: unknown,
+    whole: unknown,
+    facts: JsonObject,
+    originsOf?: OriginsOf,
+  ) => boolean | undefined;
   /** Steps that the test takes for each character of a text. */
   readonly cost: number;
   /** Steps that the test takes for each value, beside those for its characters. */
   readonly steps: number;
   /** Whether the test writes numbers as texts, which costs more than to look at them. */
   readonly writesNumbers: boolean;
+  /** Whether the test asks where values came from. */
+  readonly testsOrigin: boolean;
 }
 
 export type CompilePart = (
@@ -72,6 +81,7 @@ function onScalar(
     cost,
     steps: 1,
     writesNumbers,
+    testsOrigin: false,
   };
 }
 
@@ -150,6 +160,7 @@ function inFact(operand: JsonObject, field: string, comparison: Comparison, chec
     cost: compareCost,
     steps: 1,
     writesNumbers: false,
+    testsOrigin: false,
   };
 }
 

@@ -3,6 +3,7 @@
  * and decides how many of them must pass.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { compileOrigin } from './origin-test.ts';
 import type { Check } from './rule-check.ts';
 import {
   absent,
@@ -24,6 +25,21 @@ export interface ValueTest extends Part {
 const noFacts: JsonObject = Object.freeze({});
 
 /**
+ * Compiles a test of something that is not an argument, such as a fact, and so has no origin.
+ * @throws MisuseError, which names the field
+ */
+export function compilePlainTest(
+  test: JsonValue,
+  field: string,
+  comparison: Comparison,
+  check: Check,
+): ValueTest {
+  const compiled = compileTest(test, field, comparison, check);
+  check(!compiled.testsOrigin, field, 'a test without `origin`: only arguments have one', test);
+  return compiled;
+}
+
+/**
  * Compiles a scalar or an object of tests, all of which must hold for the same value.
  * @throws MisuseError `invalid_rule`, which names the field
  */
@@ -33,9 +49,8 @@ export function compileTest(
   comparison: Comparison,
   check: Check,
 ): ValueTest {
-  const { judge, cost, steps, writesNumbers } = compileParts(test, field, comparison, check);
-  const holdsWhereAbsent = judge(absent, absent, noFacts) === true;
-  return { judge, cost, steps, writesNumbers, holdsWhereAbsent };
+  const part = compileParts(test, field, comparison, check);
+  return { ...part, holdsWhereAbsent: part.judge(absent, absent, noFacts) === true };
 }
 
 function compileParts(test: JsonValue, field: string, comparison: Comparison, check: Check): Part {
@@ -55,10 +70,10 @@ function compileParts(test: JsonValue, field: string, comparison: Comparison, ch
 function allOf(inner: readonly Part[]): Part {
   return {
     ...sumOf(inner),
-    judge: (value, whole, facts) => {
+    judge: (value, whole, facts, originsOf) => {
       let answer: boolean | undefined = true;
       for (const { judge } of inner) {
-        const one = judge(value, whole, facts);
+        const one = judge(value, whole, facts, originsOf);
         if (one === false) return false;
         if (one === undefined) answer = undefined;
       }
@@ -70,10 +85,10 @@ function allOf(inner: readonly Part[]): Part {
 function anyOf(inner: readonly Part[]): Part {
   return {
     ...sumOf(inner),
-    judge: (value, whole, facts) => {
+    judge: (value, whole, facts, originsOf) => {
       let answer: boolean | undefined = false;
       for (const { judge } of inner) {
-        const one = judge(value, whole, facts);
+        const one = judge(value, whole, facts, originsOf);
         if (one === true) return true;
         if (one === undefined) answer = undefined;
       }
@@ -88,11 +103,13 @@ function sumOf(inner: readonly Part[]): Omit<Part, 'judge'> {
     cost: inner.reduce((sum, { cost }) => sum + cost, 0),
     steps: inner.reduce((sum, { steps }) => sum + steps, 1),
     writesNumbers: inner.some(({ writesNumbers }) => writesNumbers),
+    testsOrigin: inner.some(({ testsOrigin }) => testsOrigin),
   };
 }
 
 const parts = new Map<string, CompilePart>([
   ...scalarTests,
+  ['origin', compileOrigin],
   [
     'exists',
     (operand: JsonValue, field: string, _comparison: Comparison, check: Check) => {
@@ -102,6 +119,7 @@ const parts = new Map<string, CompilePart>([
         cost: 0,
         steps: 1,
         writesNumbers: false,
+        testsOrigin: false,
       };
     },
   ],
@@ -110,10 +128,12 @@ const parts = new Map<string, CompilePart>([
     (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
       const inner = compileParts(operand, field, comparison, check);
       const { judge } = inner;
+      check(!inner.testsOrigin, field, 'a test of a number, which has no origin', operand);
       return {
         cost: compareCost,
         steps: 1 + inner.steps + (inner.writesNumbers ? sizeDigits * inner.cost : 0),
         writesNumbers: false,
+        testsOrigin: false,
         judge: (_value, whole, facts) => {
           const size = sizeOf(whole);
           return size !== undefined && judge(size, size, facts);
@@ -125,13 +145,15 @@ const parts = new Map<string, CompilePart>([
     'not',
     (operand: JsonValue, field: string, comparison: Comparison, check: Check) => {
       const reversed = comparison === 'loose' ? 'strict' : 'loose';
-      const { judge, cost, steps, writesNumbers } = compileParts(operand, field, reversed, check);
+      const part = compileParts(operand, field, reversed, check);
+      const { judge, cost, steps, writesNumbers, testsOrigin } = part;
       return {
         cost,
         steps: 1 + steps,
         writesNumbers,
-        judge: (value, whole, facts) => {
-          const inner = judge(value, whole, facts);
+        testsOrigin,
+        judge: (value, whole, facts, originsOf) => {
+          const inner = judge(value, whole, facts, originsOf);
           return inner === undefined ? undefined : !inner;
         },
       };

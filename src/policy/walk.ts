@@ -1,6 +1,7 @@
 /** Finds the values that a path leads to, and judges them by a test. */
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { type Judged, overBudget } from './judged.ts';
+import type { OriginsOf } from './origin-judge.ts';
 import { noElement } from './scalar-tests.ts';
 import type { ValueTest } from './value-test.ts';
 
@@ -16,6 +17,8 @@ export interface Walk {
   readonly path: readonly string[];
   readonly test: ValueTest;
   readonly judged: Judged;
+  /** Where the values came from, for a test that asks. */
+  readonly originsOf: OriginsOf | undefined;
   /** Whether some branch, but perhaps not every one, led to no value. */
   hole: boolean;
   /**
@@ -60,7 +63,7 @@ function passes(walk: Walk, value: unknown, whole: unknown): boolean {
   if (typeof value === 'string') spend(walk, more + value.length * test.cost);
   else if (test.writesNumbers) spend(walk, more + writingSteps(value, test.cost));
   else if (more > 0) spend(walk, more);
-  return test.judge(value, whole, walk.judged.facts) === true;
+  return test.judge(value, whole, walk.judged.facts, walk.originsOf) === true;
 }
 
 /** Steps for writing a number as text, and for testing that text. These were measured. */

@@ -73,7 +73,7 @@ export class RegistryTools {
   /** Adds a tool, or replaces the version that it names. True if it replaced one. */
   addOrReplace(definition: AnyTool, owner: string): boolean {
     const state = this.#state;
-    checkDefinition(definition, state);
+    if (checkDefinition(definition, state)) state.labelsOrigins = true;
     const before = replacedBy(state, definition);
     if (before === undefined) {
       this.add([definition], owner);
@@ -125,7 +125,7 @@ export class RegistryTools {
     const besides = new Map<string, Beside[]>();
     const skeletons = new Map<string, string>();
     for (const definition of definitions) {
-      checkDefinition(definition, state);
+      if (checkDefinition(definition, state)) state.labelsOrigins = true;
       const { name } = definition;
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);

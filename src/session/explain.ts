@@ -1,13 +1,15 @@
 /** Explains what would happen to a call, using the code that decides calls, and runs nothing. */
 import { collectSecrets, scrubJson } from '../call/call-secrets.ts';
 import { explainQuotas } from '../call/explain-quotas.ts';
+import { originsOf } from '../call/origins.ts';
 import { readInput } from '../call/stages/admit.ts';
 import { judge } from '../call/stages/decide.ts';
 import { checkAvailable, lookup } from '../call/stages/lookup.ts';
 import { validate } from '../call/stages/validate.ts';
 import { findGrant } from '../call/standing-grants.ts';
 import type { ErrorCode, ToolError } from '../errors.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import { deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
+import type { JudgedOrigin } from '../origins/origin.ts';
 import { type Decision, deny } from '../policy/decision.ts';
 import { decisionOf } from '../policy/verdict.ts';
 import type { QuotaLevel } from '../quota/level.ts';
@@ -37,6 +39,11 @@ export interface Explanation {
    * or if a person would be asked.
    */
   readonly code?: ErrorCode;
+  /**
+   * Where the targets of the input, and the identifiers in its texts, came from; absent without an
+   * input, and in a session that remembers nothing.
+   */
+  readonly origins?: readonly JudgedOrigin[];
   /** What is used of the quotas that apply to the call; absent if none does. */
   readonly quotas?: readonly QuotaLevel[];
   /**
@@ -96,6 +103,7 @@ export async function explain(
     if (input !== undefined) return stop('validation', invalid);
     steps.push({ stage: 'validation', note: 'no input was given' });
   }
+  if (input !== undefined) addOrigins(call, draft);
   const verdict = await judge(call, steps);
   draft.decision = scrubJson(
     call,
@@ -109,6 +117,13 @@ export async function explain(
     steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
   if (call.binding.quotas !== undefined) await addQuotas(call, draft, steps);
   return Object.freeze(draft);
+}
+
+function addOrigins(call: FoundCall, draft: Draft): void {
+  const judged = originsOf(call)?.judged();
+  if (judged === undefined || judged.length === 0) return;
+  const plain = JSON.parse(JSON.stringify(judged)) as JsonValue;
+  draft.origins = deepFreeze(scrubJson(call, plain)) as unknown as readonly JudgedOrigin[];
 }
 
 /** Adds what is used of the call's quotas. The gates may let a call through that these refuse. */

@@ -4,6 +4,7 @@ import type { CallTool } from '../context.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import type { Hook } from '../hooks.ts';
 import type { JsonObject } from '../json.ts';
+import type { JudgedOrigin } from '../origins/origin.ts';
 import type { ToolResult } from '../result.ts';
 import type { ToolRegistration } from '../state/registration.ts';
 import type { HostTool } from '../tool/host-tool.ts';
@@ -14,6 +15,7 @@ import type { Dropped, Overrides, Prerequisite } from '../toolset/effective.ts';
 import type { BatchOptions, BatchResult } from './batch.ts';
 import type { Explanation } from './explain.ts';
 import type { CallMetrics } from './metrics.ts';
+import type { SaidOptions } from './origins.ts';
 
 /** The approvals of one session. */
 export interface Approvals {
@@ -155,6 +157,27 @@ export interface ToolSession<S = unknown> {
    * ```
    */
   explain(name: string, input?: unknown): Promise<Explanation>;
+  /**
+   * Remembers what the user wrote, or a text that the host vouches for, for rules about origins. Host
+   * loops and the AI SDK adapter say what the user wrote themselves.
+   * @throws MisuseError `invalid_option` for anything but a text, `closed`.
+   * @example
+   * ```ts
+   * session.said('Pay the bill to DE89 3704 0044 0532 0130 00.');
+   * session.said('The office is at 1 Main Street.', { origin: 'trusted' });
+   * ```
+   */
+  said(text: string, options?: SaidOptions): void;
+  /**
+   * Where the values of an input came from: of each target, and of each identifier in a text. It is
+   * what rules about origins judge. Everything is `unknown` in a session that remembers nothing.
+   * @throws MisuseError `unknown_tool`, and `invalid_option` for an input that is no JSON object.
+   * @example
+   * ```ts
+   * for (const { path, origin } of session.originOf('add', { a: 1, b: 2 })) console.log(path, origin);
+   * ```
+   */
+  originOf(name: string, input: unknown): readonly JudgedOrigin[];
   /** The calls that wait for a person, and the standing answers. */
   readonly approvals: Approvals;
   /** The events of this session only, in order of `seq`. */

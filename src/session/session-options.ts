@@ -27,6 +27,7 @@ import type { Quota } from '../policy/quota.ts';
 import { compileQuotas } from '../policy/quotas.ts';
 import type { Rule } from '../policy/rule.ts';
 import { compileRules } from '../policy/rules.ts';
+import { type OriginOptions, readOriginOptions } from '../state/origin-options.ts';
 import { checkPolicies } from '../state/registry-options.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import type { SessionSetup } from '../state/session-setup.ts';
@@ -101,6 +102,8 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    * @default those of {@link Limits}
    */
   readonly limits?: Limits | undefined;
+  /** What the session remembers of texts, for rules about origins. @default the registry's option */
+  readonly origins?: OriginOptions | undefined;
   /**
    * The session closes after this many milliseconds without a new call or a call in flight.
    * @default the session is not closed when idle
@@ -131,6 +134,7 @@ const sessionTable = {
   repair: withDefault(oneOf('off', 'safe'), 'off'),
   exposeErrors: oneOf('message', 'masked'),
   limits: anything<Limits>(),
+  origins: anything<OriginOptions>(),
   idleTimeoutMs: duration,
   signal: abortSignal,
 } satisfies TableOf<SessionOptions>;
@@ -200,6 +204,8 @@ export function readSessionOptions(
     repair: given.repair,
     exposeErrors: given.exposeErrors,
     limits: limits === undefined ? noLimits : checkLimits(limits, where),
+    originChars:
+      given.origins === undefined ? undefined : readOriginOptions(given.origins, where).maxChars,
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };

@@ -11,6 +11,7 @@ import { MisuseError } from '../errors.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import type { Hook } from '../hooks.ts';
 import type { JsonObject } from '../json.ts';
+import type { JudgedOrigin } from '../origins/origin.ts';
 import type { Binding } from '../state/binding.ts';
 import { readCallOptions } from '../state/call-options.ts';
 import { checkDefinition } from '../state/check-definition.ts';
@@ -22,6 +23,7 @@ import {
   type ToolTable,
 } from '../state/registration.ts';
 import { boundSlots } from '../state/session-limits.ts';
+import { beginOrigins } from '../state/session-origins.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { ToolEntry } from '../state/tool-entry.ts';
 import { nameOf, nameSkeleton } from '../text/names.ts';
@@ -35,6 +37,7 @@ import { createHostTool } from './bind-host-tool.ts';
 import { closeSession } from './close.ts';
 import { type Explanation, explain } from './explain.ts';
 import { type CallMetrics, metricsOf } from './metrics.ts';
+import { originOf, type SaidOptions, said } from './origins.ts';
 import { readHook } from './read-hook.ts';
 import { resumeCall } from './resume.ts';
 import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
@@ -126,7 +129,7 @@ export class Session<S> implements ToolSession<S> {
     const state = this.#state;
     const { registry } = state;
     state.checkOpen('register a tool');
-    checkDefinition(definition as AnyTool, registry);
+    const isLabelled = checkDefinition(definition as AnyTool, registry);
     const { name } = definition;
     const twin =
       registry.twinOf(name) ??
@@ -139,6 +142,7 @@ export class Session<S> implements ToolSession<S> {
           'Choose another name.',
       );
     }
+    if (isLabelled) beginOrigins(state);
     state.own ??= new Map();
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
     state.own.set(name, entry);
@@ -195,6 +199,14 @@ export class Session<S> implements ToolSession<S> {
 
   explain(name: string, input?: unknown): Promise<Explanation> {
     return explain(this.#state, nameOf(name), input);
+  }
+
+  said(text: string, options?: SaidOptions): void {
+    said(this.#state, text, options);
+  }
+
+  originOf(name: string, input: unknown): readonly JudgedOrigin[] {
+    return originOf(this.#state, nameOf(name), input);
   }
 
   get approvals(): Approvals {

@@ -9,6 +9,7 @@ import type { CompiledRule } from '../policy/rule.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { ToolCounts } from './counters.ts';
 import type { SessionHandler } from './session-handler.ts';
+import { followOrigins } from './session-origins.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -57,6 +58,7 @@ export class Binding {
   refresh(stamp: number): void {
     const { session, entry } = this;
     const { registry, limits } = session;
+    followOrigins(session);
     const status = registry.toolStatusOf(session, entry);
     const asks =
       status.profileAsks ||

@@ -5,6 +5,7 @@ import type { ToolError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Deadline } from '../limits/deadlines.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
+import type { OriginJudge } from '../policy/origin-judge.ts';
 import type { QuotaReader } from '../policy/quota-reader.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { Secrets } from '../redaction/secrets.ts';
@@ -12,6 +13,14 @@ import type { ToolResult } from '../result.ts';
 import type { Call, Reserved, Resumed, Trial } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { RuleCount } from './counters.ts';
+
+/** What a call has read of untrusted outputs, by calls of its own. */
+export interface Heard {
+  readonly outputs: JsonValue[];
+  /** More was read than is kept. */
+  lost: boolean;
+  left: number;
+}
 
 /** The rarely used half of a call, with its fields grouped by the phase that first sets them. */
 export class CallExtra {
@@ -42,6 +51,10 @@ export class CallExtra {
     | undefined;
   /** What quotas have read of the input. */
   quotaReader: QuotaReader | undefined;
+  /** Where the values came from, once a rule or a question asks. */
+  origins: OriginJudge | undefined;
+  /** Who approved the call, until its values are known for it. */
+  approvedBy: string | undefined;
   /** The loop guard has counted the call. */
   guarded = false;
   /** A person has changed the input, which must be validated and judged again. */
@@ -78,6 +91,8 @@ export class CallExtra {
   eventCount = 0;
   children: Set<Call> | undefined;
   childCount = 0;
+  /** What child calls have returned that is untrusted. */
+  heard: Heard | undefined;
 
   // All phases.
   /** Values that no event, prompt or error text may contain. */

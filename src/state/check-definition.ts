@@ -1,14 +1,17 @@
 /** Checks a definition before it is added to a table. */
+import { outputOrigins, roles } from '../policy/profile-labels.ts';
 import { internalsOf } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
+import { checkMarks } from './check-marks.ts';
 import type { RegistryState } from './registry-state.ts';
 
 /**
- * Converts and checks the schemas now, so that nothing fails at listing.
+ * Converts and checks the schemas now, so that nothing fails at listing. True if the host has
+ * labelled the tool: where its outputs come from, or what its arguments are for.
  * @throws MisuseError for a foreign or unusable definition.
  */
-export function checkDefinition(definition: AnyTool, registry: RegistryState): void {
-  const { input, output, knobs } = internalsOf(definition);
+export function checkDefinition(definition: AnyTool, registry: RegistryState): boolean {
+  const { input, output, knobs, originGiven } = internalsOf(definition);
   const native = [...input.check(), ...(output?.check() ?? []), ...(knobs?.check() ?? [])];
   if (native.length > 0)
     registry.warn(
@@ -16,4 +19,12 @@ export function checkDefinition(definition: AnyTool, registry: RegistryState): v
       'patterns that RE2 cannot express run on the native engine, which a hostile input can ' +
         'hang; rewrite them without lookaround and backreferences',
     );
+  // What a definition from outside says about itself is not believed, so it is not refused either.
+  if (!input.trusted) return false;
+  const where = `Tool \`${definition.name}\``;
+  const hasRoles = checkMarks(input.json, 'role', roles, `${where}, \`parameters\``);
+  const hasOrigins =
+    output !== undefined &&
+    checkMarks(output.json, 'origin', outputOrigins, `${where}, \`outputSchema\``);
+  return originGiven || hasRoles || hasOrigins;
 }

@@ -10,6 +10,7 @@ import {
 } from '../policy/profile.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { checkKnobs } from './check-knobs.ts';
+import { checkLabels } from './check-labels.ts';
 import type { RegistryState } from './registry-state.ts';
 import { keepUse } from './rule-use.ts';
 import { pickVersion, type VersionTable, versionsOf } from './tool-versions.ts';
@@ -70,8 +71,10 @@ function resolveHeirs(profiles: Map<string, KnownProfile>, changed: string): voi
 function checkProfileTools(profile: ResolvedProfile, table: VersionTable): void {
   for (const tool of profile.tools.values()) {
     const entry = pickVersion(table, tool.name, tool.range);
-    if (entry !== undefined) checkKnobs(profile.id, entry, tool.knobs);
-    else if (!tool.optional) throw unknownTool(profile, tool, table);
+    if (entry !== undefined) {
+      checkKnobs(profile.id, entry, tool.knobs);
+      checkLabels(profile.id, entry, tool);
+    } else if (!tool.optional) throw unknownTool(profile, tool, table);
   }
 }
 

@@ -3,7 +3,7 @@
  * removed and the calls to that tool have ended.
  */
 import { errorName } from '../errors.ts';
-import type { Executor } from '../tool/tool-config.ts';
+import type { Executor } from '../tool/executor.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 

@@ -24,6 +24,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Quota } from '../policy/quota.ts';
 import type { Rule } from '../policy/rule.ts';
 import type { QuotaStore } from '../quota/store.ts';
+import { type OriginOptions, type ReadOriginOptions, readOriginOptions } from './origin-options.ts';
 
 /** A logger with pino's signatures. It gets what the host should know and no result can report. */
 export interface Logger {
@@ -93,6 +94,11 @@ export interface RegistryOptions<S = unknown> {
       }
     | undefined;
   /**
+   * What sessions remember of texts, for rules about origins. A session's own option counts instead.
+   * @default maxChars 8_388_608
+   */
+  readonly origins?: OriginOptions | undefined;
+  /**
    * Paths of secret values, which are redacted in events, prompts and errors. A path without a dot
    * names a key at any depth.
    */
@@ -129,6 +135,7 @@ const registryTable = {
   graceMs: withDefault(duration, 30_000),
   locks: withDefault(oneOf('session', 'registry'), 'session'),
   approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
+  origins: anything<OriginOptions>(),
   redact: withDefault(arrayOf(text(1), 'non-empty paths'), none),
   now: fn<() => number>(),
   newId: fn<() => string>(),
@@ -144,7 +151,8 @@ const approvalsTable = {
 /** The names of a registry's options, for functions that accept them among their own. */
 export const registryOptionNames: readonly string[] = Object.keys(registryTable);
 
-type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'approvals'> & {
+type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'approvals' | 'origins'> & {
+  readonly origins: ReadOriginOptions;
   readonly approvals: OptionValues<typeof approvalsTable> & {
     /** Undefined if there is no secret, so that tokens cannot be signed. */
     readonly signer: TokenSigner | undefined;
@@ -158,6 +166,7 @@ export function readRegistryOptions(options: RegistryOptions<never>): ReadRegist
   return {
     ...given,
     policies: checkPolicies(given.policies, where),
+    origins: readOriginOptions(given.origins, where),
     approvals: {
       ...approvals,
       signer:

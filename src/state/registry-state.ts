@@ -60,6 +60,7 @@ export class RegistryState {
   readonly graceMs: number;
   readonly ttlMs: number;
   readonly redact: readonly string[];
+  readonly originChars: number | undefined;
   readonly now: () => number;
   readonly newId: () => string;
   readonly logger: Logger | undefined;
@@ -83,6 +84,8 @@ export class RegistryState {
   revision = 0;
   /** Some profile limits calls per minute, so all sessions count theirs: they may switch to it. */
   limitsRate = false;
+  /** Some tool, perhaps a former one, has labels about origins, so sessions remember texts. */
+  labelsOrigins = false;
   /** Calls that are being started at the moment, each inside the gates of the one before. */
   nesting = 0;
   /** Grows with every change to tools, rules or profiles: it may change a verdict or a listing. */
@@ -119,6 +122,7 @@ export class RegistryState {
     this.now = now === undefined ? () => Date.now() : safeClock(now);
     this.newId = newId ?? createIds();
     this.logger = given.logger;
+    this.originChars = given.origins.maxChars;
     this.ttlMs = approvals.ttlMs;
     this.signer = approvals.signer;
     this.store = approvals.store ?? memoryApprovalStore(this.now);

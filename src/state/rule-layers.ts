@@ -12,14 +12,16 @@ interface RuleLayer {
 export class RuleLayers {
   #layers: readonly RuleLayer[];
   /** Whether one of the rules tests the principal. */
-  testsPrincipal: boolean;
+  testsPrincipal = false;
+  /** Whether one of the rules asks where values came from. */
+  testsOrigin = false;
   /** Numbers the rules without an id. A number is never reused. */
   #count: number;
 
   constructor(rules: readonly Rule[]) {
     this.#layers = [{ rules: compileRules(rules, 'registry'), source: undefined }];
     this.#count = rules.length;
-    this.testsPrincipal = this.#someTestsPrincipal();
+    this.#look();
   }
 
   /** The rules that apply to tools of this source. */
@@ -62,10 +64,12 @@ export class RuleLayers {
 
   #setLayers(layers: readonly RuleLayer[]): void {
     this.#layers = layers;
-    this.testsPrincipal = this.#someTestsPrincipal();
+    this.#look();
   }
 
-  #someTestsPrincipal(): boolean {
-    return this.#layers.some(({ rules }) => rules.some(({ hasPrincipal }) => hasPrincipal));
+  #look(): void {
+    const rules = this.all();
+    this.testsPrincipal = rules.some(({ hasPrincipal }) => hasPrincipal);
+    this.testsOrigin = rules.some(({ testsOrigin }) => testsOrigin);
   }
 }

@@ -29,6 +29,8 @@ export interface SessionSetup {
   readonly repair: 'off' | 'safe';
   readonly exposeErrors: 'message' | 'masked' | undefined;
   readonly limits: Limits;
+  /** Most characters that it remembers; undefined for the registry's limit. */
+  readonly originChars: number | undefined;
   readonly idleTimeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
 }

@@ -23,6 +23,7 @@ import { tellListingChange } from './listing-change.ts';
 import type { RegistryState } from './registry-state.ts';
 import { retireHandlers } from './session-handler.ts';
 import { boundSlots } from './session-limits.ts';
+import type { SessionOrigins } from './session-origins.ts';
 import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { pickVersion } from './tool-versions.ts';
@@ -77,6 +78,8 @@ export class SessionState {
   locks: Locks | undefined;
   loop: { key: string; count: number } | undefined;
   counts: Counters | undefined;
+  /** What it remembers of texts; undefined while it has no rule about origins and no label. */
+  origins: SessionOrigins | undefined;
   /** Run when the session's listing may have changed. Mounts and surfaces add them. */
   followers: Set<() => void> | undefined;
   /** The last listing, which `tools:changed` compares with. */

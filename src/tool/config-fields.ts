@@ -27,7 +27,8 @@ import {
 } from '../options.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import { isDefinition, type RawHandler, type ToolInternals } from './definition.ts';
-import type { Executor, FactRule } from './tool-config.ts';
+import type { Executor } from './executor.ts';
+import type { FactRule } from './tool-config.ts';
 
 /** A config without its types. */
 export type LooseConfig = { readonly [key: string]: unknown };
@@ -69,6 +70,7 @@ export const toolTable = {
     'a string or a function of the input',
     (value) => typeof value === 'string' || typeof value === 'function',
   ),
+  origin: oneOf('trusted', 'untrusted'),
   maxOutputChars: count,
   outputStrategy: withDefault(oneOf('head', 'head_tail'), 'head'),
   maxConcurrency: count,

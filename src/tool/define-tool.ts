@@ -68,6 +68,10 @@ export function createDefinition(
     provides: Object.freeze(config.provides),
     parallelSafe: config.parallelSafe ?? annotations.readOnly === true,
     resourceKey: config.resourceKey,
+    origin:
+      config.origin ??
+      (origin !== true || annotations.openWorld === true ? 'untrusted' : 'trusted'),
+    originGiven: config.origin !== undefined,
     maxOutputChars: config.maxOutputChars,
     outputStrategy: config.outputStrategy,
     maxConcurrency: config.maxConcurrency,

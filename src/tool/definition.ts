@@ -9,13 +9,15 @@ import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { checkOption, duration, flag, wrongOption } from '../options.ts';
+import type { OutputOrigin } from '../origins/origin.ts';
 import type { BoundSchema } from '../schema/bind.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import { checkToolName } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import type { ReadAttributes } from './attributes.ts';
 import type { Deprecation } from './deprecation.ts';
-import type { AnyTool, Executor, FactRule, PolicyCall } from './tool-config.ts';
+import type { Executor } from './executor.ts';
+import type { AnyTool, FactRule, PolicyCall } from './tool-config.ts';
 
 /** A handler as the library calls it. */
 export type RawHandler = (input: unknown, context: ToolContext) => unknown;
@@ -75,6 +77,10 @@ export interface ToolInternals {
   readonly provides: readonly string[];
   readonly parallelSafe: boolean;
   readonly resourceKey: string | ((input: unknown) => unknown) | undefined;
+  /** Where the text of its output comes from, unless a field has a label of its own. */
+  readonly origin: OutputOrigin;
+  /** The host has set {@link origin} itself. */
+  readonly originGiven: boolean;
   readonly maxOutputChars: number | undefined;
   readonly outputStrategy: 'head' | 'head_tail';
   readonly maxConcurrency: number | undefined;

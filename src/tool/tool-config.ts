@@ -1,14 +1,16 @@
 /** The config of a tool, and the types that follow from it. */
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
-import type { JsonObject, JsonPrimitive, JsonValue } from '../json.ts';
+import type { JsonPrimitive, JsonValue } from '../json.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { OutputOrigin } from '../origins/origin.ts';
 import type { Allow, Ask, Decision, Deny } from '../policy/decision.ts';
 import type { Fail, Ok } from '../result.ts';
 import type { InputOf, JsonSchema, ParsedOf, Schema } from '../schema/schema.ts';
 import type { ToolAnnotations, ToolRef } from '../tool-summary.ts';
 import type { Attribute } from './attributes.ts';
 import type { Deprecation } from './deprecation.ts';
+import type { Executor } from './executor.ts';
 
 declare const toolServices: unique symbol;
 
@@ -189,6 +191,12 @@ export interface ToolSpecBase<
   parallelSafe?: boolean | undefined;
   /** Calls with the same key never overlap. @default no key */
   resourceKey?: string | ((input: ParsedOf<P>) => string) | undefined;
+  /**
+   * Where the text of its output comes from. `untrusted` for what others have written, such as mail
+   * and web pages. `"x-origin"` in the output schema says it of one field, and beats this.
+   * @default "untrusted" if `annotations.openWorld` is set, otherwise "trusted"
+   */
+  origin?: OutputOrigin | undefined;
   /** The most that the model sees of an output, in UTF-16 code units. @default no limit */
   maxOutputChars?: number | undefined;
   /** Which end of an output is kept if it is cut. @default "head" */
@@ -227,22 +235,6 @@ export interface ToolConfig<
   handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
   create?: never;
   executor?: never;
-}
-
-/** Runs a tool's calls somewhere else: in a worker, in a process or in a remote service. */
-export interface Executor {
-  /** Where the calls run. */
-  readonly kind: 'worker' | 'process' | 'remote';
-  /**
-   * Runs one call with the validated input. It must stop when `context.signal` aborts. If it
-   * rejects, the call fails with `handler_error`.
-   */
-  execute(input: JsonObject, context: ToolContext): Promise<unknown>;
-  /**
-   * Frees the executor's resources. Called once, when no tool of the registry uses it any more or
-   * the registry closes.
-   */
-  dispose?(): MaybePromise<void>;
 }
 
 /** A tool whose calls run elsewhere: in a worker, in a process or behind a connection. */

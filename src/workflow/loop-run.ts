@@ -1,7 +1,7 @@
 /** One run of a host loop: asks the model, runs its calls, applies every event to the workflow. */
 import { messageOf } from '../errors.ts';
 import { isMisuseError, type JsonObject, serializeOutput, type ToolSession } from '../index.ts';
-import { stateOf } from '../surface-port.ts';
+import { overheard, stateOf } from '../surface-port.ts';
 import { factChanges } from '../toolset/facts.ts';
 import { type GenerateAnswer, type Message, readAnswer } from './conversation.ts';
 import type { HostLoopResult, LoopStart } from './host-loop-options.ts';
@@ -53,6 +53,10 @@ export async function runLoop(start: LoopStart, signal: AbortSignal): Promise<Ho
     sessionFacts: factsAtEnd.get(session) ?? {},
     refused: undefined,
   };
+  for (const { role, content } of messages) {
+    if (role === 'user') overheard(run.inSession, content, 'user');
+    else if (role === 'system') overheard(run.inSession, content, 'trusted');
+  }
   let ending = await converse(run).catch((error: unknown) => failure(run, error));
   // The loop ends its own run, however it stopped. A run that was active before it is not its own.
   if (run.state.run !== null && run.state.run.id !== workflow.run?.id) {

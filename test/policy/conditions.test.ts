@@ -1,9 +1,9 @@
 /** What a condition finds in a value, how far it looks, and what looking costs. */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonPrimitive, JsonValue } from '../../src/json.ts';
-import { type Condition, holds, type Reading } from '../../src/policy/conditions.ts';
+import { type Condition, holds } from '../../src/policy/conditions.ts';
 import type { Effect } from '../../src/policy/decision.ts';
-import { type Judged, maxRuleSteps, overBudget } from '../../src/policy/judged.ts';
+import { type Judged, maxRuleSteps, overBudget, type Reading } from '../../src/policy/judged.ts';
 import type { CompiledRule, Rule } from '../../src/policy/rule.ts';
 import { compileRules } from '../../src/policy/rules.ts';
 import { isScalar } from '../../src/policy/scalar-tests.ts';
@@ -20,6 +20,7 @@ function judged(input: unknown, parsed: unknown = input, declared?: readonly str
     declares: (name) => declared?.includes(name) ?? true,
     facts: {},
     surface: '',
+    origins: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };
@@ -42,7 +43,14 @@ function matches(
 /** A test of scalars, as `equals` and its like are. */
 function valueTest(test: (value: JsonPrimitive) => boolean, cost = 0): ValueTest {
   const judge = (value: unknown): boolean => isScalar(value) && test(value);
-  return { judge, cost, steps: 1, writesNumbers: false, holdsWhereAbsent: false };
+  return {
+    judge,
+    cost,
+    steps: 1,
+    writesNumbers: false,
+    testsOrigin: false,
+    holdsWhereAbsent: false,
+  };
 }
 
 /** Whether there is an `x` at a path. */

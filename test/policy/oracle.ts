@@ -2,7 +2,7 @@
  * What `docs/policies-and-profiles.md` says about rules, written down a second time: slow, plain and
  * without any code of `src`. The property in `rules-oracle.test.ts` compares the two.
  */
-import type { Rule, RuleTest } from '../../src/index.ts';
+import type { Origin, Rule, RuleTest } from '../../src/index.ts';
 
 /** What a call gives its rules to judge. */
 export interface Given {
@@ -181,6 +181,13 @@ function judge(subject: Subject, test: RuleTest, reading: Reading, facts: Given[
         if (size === undefined) return false;
         return judge({ whole: size, element: size }, expected as RuleTest, reading, facts);
       }
+      case 'origin': {
+        if (subject.element === noElement) return undefined;
+        if (subject.element === absent) return false;
+        const wanted = Array.isArray(expected) ? expected : [expected];
+        const found = leafOrigins(subject.element).map((origin) => wanted.includes(origin));
+        return reading === 'wide' ? found.includes(true) : !found.includes(false);
+      }
       default:
         if (subject.element === noElement) return undefined;
         if (subject.element === absent) return false;
@@ -189,6 +196,24 @@ function judge(subject: Subject, test: RuleTest, reading: Reading, facts: Given[
   });
   return verdicts.includes(false) ? false : verdicts.includes(undefined) ? undefined : true;
 }
+
+/** Where the samples' values come from: of an object or array, where its leaves do. */
+export function leafOrigins(given: unknown): Origin[] {
+  const value = asJson(given);
+  if (Array.isArray(value)) return value.flatMap(leafOrigins);
+  if (isObject(value)) return Object.values(value).flatMap(leafOrigins);
+  if (value === null || value === undefined) return [];
+  return [new Map<unknown, Origin>(known).get(value) ?? 'unknown'];
+}
+
+const known: readonly (readonly [unknown, Origin])[] = [
+  ['x', 'user'],
+  ['xy', 'user'],
+  ['y', 'trusted'],
+  [true, 'trusted'],
+  [7, 'untrusted'],
+  ['7', 'untrusted'],
+];
 
 function sizeOf(value: unknown): number | undefined {
   if (Array.isArray(value)) return value.length;

@@ -10,11 +10,13 @@ import {
   type Effect,
   HostToolRegistry,
   type JsonObject,
+  type Origin,
   type Rule,
+  type WhenTest,
 } from '../../src/index.ts';
 import { maxRuleSteps } from '../../src/policy/judged.ts';
 import { compileRules } from '../../src/policy/rules.ts';
-import { ruleMatches } from './oracle.ts';
+import { leafOrigins, ruleMatches } from './oracle.ts';
 import { declared, type Sample, sample, schemas } from './rule-samples.ts';
 
 const effects: readonly Effect[] = ['deny', 'ask', 'allow'];
@@ -96,6 +98,7 @@ function compiled({ rule, schema, ...given }: Sample): boolean[] {
         declares: (...names) => declared.includes(names.join('.')),
         facts,
         surface: given.surface ?? '',
+        origins: { all: () => [], at: () => leafOrigins },
         attributes: undefined,
         left: maxRuleSteps,
       })
@@ -112,6 +115,44 @@ test('a compiled rule matches what the documentation says', () => {
       expect(allow === true && deny === false).toBe(false);
     }),
     { numRuns: 5_000 },
+  );
+});
+
+const origin = fc
+  .subarray<Origin>(['user', 'trusted', 'untrusted', 'unknown'], { minLength: 1 })
+  .map((list) => ({ origin: list.length === 1 ? (list[0] as Origin) : list }));
+const wraps = fc.constantFrom<(asked: WhenTest, other: WhenTest) => WhenTest>(
+  (asked) => asked,
+  (asked) => ({ not: asked }),
+  (asked, other) => ({ any: [asked, other] }),
+  (asked, other) => ({ ...other, ...asked }),
+  (asked, other) => ({ not: { any: [{ not: asked }, other] } }),
+);
+
+/** A sample whose conditions also ask where the values came from. */
+const byOrigin = fc.tuple(sample, origin, wraps).map(([one, asked, wrap]): Sample => {
+  const { when = { a: 'x' } } = one.rule as Rule;
+  const conditions = Array.isArray(when)
+    ? (when as readonly ({ path: readonly string[] } & WhenTest)[])
+    : Object.entries(when).map(([path, test]) => ({
+        path: path.split('.'),
+        ...(typeof test === 'object' && test !== null ? test : { equals: test }),
+      }));
+  return {
+    ...one,
+    rule: {
+      ...one.rule,
+      when: conditions.map(({ path, ...other }) => ({ path, ...wrap(asked, other as WhenTest) })),
+    } as Sample['rule'],
+  };
+});
+
+test('a compiled rule that asks for origins matches what the documentation says', () => {
+  fc.assert(
+    fc.property(byOrigin, (one) => {
+      expect(compiled(one)).toEqual(expected(one));
+    }),
+    { numRuns: 3_000 },
   );
 });
 

@@ -28,6 +28,7 @@ function judged(input: JsonValue, parsed: unknown = input, declared?: readonly s
     declares: (name) => declared?.includes(name) ?? true,
     facts: {},
     surface: '',
+    origins: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };
@@ -369,7 +370,7 @@ describe('a rule is checked at the door', () => {
     [
       'no test',
       { effect: 'deny', when: { a: {} } },
-      /at least one of equals, in, glob, matches, gt, gte, lt, lte, exists, size, not, any/,
+      /at least one of equals, in, glob, matches, gt, gte, lt, lte, origin, exists, size, not, any/,
     ],
     [
       'an unknown test',

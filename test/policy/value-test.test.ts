@@ -16,6 +16,7 @@ function judged(value: Value, facts: JsonObject = {}): Judged {
     declares: () => true,
     facts,
     surface: '',
+    origins: undefined,
     attributes: undefined,
     left: maxRuleSteps,
   };

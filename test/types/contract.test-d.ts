@@ -114,7 +114,8 @@ fits<Contract.FactRule>(given<Ours.FactRule>());
 type Spec<T extends 'ours' | 'contract'> = T extends 'ours'
   ? Ours.ToolSpecBase<'a', Literal, undefined, Literal, Services>
   : Contract.ToolSpecBase<'a', Literal, undefined, Literal, Services>;
-adds<Spec<'ours'>, Spec<'contract'>, 'deprecated'>(true);
+// Where the text of outputs comes from, and whether the tool is on its way out.
+adds<Spec<'ours'>, Spec<'contract'>, 'deprecated' | 'origin'>(true);
 fits<Spec<'ours'>>(given<Spec<'contract'>>());
 fits<Ours.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(
   given<Contract.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(),
@@ -134,16 +135,17 @@ fits<{ for<S>(): Ours.DefineTool<S> }>(given<typeof Ours.defineTool>());
 // ---------- rules, profiles, policies
 same<Ours.Glob, Contract.Glob>(true);
 // A rule can be tried before it is enforced.
-adds<Ours.Rule, Contract.Rule, 'shadow'>(true);
+adds<Ours.Rule, Contract.Rule, 'shadow' | 'origins'>(true);
 fits<Ours.Rule>(given<Contract.Rule>());
 fits<Ours.WhenTest>(given<Contract.WhenTest>());
-adds<Ours.WhenTest, Contract.WhenTest>(true);
+adds<Ours.WhenTest, Contract.WhenTest, 'origin'>(true);
 fits<Ours.RuleTest>(given<Contract.RuleTest>());
 adds<Ours.Profile, Contract.Profile, 'quotas'>(true);
 fits<Ours.Profile>(given<Contract.Profile>());
 adds<
   Exclude<Elements<Ours.Profile['tools']>, string>,
-  Exclude<Elements<Contract.Profile['tools']>, string>
+  Exclude<Elements<Contract.Profile['tools']>, string>,
+  'origins' | 'roles'
 >(true);
 // A queue that is never left is a limit nobody can lift.
 adds<Ours.Limits, Contract.Limits, 'queueTimeoutMs'>(true);
@@ -159,7 +161,7 @@ fits<Contract.Policy<Services>>(given<Ours.Policy<Services>>());
 
 // ---------- approvals
 // Why a person is asked, where it is for a quota.
-adds<Ours.ApprovalRequest, Contract.ApprovalRequest, 'quotas'>(true);
+adds<Ours.ApprovalRequest, Contract.ApprovalRequest, 'quotas' | 'origins'>(true);
 fits<Contract.ApprovalRequest>(given<Ours.ApprovalRequest>());
 fits<Ours.ApprovalRequest>(given<Contract.ApprovalRequest>());
 same<Ours.ApprovalChoice, Contract.ApprovalChoice>(true);
@@ -171,18 +173,20 @@ fits<Contract.Grant>(given<Ours.Grant>());
 adds<Ours.ApprovalStore, Contract.ApprovalStore>(true);
 fits<Ours.ApprovalStore>(given<Contract.ApprovalStore>());
 fits<Contract.ApprovalStore>(given<Ours.ApprovalStore>());
-adds<Ours.PendingApproval, Contract.PendingApproval, 'quotas'>(true);
+adds<Ours.PendingApproval, Contract.PendingApproval, 'quotas' | 'origins'>(true);
 fits<Contract.PendingApproval>(given<Ours.PendingApproval>());
 adds<Ours.Approvals, Contract.Approvals>(true);
 fits<Contract.Approvals>(given<Ours.Approvals>());
 
 // ---------- registry, session
-adds<Ours.RegistryOptions<Services>, Contract.RegistryOptions<Services>, 'quotas' | 'quotaStore'>(
-  true,
-);
+adds<
+  Ours.RegistryOptions<Services>,
+  Contract.RegistryOptions<Services>,
+  'quotas' | 'quotaStore' | 'origins'
+>(true);
 fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>());
-adds<Ours.SessionOptions<Services>, Contract.SessionOptions<Services>, 'quotas'>(true);
-adds<Ours.SessionOptions, Contract.SessionOptions<unknown>, 'quotas'>(true);
+adds<Ours.SessionOptions<Services>, Contract.SessionOptions<Services>, 'quotas' | 'origins'>(true);
+adds<Ours.SessionOptions, Contract.SessionOptions<unknown>, 'quotas' | 'origins'>(true);
 fits<Ours.SessionOptions<Services>>(given<Contract.SessionOptions<Services>>());
 fits<Ours.SessionOptions>(given<Contract.SessionOptions<unknown>>());
 adds<Ours.Overrides, Contract.Overrides>(true);
@@ -231,9 +235,10 @@ adds<Ours.BatchPlan, Contract.BatchPlan>(true);
 fits<Contract.BatchPlan>(given<Ours.BatchPlan>());
 adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(true);
 // The code that a call would end with, which its decision alone does not say.
-adds<Ours.Explanation, Contract.Explanation, 'code' | 'quotas' | 'deprecated'>(true);
+adds<Ours.Explanation, Contract.Explanation, 'code' | 'quotas' | 'deprecated' | 'origins'>(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
-adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>>(true);
+// What the user wrote, and where arguments came from.
+adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>, 'said' | 'originOf'>(true);
 fits<Contract.ToolSession<Services>>(given<Ours.ToolSession<Services>>());
 fits<Contract.ToolSession>(given<Ours.ToolSession>());
 adds<

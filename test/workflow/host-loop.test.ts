@@ -5,6 +5,7 @@ import {
   isMisuseError,
   jsonSchema,
   MisuseError,
+  originRules,
   type ToolSession,
 } from '../../src/index.ts';
 import {
@@ -44,6 +45,40 @@ const loop = (
   const workflow = more.workflow ?? workflowOf(more.session);
   return { generate, workflow, ended: runHostLoop({ workflow, generate, input: 'Go.', ...more }) };
 };
+
+describe('what the user wrote', () => {
+  const send = () =>
+    defineTool({
+      name: 'send',
+      description: 'Sends.',
+      parameters: jsonSchema<{ to?: string }>({ type: 'object' }),
+      handler: () => 'sent',
+    });
+
+  test('is known to rules about origins, and so is the system prompt', async () => {
+    const session = createTestSession({ tools: [send()], rules: originRules() });
+    await loop(['Done.'], {
+      session,
+      input: [
+        { role: 'system', content: 'The office is office@example.org.' },
+        { role: 'user', content: 'Write to ann@example.org.' },
+        { role: 'assistant', content: 'Shall I write to eve@example.org?' },
+      ],
+    }).ended;
+    const of = (to: string) => session.originOf('send', { to })[0]?.origin;
+    expect([of('ann@example.org'), of('office@example.org'), of('eve@example.org')]).toEqual([
+      'user',
+      'trusted',
+      'unknown',
+    ]);
+  });
+
+  test('is not remembered by a session that has no rule about origins', async () => {
+    const session = createTestSession({ tools: [send()] });
+    await loop(['Done.'], { session, input: 'Write to ann@example.org.' }).ended;
+    expect(session.originOf('send', { to: 'ann@example.org' })[0]?.origin).toBe('unknown');
+  });
+});
 
 describe('a conversation', () => {
   test(

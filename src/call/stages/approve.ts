@@ -3,16 +3,16 @@
  * this process, or a suspension until a person answers.
  */
 import type { FoundCall } from '../../state/call.ts';
-import { granted, noteApproval, rejected, takeAnswer } from '../approval-outcome.ts';
+import { granted, keepAnswer, noteApproval, rejected, takeAnswer } from '../approval-outcome.ts';
 import { askApprover } from '../ask-approver.ts';
-import { findGrant, keepStanding, takeGrant } from '../standing-grants.ts';
+import { findGrant, takeGrant } from '../standing-grants.ts';
 import type { Step } from '../step.ts';
 import { suspend } from '../suspend.ts';
 
 export function approve(call: FoundCall): Step {
   const { session, resumed, verdict } = call;
   if (call.approved) {
-    keepStanding(call);
+    keepAnswer(call);
     return undefined;
   }
   // A person's answer counts even if no rule asks any more: a rejection stays a rejection.

@@ -1,8 +1,14 @@
 /** Runs one call that the SDK makes through the session. */
 import type { HostTool, Surface, ToolResult, ToolSession } from '../../index.ts';
-import { idsInFlight, readArguments, stateOf } from '../../surface-port.ts';
+import {
+  followOrigins,
+  idsInFlight,
+  overheard,
+  readArguments,
+  stateOf,
+} from '../../surface-port.ts';
 import { askAbout, takeAnswer, takeDenials } from './asked.ts';
-import { isReplayed } from './messages.ts';
+import { isReplayed, userTexts } from './messages.ts';
 import type { AiSdkCall } from './tool.ts';
 
 /** State that is shared by the calls to one tool set. */
@@ -14,6 +20,8 @@ export interface Run {
    * The call ids of each model answer. The SDK passes the same messages to every call of an answer.
    */
   readonly seen: WeakMap<object, Set<string>>;
+  /** The messages whose texts the session has been told. */
+  readonly heard: WeakSet<object>;
   /**
    * The SDK is version 7 or later, which has a form of its own for files. Version 6 knows only the
    * older form, which both read.
@@ -31,6 +39,7 @@ export async function execute(
   const { session, approvals, surface } = run;
   const { toolCallId: callId, messages, abortSignal: signal } = call;
   run.tagged ||= 'experimental_sandbox' in call;
+  hearUser(run, messages);
   const input = readArguments(given);
   if (approvals === 'sdk') {
     await takeDenials(session, messages ?? [], false);
@@ -51,11 +60,13 @@ export async function execute(
  * Whether the session requires an approval. If it does, the call begins and waits for the answer.
  */
 export async function needsApproval(
-  { session, surface }: Run,
+  run: Run,
   { name }: HostTool,
   given: unknown,
   { toolCallId: callId, messages }: AiSdkCall,
 ): Promise<boolean> {
+  const { session, surface } = run;
+  hearUser(run, messages);
   await takeDenials(session, messages ?? [], false);
   // `execute` accepts or refuses what the messages report as approved.
   if (isReplayed(messages, callId)) return true;
@@ -64,6 +75,19 @@ export async function needsApproval(
   // A grant already answers the question.
   if (decision?.effect !== 'ask' || steps.some(({ stage }) => stage === 'approval')) return false;
   return askAbout({ session, surface, name, input, callId });
+}
+
+/** Remembers what the user wrote, for rules about origins. Each message is read once. */
+function hearUser({ session, heard }: Run, messages: readonly unknown[] | undefined): void {
+  if (messages === undefined) return;
+  const state = stateOf(session);
+  followOrigins(state);
+  if (state.origins === undefined) return;
+  for (const message of messages) {
+    if (typeof message !== 'object' || message === null || heard.has(message)) continue;
+    heard.add(message);
+    for (const text of userTexts(message)) overheard(state, text, 'user');
+  }
 }
 
 /** Whether an earlier call of the same answer has the same id. */

@@ -46,6 +46,17 @@ export function reportedAnswers(
   return answers;
 }
 
+/** The texts of a message of the user; none of any other message. */
+export function userTexts(message: object): readonly string[] {
+  const { role, content } = message as { role?: unknown; content?: unknown };
+  if (role !== 'user') return [];
+  if (typeof content === 'string') return [content];
+  if (!Array.isArray(content)) return [];
+  return (content as readonly unknown[]).flatMap((part) =>
+    isJsonObject(part) && part.type === 'text' && typeof part.text === 'string' ? [part.text] : [],
+  );
+}
+
 function hasAnswer(message: JsonObject): boolean {
   return (
     Array.isArray(message.content) &&

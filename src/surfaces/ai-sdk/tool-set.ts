@@ -103,7 +103,14 @@ function makeSet(
   { approvals, failures, names }: ReadAiSdkOptions,
 ): AiSdkTools {
   const surface: Surface = Object.freeze({ name: 'ai-sdk', shownName: listing.shownName });
-  const run: Run = { session, approvals, surface, seen: new WeakMap(), tagged: false };
+  const run: Run = {
+    session,
+    approvals,
+    surface,
+    seen: new WeakMap(),
+    heard: new WeakSet(),
+    tagged: false,
+  };
   const shown = names === undefined ? listing.shown : chosen(listing, names);
   // Without a prototype: version 6 does not check whether a name is inherited.
   const tools: Record<string, AiSdkTool> = Object.create(null) as Record<string, AiSdkTool>;

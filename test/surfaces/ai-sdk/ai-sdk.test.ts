@@ -6,7 +6,14 @@ import { convertToModelMessages, type ToolSet } from 'ai';
 import { convertToModelMessages as convertToModelMessages7, type ToolSet as ToolSet7 } from 'ai7';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { content, defineTool, fail, jsonSchema, type ToolResult } from '../../../src/index.ts';
+import {
+  content,
+  defineTool,
+  fail,
+  jsonSchema,
+  originRules,
+  type ToolResult,
+} from '../../../src/index.ts';
 import { toAiSdkTools } from '../../../src/surfaces/ai-sdk/index.ts';
 import { createTestSession, mockTool, recordEvents } from '../../../src/testing/index.ts';
 import { answersTo, type Message, versions } from './versions.ts';
@@ -28,6 +35,27 @@ const echo = defineTool({
 });
 
 const error = (code: string, rest: object = {}) => ({ 'host-tools': { error: { code, ...rest } } });
+
+describe.each(versions)('$name, what the user wrote', (sdk) => {
+  test('is known to rules about origins, and what the model wrote is not', async () => {
+    const session = createTestSession({ tools: [echo], rules: originRules() });
+    const { tools } = toAiSdkTools(session);
+    await sdk.generate([[{ id: 'c1', name: 'text_echo', input: '{"text":"hi"}' }], 'Done.'], {
+      tools,
+      messages: [
+        { role: 'user', content: 'Write to ann@example.org.' },
+        { role: 'assistant', content: 'To eve@example.org?' },
+        { role: 'user', content: [{ type: 'text', text: 'No, to bob@example.org.' }] },
+      ] as Message[],
+    });
+    const of = (to: string) => session.originOf('text.echo', { to })[0]?.origin;
+    expect([of('ann@example.org'), of('bob@example.org'), of('eve@example.org')]).toEqual([
+      'user',
+      'user',
+      'unknown',
+    ]);
+  });
+});
 
 describe.each(versions)('$name', (sdk) => {
   describe.each(['generate', 'stream'] as const)('%s', (way) => {

@@ -1,0 +1,156 @@
+/** Where the values of one call came from, for its rules, its questions and `explain`. */
+import { isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from '../json.ts';
+import type { KnownContainers } from '../origins/known-containers.ts';
+import type { LabelNode } from '../origins/labels.ts';
+import type { JudgedOrigin, Origin, Role } from '../origins/origin.ts';
+import { type InputRoles, isContentName, isFixed } from '../origins/roles.ts';
+import type { OriginJudge, OriginsOf, Spend } from '../policy/origin-judge.ts';
+import type { FoundCall } from '../state/call.ts';
+import type { SessionOrigins } from '../state/session-origins.ts';
+import { labelsOf } from '../state/tool-labels.ts';
+import { plainJson } from './plain-json.ts';
+
+/** Steps of a rule for one value whose origin is looked up, and for each of its characters. */
+const valueSteps = 150;
+const charSteps = 2;
+/** What the lookups for the tests of one call may cost together, in steps of the record. */
+const lookupSteps = 400_000;
+
+/** What was judged, and what it was judged by. */
+interface Known {
+  readonly version: number;
+  readonly canonical: JsonObject;
+  readonly parsed: unknown;
+  readonly judged: readonly JudgedOrigin[];
+}
+
+/** The origins of a call's values. Undefined if its session remembers nothing. */
+export function originsOf(call: FoundCall): CallOrigins | undefined {
+  const { origins } = call.session;
+  if (origins === undefined) return undefined;
+  const { more } = call;
+  more.origins ??= new CallOrigins(call, origins);
+  return more.origins as CallOrigins;
+}
+
+/** Judges when it is first asked, and again once the call or the record has changed. */
+export class CallOrigins implements OriginJudge {
+  readonly #call: FoundCall;
+  readonly #session: SessionOrigins;
+  readonly #known = new Map<string, Known>();
+  readonly #steps = { left: lookupSteps };
+
+  constructor(call: FoundCall, session: SessionOrigins) {
+    this.#call = call;
+    this.#session = session;
+  }
+
+  all(containers: KnownContainers, spend: Spend): readonly JudgedOrigin[] {
+    const judged = this.judged(containers);
+    spend(judged.length + 1);
+    return judged;
+  }
+
+  /** Everything that is judged of the input, and what else is judged of the parsed value. */
+  judged({ paths = false, hosts = false }: KnownContainers = {}): readonly JudgedOrigin[] {
+    const { canonical, parsed } = this.#call;
+    const { version } = this.#session;
+    const key = `${paths} ${hosts}`;
+    const known = this.#known.get(key);
+    if (
+      known !== undefined &&
+      known.version === version &&
+      known.canonical === canonical &&
+      known.parsed === parsed
+    )
+      return known.judged;
+    const judged =
+      paths || hosts ? this.#session.within(this.judged(), { paths, hosts }) : this.#judge();
+    this.#known.set(key, { version, canonical, parsed, judged });
+    return judged;
+  }
+
+  #judge(): readonly JudgedOrigin[] {
+    const { canonical, parsed, binding } = this.#call;
+    const { roles } = labelsOf(binding);
+    const judged = this.#session.judge(canonical, roles);
+    if (parsed === undefined || parsed === canonical) return judged;
+    const other = plainJson(parsed);
+    // What cannot be read cannot be shown to be known.
+    if (other === undefined)
+      return [...judged, { path: '', value: '…', role: 'target', origin: 'unknown' }];
+    if (isSame(canonical, other)) return judged;
+    const keyOf = ({ path, value }: JudgedOrigin): string => JSON.stringify([path, value]);
+    const known = new Set(judged.map(keyOf));
+    const more = this.#session.judge(other, roles);
+    return [...judged, ...more.filter((one) => !known.has(keyOf(one)))];
+  }
+
+  at(path: readonly string[], spend: Spend): OriginsOf {
+    const { roles } = labelsOf(this.#call.binding);
+    let place = roles.fields.root;
+    let role = place.label;
+    for (const name of path) {
+      place = roles.fields.child(place, /^(?:\*|\d{1,10})$/.test(name) ? Number(name) || 0 : name);
+      role = place.label ?? role;
+    }
+    const name = path.findLast((one) => !/^(?:\*|\d+)$/.test(one)) ?? '';
+    const isText = role === 'content' || (role === undefined && isContentName(name));
+    return (value) => {
+      if (isText || typeof value === 'object') return this.#inside(value, path, roles, spend);
+      return this.#whole(value as JsonPrimitive, place, spend);
+    };
+  }
+
+  /** A value that a rule names is judged whatever its role is, unless the schema fixes it. */
+  #whole(value: JsonPrimitive, place: LabelNode<Role>, spend: Spend): readonly Origin[] {
+    spend(valueSteps + charSteps * String(value).length);
+    if (typeof value === 'boolean' || isFixed(value, place)) return trusted;
+    return [this.#session.originOf(value, this.#steps).origin];
+  }
+
+  /** The identifiers in a text, or the leaves of an object or array, by their own roles. */
+  #inside(
+    value: unknown,
+    path: readonly string[],
+    roles: InputRoles,
+    spend: Spend,
+  ): readonly Origin[] {
+    if (value === null || value === undefined) return none;
+    const inner = plainJson(value);
+    if (inner === undefined) return unknown;
+    spend(valueSteps + charSteps * JSON.stringify(inner).length);
+    const judged = this.#session.judge(nested(inner, path), roles);
+    spend(judged.length * valueSteps);
+    return judged.map(({ origin }) => origin);
+  }
+}
+
+const none: readonly Origin[] = Object.freeze([]);
+const trusted: readonly Origin[] = Object.freeze(['trusted']);
+const unknown: readonly Origin[] = Object.freeze(['unknown']);
+
+/** The value at its path in an otherwise empty input. */
+function nested(value: JsonValue, path: readonly string[]): JsonValue {
+  return path.reduceRight<JsonValue>(
+    (inner, name) => (name === '*' ? [inner] : Object.fromEntries([[name, inner]])),
+    value,
+  );
+}
+
+function isSame(one: JsonValue, other: JsonValue): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) && Array.isArray(other))
+    return (
+      one.length === other.length &&
+      one.every((item, index) => isSame(item as JsonValue, other[index] as JsonValue))
+    );
+  if (!isJsonObject(one) || !isJsonObject(other)) return false;
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every(
+      (key) => Object.hasOwn(other, key) && isSame(one[key] as JsonValue, other[key] as JsonValue),
+    )
+  );
+}

@@ -1,0 +1,38 @@
+/** The JSON form of a value that a schema made, as rules read it. */
+import { copyJson, type JsonValue } from '../json.ts';
+
+const limits = { maxDepth: 200, maxValues: 200_000 };
+
+/**
+ * A copy as JSON. Sets, maps and large integers, which JSON does not have, are read as rules read
+ * them: as lists, objects and texts. Undefined for what cannot be read.
+ */
+export function plainJson(value: unknown): JsonValue | undefined {
+  const copy = copyJson(value, limits);
+  if (copy.ok) return copy.value;
+  try {
+    const again = copyJson(plain(value, { left: limits.maxValues }, 0), limits);
+    return again.ok ? again.value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function plain(value: unknown, budget: { left: number }, depth: number): unknown {
+  if (--budget.left < 0 || depth > limits.maxDepth) throw new RangeError('too large');
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const below = (inner: unknown): unknown => plain(inner, budget, depth + 1);
+  if (Array.isArray(value)) return value.map(below);
+  if (value instanceof Set) return [...value].map(below);
+  const members =
+    value instanceof Map ? [...value] : isPlain(value) ? Object.entries(value) : undefined;
+  return members === undefined
+    ? value
+    : Object.fromEntries(members.map(([key, inner]) => [String(key), below(inner)]));
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

@@ -1,0 +1,92 @@
+/** Remembers what the model is shown of a call, so that later arguments can be traced to it. */
+import { type ContentPart, contentParts } from '../content.ts';
+import type { ToolError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
+import type { OutputLabels } from '../origins/output-labels.ts';
+import type { ToolResult } from '../result.ts';
+import { type Call, type FoundCall, isFound } from '../state/call.ts';
+import type { Heard } from '../state/call-extra.ts';
+import { beginOrigins } from '../state/session-origins.ts';
+import type { SessionState } from '../state/session-state.ts';
+import { labelsOf } from '../state/tool-labels.ts';
+
+/** Most characters of its child calls' outputs that a call is compared with. */
+const mostHeard = 1_000_000;
+
+/**
+ * Remembers the result of a call whose handler has run: the output as it was cut, or the text of the
+ * failure. The model is not shown what a child call returned. It is remembered only if some of it is
+ * untrusted, because the parent may return it: its text stays untrusted there.
+ */
+export function remember(call: Call, result: ToolResult): void {
+  const { origins } = call.session;
+  if (origins === undefined || !isFound(call)) return;
+  const { parent, callId, toolName, canonical } = call;
+  const heard = call.extra?.heard;
+  const labels = labelsHere(call, result.success, heard);
+  const isTrusted = !labels.mixed && heard === undefined;
+  if (parent !== undefined && isTrusted) return;
+  const value = result.success ? shownOutput(result.output) : shownError(result.error);
+  const input = heard === undefined ? canonical : [canonical, ...heard.outputs];
+  origins.output(value, { callId, toolName, labels, input });
+  if (parent !== undefined) hear(parent, value);
+}
+
+/**
+ * Remembers an output that no call of this session has returned, as if the model had been shown it.
+ * False if there is no such tool.
+ */
+export function rememberSeen(session: SessionState, toolName: string, output: JsonValue): boolean {
+  const binding = session.binding(toolName);
+  if (binding === undefined) return false;
+  const { output: labels } = labelsOf(binding);
+  beginOrigins(session).output(output, { callId: 'seen', toolName, labels });
+  return true;
+}
+
+/** A failure has no fields, and what a handler read of others beyond bounds makes all untrusted. */
+function labelsHere(call: FoundCall, isOutput: boolean, heard: Heard | undefined): OutputLabels {
+  const { output: labels } = labelsOf(call.binding);
+  if (heard?.lost === true) return untrusted;
+  if (isOutput || labels.fields === undefined) return labels;
+  // Which field a text of a failure comes from is not known.
+  return labels.mixed ? untrusted : labels;
+}
+
+const untrusted: OutputLabels = Object.freeze({
+  origin: 'untrusted',
+  mixed: true,
+  fields: undefined,
+});
+
+function hear(parent: FoundCall, value: JsonValue): void {
+  const { more } = parent;
+  more.heard ??= { outputs: [], lost: false, left: mostHeard };
+  const { heard } = more;
+  heard.left -= JSON.stringify(value).length;
+  if (heard.left >= 0) heard.outputs.push(value);
+  else heard.lost = true;
+}
+
+/** Content parts as their texts: the bytes of an image say nothing. */
+function shownOutput(output: unknown): JsonValue {
+  const parts = contentParts(output);
+  return parts === undefined ? (output as JsonValue) : parts.map(partTexts);
+}
+
+function partTexts(part: ContentPart): JsonValue {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'resource':
+      return [part.resource.uri, part.resource.text ?? ''];
+    case 'resource_link':
+      return [part.uri, part.name ?? ''];
+    default:
+      return '';
+  }
+}
+
+function shownError({ message, reason, details }: ToolError): JsonValue {
+  return [message, reason ?? '', details ?? ''];
+}

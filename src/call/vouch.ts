@@ -1,0 +1,24 @@
+/** What a person's answer says about the values of a call. */
+import type { FoundCall } from '../state/call.ts';
+import { isHiddenPlace } from './origin-report.ts';
+import { originsOf } from './origins.ts';
+
+/**
+ * Once a person has approved a call, each of its targets that the person was shown is known in this
+ * session. Called when the input is final.
+ */
+export function vouch(call: FoundCall): void {
+  const { extra, entry, session } = call;
+  const by = extra?.approvedBy;
+  const origins = originsOf(call);
+  if (extra === undefined || by === undefined || origins === undefined) return;
+  extra.approvedBy = undefined;
+  const redactor = entry.internals.input.trusted
+    ? entry.inputRedactor(session.registry.redact)
+    : session.registry.pathRedactor();
+  const hidden = redactor === undefined ? [] : redactor.show(call.canonical, true)?.fields;
+  if (hidden === undefined) return;
+  for (const one of origins.judged())
+    if (one.role === 'target' && one.origin !== 'user' && !isHiddenPlace(one.path, hidden))
+      session.origins?.approved(one.value, by);
+}

@@ -1,0 +1,83 @@
+/** Web addresses: what is left without the parts that are often left out, and other spellings. */
+import { decodePunycode } from './punycode.ts';
+import { normalForm } from './text.ts';
+
+/**
+ * What is left of a web address without `http://`, `https://`, `www.`, and a slash or full stop at its
+ * end. Undefined if the value is no such address. An address with a user name is none:
+ * `https://known.example@other.example` leads elsewhere.
+ * @param value in normal form
+ */
+export function addressOf(value: string): string | undefined {
+  const scheme = /^https?:\/\//.exec(value)?.[0] ?? '';
+  const rest = value.slice(scheme.length);
+  if (rest.includes('://') || /[\s@\\]/.test(rest) || /^[./?#:]/.test(rest)) return undefined;
+  const host = hostPart(rest).replace(/:\d+$/, '');
+  if (scheme === '' && !/^[^.]+(?:\.[^.]+)+\.?$/.test(host)) return undefined;
+  const address = withoutEnd(rest.startsWith('www.') ? rest.slice(4) : rest, '/.');
+  return address === '' ? undefined : address;
+}
+
+/** Other spellings of an address: its characters and its host in other encodings. */
+export function addressSpellings(address: string): string[] {
+  const found: string[] = [];
+  try {
+    const decoded = normalForm(decodeURI(address));
+    // `%2F` stays as it is, since it is no `/`. What decodes to a space or control character does
+    // not count as a spelling of anything.
+    if (!/[\s\p{Cc}]/u.test(decoded)) found.push(decoded, encodeURI(decoded).toLowerCase());
+  } catch {
+    // It has a `%` that encodes nothing, so there is no other spelling.
+  }
+  const host = hostPart(address);
+  for (const other of hostSpellings(host)) found.push(other + address.slice(host.length));
+  return found;
+}
+
+function hostPart(address: string): string {
+  const end = address.search(/[/?#]/);
+  return end === -1 ? address : address.slice(0, end);
+}
+
+/** The host in punycode, or in the letters that the punycode stands for. */
+function hostSpellings(host: string): string[] {
+  if (host.length > 255) return [];
+  if (/[^\0-\x7f]/.test(host)) {
+    const ascii = hostOf(`http://${host}`);
+    return ascii === undefined ? [] : [ascii];
+  }
+  if (!host.includes('xn--')) return [];
+  const decoded = host
+    .split('.')
+    .map((label) => decodePunycode(label) ?? label)
+    .join('.');
+  // Only if the platform reads it the same way.
+  return decoded !== host && hostOf(`http://${decoded}`) === host ? [normalForm(decoded)] : [];
+}
+
+/**
+ * The host and port that a fetch of this address would go to, in lower case and without `www.`;
+ * undefined if it is no plain web address. An address with a user name, a backslash or a control
+ * character is not plain, since programs disagree about what its host is.
+ */
+export function hostOf(value: string): string | undefined {
+  if (value.length > 10_000 || /[\s\\\p{Cc}\p{Cf}]/u.test(value)) return undefined;
+  const address =
+    /^[a-z][a-z0-9+.-]*:/i.test(value) && !/^[^/?#]*:\d+(?:[/?#]|$)/.test(value)
+      ? value
+      : `http://${value}`;
+  // Parsing a text that is no address would throw, which is slow.
+  if (!URL.canParse(address)) return undefined;
+  const { protocol, username, password, host } = new URL(address);
+  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
+  if (username !== '' || password !== '' || /^[^/]*\/\/[^/?#]*@/.test(address)) return undefined;
+  const bare = host.startsWith('www.') ? host.slice(4) : host;
+  return bare === '' ? undefined : bare;
+}
+
+/** The text without the given characters at its end. */
+export function withoutEnd(text: string, chars: string): string {
+  let end = text.length;
+  while (end > 0 && chars.includes(text[end - 1] as string)) end--;
+  return text.slice(0, end);
+}

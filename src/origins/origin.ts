@@ -1,0 +1,49 @@
+/** The words of origins: where a value came from, what an argument is for, and where it was seen. */
+import type { JsonPrimitive } from '../json.ts';
+
+/**
+ * Where a value came from. `user`: the user wrote it, or a person approved exactly this value in
+ * this session. `trusted`: it stood in trusted output, or the schema fixes it. `untrusted`: it stood
+ * in untrusted output. `unknown`: it stood nowhere, so the model composed it.
+ */
+export type Origin = 'user' | 'trusted' | 'untrusted' | 'unknown';
+
+/** What a host says about the text of a tool's output, or of one field of it. */
+export type OutputOrigin = 'trusted' | 'untrusted';
+
+/**
+ * What an argument is for. `target`: whom or what the call acts upon; the whole value is judged.
+ * `content`: free text; only the identifiers in it are judged. `free`: not judged.
+ */
+export type Role = 'target' | 'content' | 'free';
+
+/** A place where a value was seen. */
+export interface SeenAt {
+  readonly callId: string;
+  readonly toolName: string;
+  /** The path in the output, joined by dots. Absent if the value stood in an output that is a text. */
+  readonly path?: string;
+}
+
+/** What is known about one value. */
+export interface FoundOrigin {
+  readonly origin: Origin;
+  /** The outputs that it stood in, in the order of the calls; at most {@link mostSeen}. */
+  readonly seen?: readonly SeenAt[];
+  /** Who approved this value, if its origin is `user` for that reason. */
+  readonly approvedBy?: string;
+  /** The known folder or host that makes it known (the options `paths` and `hosts`). */
+  readonly within?: string;
+}
+
+/** One argument, or one identifier in a text, with its origin. */
+export interface JudgedOrigin extends FoundOrigin {
+  /** Where it stands in the input, joined by dots: `to`, `participants.0`. */
+  readonly path: string;
+  readonly value: JsonPrimitive;
+  /** `content` for an identifier that was found in a text. */
+  readonly role: 'target' | 'content';
+}
+
+/** The most places that are told about one value. */
+export const mostSeen = 3;

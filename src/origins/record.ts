@@ -1,0 +1,277 @@
+/** What a session remembers of the texts that its model was shown, and where a value stood in them. */
+import type { JsonPrimitive, JsonValue } from '../json.ts';
+import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
+import type { Spelling } from './match.ts';
+import { type FoundOrigin, mostSeen, type SeenAt } from './origin.ts';
+import type { OutputLabels } from './output-labels.ts';
+import {
+  type Containers,
+  type LeafTexts,
+  leafOverhead,
+  leavesOf,
+  textsOf,
+} from './output-texts.ts';
+import { type Block, Shelf, type Sought, seek } from './shelf.ts';
+import { spellingsOf } from './spellings.ts';
+import type { Steps } from './steps.ts';
+import { foldText, leafEnd, looseForm, normalForm, visible } from './text.ts';
+import { isWholeLeaf } from './whole-leaf.ts';
+
+/** Options of {@link createOriginRecord}. */
+export interface OriginRecordOptions {
+  /**
+   * Most characters that are remembered. Text that does not fit is not remembered, so values from it
+   * are `unknown`. From 1. @default 8_388_608
+   */
+  readonly maxChars?: number | undefined;
+  /** Makes the hashes of the index. Only tests give it. @default random */
+  readonly seed?: number | undefined;
+}
+
+/** What an output is remembered with. */
+export interface OutputFacts {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly labels: OutputLabels;
+  /** The input of the same call: text of the output that stood in it keeps the origin it had. */
+  readonly input?: JsonValue | undefined;
+}
+
+const recordTable = {
+  maxChars: withDefault(wholeNumber(1), 8 * 1_024 * 1_024),
+  seed: wholeNumber(0, 2 ** 32 - 1),
+} satisfies TableOf<OriginRecordOptions>;
+
+/** What is known about the texts of one output. */
+interface OutputPart {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly containers: Containers;
+  readonly texts: Pick<LeafTexts, 'within' | 'keys'>;
+  /** Whether each leaf vouches only for the whole of itself. */
+  readonly onlyWhole: boolean;
+  /** The texts of the call's own input. */
+  readonly input: Shelf<undefined> | undefined;
+  /** Where each leaf begins; found when first needed. */
+  starts: Int32Array | undefined;
+}
+
+/**
+ * A full stop between two sentences, where people forget the space: `www.example.com.They are …`. Such
+ * a text is remembered in both readings.
+ */
+const missingSpace = /(?<=[\p{Ll}\p{N}])\.(?=\p{Lu}\p{Ll})/gu;
+
+/** What the lookups of one call may cost: about 10 ms. */
+export const lookupSteps = 1_000_000;
+/** Steps for a value, and for each of its spellings. */
+const valueSteps = 150;
+const spellingSteps = 60;
+
+/**
+ * The texts of one session by their origin. Remembering costs a few milliseconds for a megabyte, a
+ * lookup some microseconds, whatever is remembered.
+ */
+export class OriginRecord {
+  readonly #maxChars: number;
+  readonly #seed: number;
+  #chars = 0;
+  #isFull = false;
+  readonly #user: Shelf<undefined>;
+  readonly #trustedWords: Shelf<undefined>;
+  readonly #trusted: Shelf<OutputPart>;
+  readonly #untrusted: Shelf<OutputPart>;
+  readonly #approved = new Map<string, string>();
+
+  constructor(options: OriginRecordOptions = {}) {
+    const { maxChars, seed } = readOptions('createOriginRecord', options, recordTable);
+    this.#maxChars = maxChars;
+    this.#seed = (seed ?? randomSeed()) | 0;
+    this.#user = new Shelf(this.#seed);
+    this.#trustedWords = new Shelf(this.#seed);
+    this.#trusted = new Shelf(this.#seed);
+    this.#untrusted = new Shelf(this.#seed);
+  }
+
+  /** Characters that are remembered, with a few for each field. Never more than the limit. */
+  get chars(): number {
+    return this.#chars;
+  }
+
+  /** Whether some text was not remembered, because it did not fit. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Remembers what the user wrote, or a text that the host vouches for. */
+  said(text: string, origin: 'user' | 'trusted' = 'user'): void {
+    const shelf = origin === 'user' ? this.#user : this.#trustedWords;
+    const split = text.replace(missingSpace, '. ');
+    for (const reading of split === text ? [text] : [text, split]) {
+      const form = normalForm(reading);
+      if (this.#takes(Math.max(text.length, form.length))) shelf.add(form, undefined);
+    }
+  }
+
+  /**
+   * Remembers the text of an output, as the model was shown it: strings, numbers and keys. A text
+   * that is JSON is read as JSON.
+   */
+  output(value: JsonValue, facts: OutputFacts): void {
+    const room = this.#maxChars - this.#chars;
+    const texts = textsOf(value, facts.labels, room + leafOverhead);
+    const echoes = facts.input === undefined ? '' : foldText(leavesOf(facts.input).join(leafEnd));
+    if (!this.#takes(echoes.length)) return;
+    const input = echoes === '' ? undefined : new Shelf<undefined>(this.#seed);
+    input?.add(echoes, undefined);
+    const keep = (
+      shelf: Shelf<OutputPart>,
+      list: LeafTexts,
+      onlyWhole: boolean,
+      fold: (text: string) => string,
+    ): void => {
+      if (list.leaves.length === 0) return;
+      const form = fold(list.leaves.join(leafEnd));
+      if (!this.#takes(Math.max(list.chars, form.length))) return;
+      const { callId, toolName } = facts;
+      shelf.add(form, {
+        callId,
+        toolName,
+        containers: texts.containers,
+        texts: { within: list.within, keys: list.keys },
+        onlyWhole,
+        input,
+        starts: undefined,
+      });
+    };
+    keep(this.#trusted, texts.trusted, false, foldText);
+    keep(this.#trusted, texts.trustedFields, true, foldText);
+    keep(this.#untrusted, texts.untrusted, false, (text) => foldText(visible(text)));
+    if (texts.isCut) this.#isFull = true;
+  }
+
+  /** Remembers that a person approved a call with this value at a target. */
+  approved(value: JsonPrimitive, by: string): void {
+    const text = String(value);
+    if (this.#approved.has(text) || !this.#takes(text.length + by.length + leafOverhead)) return;
+    this.#approved.set(text, by);
+  }
+
+  /** What was approved, and by whom. */
+  get approvals(): ReadonlyMap<string, string> {
+    return this.#approved;
+  }
+
+  /**
+   * Where a value came from: the first of `user`, `trusted` and `untrusted` that holds, else
+   * `unknown`.
+   * @param steps what the lookup may cost; shared by all values of a call
+   */
+  originOf(value: JsonPrimitive, steps: Steps = { left: lookupSteps }): FoundOrigin {
+    const text = String(value);
+    const approvedBy = this.#approved.get(text);
+    steps.left -= valueSteps + text.length;
+    if (approvedBy !== undefined) return { origin: 'user', approvedBy };
+    // A null character separates what is remembered, so nothing that was said has one.
+    if (text.includes(leafEnd)) return { origin: 'unknown' };
+    if (steps.left < 0) return { origin: this.#unsearched };
+    const spellings = seek(spellingsOf(normalForm(text)), this.#seed);
+    steps.left -= spellings.length * spellingSteps;
+    if (stands(this.#user, spellings, steps)) return { origin: 'user' };
+    if (stands(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
+    const trusted = this.#seen(this.#trusted, spellings, steps);
+    if (trusted.seen.length > 0) return { origin: 'trusted', seen: trusted.seen };
+    const loose =
+      visible(text) === text ? spellings : seek(spellingsOf(looseForm(text)), this.#seed);
+    const untrusted = this.#seen(this.#untrusted, loose, steps);
+    if (untrusted.seen.length > 0) return { origin: 'untrusted', seen: untrusted.seen };
+    return { origin: untrusted.isComplete ? 'unknown' : this.#unsearched };
+  }
+
+  /** A value that was not searched for to the end may stand in an untrusted output, if there is one. */
+  get #unsearched(): 'untrusted' | 'unknown' {
+    return this.#untrusted.blocks.length > 0 ? 'untrusted' : 'unknown';
+  }
+
+  /** Whether the user wrote a text that has this spelling in it. */
+  userWrote(spelling: Spelling, steps: Steps): boolean {
+    return stands(this.#user, seek([spelling], this.#seed), steps);
+  }
+
+  #seen(
+    shelf: Shelf<OutputPart>,
+    spellings: readonly Sought[],
+    steps: Steps,
+  ): { readonly seen: readonly SeenAt[]; readonly isComplete: boolean } {
+    const calls = new Map<string, SeenAt>();
+    let isComplete = true;
+    for (const spelling of spellings) {
+      isComplete =
+        shelf.find(spelling, steps, (block, range) => {
+          const part = block.about;
+          if (calls.has(part.callId)) return false;
+          if (part.onlyWhole && !isWholeLeaf(block.text, range)) return false;
+          if (part.input !== undefined && stands(part.input, spellings, steps)) return false;
+          calls.set(part.callId, seenAt(block, range.start));
+          return calls.size >= mostSeen;
+        }) && isComplete;
+      if (calls.size > 0) break;
+    }
+    return { seen: [...calls.values()], isComplete };
+  }
+
+  #takes(chars: number): boolean {
+    if (this.#chars + chars > this.#maxChars) {
+      this.#isFull = true;
+      return false;
+    }
+    this.#chars += chars;
+    return true;
+  }
+}
+
+/** Makes the record of one session. @throws MisuseError `invalid_option`. */
+export function createOriginRecord(options?: OriginRecordOptions): OriginRecord {
+  return new OriginRecord(options);
+}
+
+function stands(shelf: Shelf<undefined>, spellings: readonly Sought[], steps: Steps): boolean {
+  let isFound = false;
+  const note = (): boolean => {
+    isFound = true;
+    return true;
+  };
+  for (const spelling of spellings) {
+    shelf.find(spelling, steps, note);
+    if (isFound) return true;
+  }
+  return false;
+}
+
+function seenAt({ text, about }: Block<OutputPart>, at: number): SeenAt {
+  const { callId, toolName, containers, texts } = about;
+  about.starts ??= leafStarts(text, texts.within.length);
+  const starts = about.starts;
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((starts[middle] as number) <= at) low = middle;
+    else high = middle - 1;
+  }
+  const path = containers.path(texts.within[low] as number, texts.keys[low]);
+  return path === undefined ? { callId, toolName } : { callId, toolName, path };
+}
+
+function leafStarts(text: string, count: number): Int32Array {
+  const starts = new Int32Array(count);
+  for (let leaf = 1, at = 0; leaf < count; leaf++) {
+    at = text.indexOf(leafEnd, at) + 1;
+    starts[leaf] = at;
+  }
+  return starts;
+}
+
+function randomSeed(): number {
+  return globalThis.crypto.getRandomValues(new Uint32Array(1))[0] as number;
+}

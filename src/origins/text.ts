@@ -1,0 +1,131 @@
+/**
+ * The normal form in which texts are remembered and values are looked up, and the classes of its
+ * characters.
+ */
+
+/**
+ * Texts are compared after NFKC and case folding. Nothing else is made equal: a Cyrillic letter is
+ * not the Latin one that it resembles, and an invisible character is a character. So a value that
+ * only looks like a known one is not known.
+ */
+export function normalForm(text: string): string {
+  return foldText(withoutLeafEnds(text));
+}
+
+/** The normal form of leaves that are joined by {@link leafEnd}. */
+export function foldText(text: string): string {
+  if (!beyondAscii.test(text)) return text.toLowerCase();
+  return compatible(text).toLowerCase().replaceAll('ς', 'σ');
+}
+
+/**
+ * The text in NFKC. Its cost is linear, which that of `normalize` alone is not. A long text that would
+ * grow several times is put in NFC instead, so its values are found only as they are written.
+ */
+export function compatible(text: string): string {
+  if (!beyondAscii.test(text)) return text;
+  const safe = text.replace(longMarks, `$&${joiner}`);
+  return safe.normalize(growsLong(text) ? 'NFC' : 'NFKC');
+}
+
+/** Shorter texts may grow. */
+const shortText = 10_000;
+/** Signs that stand for several letters, up to eighteen. */
+const longSigns = /[\u3200-\u33ff\ufdf0-\ufdfb]/g;
+
+function growsLong(text: string): boolean {
+  if (text.length <= shortText) return false;
+  const most = text.length / 20;
+  let count = 0;
+  for (const _ of text.matchAll(longSigns)) if (++count > most) return true;
+  return false;
+}
+
+/**
+ * The normal form without invisible characters: zero-width and bidirectional ones, soft hyphens,
+ * variation selectors. For text that no one vouches for, so that an invisible character does not
+ * hide where a value was seen.
+ */
+export function looseForm(text: string): string {
+  return beyondAscii.test(text) ? normalForm(visible(text)) : normalForm(text);
+}
+
+/** The text without its invisible characters. */
+export function visible(text: string): string {
+  return beyondAscii.test(text) ? text.replace(invisible, '') : text;
+}
+
+/**
+ * Separates texts that are remembered together. No leaf contains it, so no match goes from one into
+ * the next.
+ */
+export const leafEnd = '\0';
+
+const beyondAscii = /[^\0-\x7f]/;
+const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/**
+ * Normalising sorts the marks on a letter, in more than linear time. So a long run of marks is cut
+ * by a combining grapheme joiner, as the Stream-Safe Text Format of UAX 15 says.
+ */
+const longMarks = /\p{M}{30}(?=\p{M})/gu;
+const joiner = '\u034f';
+
+/** The text with spaces for what separates leaves, so that no text ends before its end. */
+export function withoutLeafEnds(text: string): string {
+  return text.includes(leafEnd) ? text.replaceAll(leafEnd, ' ') : text;
+}
+
+/** The white space of a normal form. Unlike `\s`, it has no byte-order mark, which nobody sees. */
+const spaces = /[ \t-\r\u1680\u2028\u2029]+/g;
+
+/** White space at both ends removed, and each run of it inside made one space. */
+export function collapsed(form: string): string {
+  return form.replace(spaces, ' ').replace(/^ | $/g, '');
+}
+
+/** Separates words. */
+export const separator = 0;
+/** A letter, digit or mark, or anything else that is neither space nor punctuation. */
+export const letter = 1;
+/** A letter of a script that is written without spaces: a word of its own. */
+export const ideograph = 2;
+
+const asciiClasses = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[a-z0-9]/i.test(String.fromCharCode(code)) ? letter : separator,
+);
+
+/** The classes of all other code units, plus one, as they are needed. */
+const wideClasses = new Uint8Array(65_536);
+
+/** The class of a UTF-16 code unit. */
+export function classOf(code: number): number {
+  return code < 128 ? (asciiClasses[code] as number) : wideClassOf(code);
+}
+
+function wideClassOf(code: number): number {
+  const known = wideClasses[code] as number;
+  if (known !== 0) return known - 1;
+  const char = String.fromCharCode(code);
+  let found = letter;
+  if (
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(
+      char,
+    )
+  )
+    found = ideograph;
+  else if (/[\u1680\u2028\u2029\p{P}]/u.test(char)) found = separator;
+  wideClasses[code] = found + 1;
+  return found;
+}
+
+/** Whether a code unit is an ASCII digit. NaN, beyond the end of a text, is none. */
+export function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** Whether a code unit of a normal form is white space. */
+export function isSpace(code: number): boolean {
+  if (code < 128) return code === 32 || (code >= 9 && code <= 13);
+  return code === 0x1680 || code === 0x2028 || code === 0x2029;
+}

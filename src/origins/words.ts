@@ -1,0 +1,62 @@
+/** Says in words where a value came from, for a person who is asked about a call. */
+import { shortened } from '../text/shortened.ts';
+import type { JudgedOrigin, SeenAt } from './origin.ts';
+
+/** Longer values are cut in a sentence; the request shows them whole elsewhere. */
+const longestValue = 100;
+
+/**
+ * One sentence about one value: "`recipient` US133… was first seen in the output of `read_file`
+ * (call 3), not in anything the user wrote."
+ */
+export function originSentence(judged: JudgedOrigin): string {
+  const { path, value, role, origin } = judged;
+  const what =
+    role === 'content'
+      ? `${quoted(path)} contains ${shown(value)}, which`
+      : `${path === '' ? 'The input' : quoted(path)} ${shown(value)}`;
+  return `${what} ${predicate(judged, origin)}`;
+}
+
+function predicate(
+  { seen, approvedBy, within }: JudgedOrigin,
+  origin: JudgedOrigin['origin'],
+): string {
+  const first = seen?.[0];
+  if (within !== undefined)
+    return `is in ${shown(within)}, which ${origin === 'user' ? 'the user named' : 'is trusted'}.`;
+  switch (origin) {
+    case 'user':
+      return approvedBy === undefined
+        ? 'was written by the user.'
+        : `was approved by ${shown(approvedBy)} earlier in this session.`;
+    case 'trusted':
+      return first === undefined
+        ? 'is known to the application.'
+        : `was first seen in ${outputOf(first)}, which is trusted.`;
+    case 'untrusted':
+      return first === undefined
+        ? 'may stand in an untrusted output, and not in anything the user wrote.'
+        : `was first seen in ${outputOf(first)}, not in anything the user wrote.`;
+    default:
+      return 'was seen nowhere: neither in anything the user wrote nor in any output.';
+  }
+}
+
+function outputOf({ callId, toolName }: SeenAt): string {
+  return `the output of ${quoted(toolName)} (call ${shown(callId)})`;
+}
+
+function quoted(name: string): string {
+  return `\`${shown(name).replaceAll('`', "'")}\``;
+}
+
+/** On one line, without characters that a terminal obeys or nobody sees, and not too long. */
+function shown(value: unknown): string {
+  const text = String(value);
+  const start = text.length > longestValue ? `${shortened(text, longestValue - 1)}…` : text;
+  return start.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu,
+    (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`,
+  );
+}

@@ -1,0 +1,65 @@
+/** What a host tells a session about texts, and asks it about values. */
+import { CallOrigins } from '../call/origins.ts';
+import { readInput } from '../call/stages/admit.ts';
+import { lookup } from '../call/stages/lookup.ts';
+import { validate } from '../call/stages/validate.ts';
+import { describe, MisuseError } from '../errors.ts';
+import { deepFreeze } from '../json.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../options.ts';
+import type { JudgedOrigin } from '../origins/origin.ts';
+import { Call, isFound } from '../state/call.ts';
+import { beginOrigins, SessionOrigins } from '../state/session-origins.ts';
+import type { SessionState } from '../state/session-state.ts';
+import { didYouMean, nearestNames } from '../text/names.ts';
+
+/** Options of `session.said`. */
+export interface SaidOptions {
+  /**
+   * Who vouches for the text: the user, who wrote it, or the host, for what it knows itself, such as
+   * a system prompt, its folders or the account's own numbers.
+   * @default "user"
+   */
+  readonly origin?: 'user' | 'trusted' | undefined;
+}
+
+const table = {
+  origin: withDefault(oneOf('user', 'trusted'), 'user'),
+} satisfies TableOf<SaidOptions>;
+
+/** @throws MisuseError `invalid_option`, `closed` */
+export function said(session: SessionState, text: unknown, options: SaidOptions | undefined): void {
+  session.checkOpen('remember a text');
+  const { origin } = readOptions('said', options, table);
+  if (typeof text !== 'string')
+    throw new MisuseError(
+      'invalid_option',
+      `said: expected \`text\` to be a string, got ${describe(text)}. Pass the text of a message, ` +
+        'not the message.',
+    );
+  beginOrigins(session).said(text, origin);
+}
+
+/** @throws MisuseError `unknown_tool`, `invalid_option` */
+export function originOf(
+  session: SessionState,
+  name: string,
+  input: unknown,
+): readonly JudgedOrigin[] {
+  const call = new Call(session, name, 'originOf', input, undefined, undefined, undefined);
+  const unreadable = readInput(call);
+  if (unreadable !== undefined)
+    throw new MisuseError('invalid_option', `originOf: ${unreadable.message}`);
+  lookup(call);
+  if (call.counted) call.entry?.ended();
+  if (!isFound(call)) {
+    const hint = didYouMean(nearestNames(name, session.registry.tools.keys()));
+    throw new MisuseError(
+      'unknown_tool',
+      `originOf: expected the name of a tool of the session, got \`${name}\`.${hint}`,
+    );
+  }
+  // An input that is refused, or that is parsed later, is judged as it was sent.
+  void validate(call);
+  const origins = session.origins ?? new SessionOrigins(undefined, false);
+  return deepFreeze([...new CallOrigins(call, origins).judged()]);
+}

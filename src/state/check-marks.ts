@@ -1,0 +1,60 @@
+/** Checks the labels that a host writes into its schemas: `x-origin` and `x-role`. */
+import { describe, MisuseError } from '../errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { probablyMeant } from '../options.ts';
+
+/** Keywords whose value is data and not a schema. */
+const data: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples']);
+
+/**
+ * Refuses a label that is not known, which would label nothing. `origin` and `role`, as zod's
+ * `.meta()` writes them, may belong to another vocabulary, so only what looks like a misspelling is
+ * refused there. Returns whether there is a label.
+ * @param known the words of the label
+ * @throws MisuseError `invalid_schema`, which names the tool and the word
+ */
+export function checkMarks(
+  schema: JsonObject,
+  keyword: 'origin' | 'role',
+  known: readonly string[],
+  where: string,
+): boolean {
+  // Most schemas have no label. Their text shows that faster than a walk.
+  if (!JSON.stringify(schema).includes(`${keyword}":`)) return false;
+  let isFound = false;
+  const seen = new Set<JsonValue>();
+  const pending: JsonValue[] = [schema];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (typeof part !== 'object' || part === null || seen.has(part)) continue;
+    seen.add(part);
+    if (isJsonObject(part) && checkPart(part, keyword, known, where)) isFound = true;
+    for (const [key, value] of Object.entries(part))
+      if (!data.has(key) && value !== undefined) pending.push(value);
+  }
+  return isFound;
+}
+
+function checkPart(
+  part: JsonObject,
+  keyword: string,
+  known: readonly string[],
+  where: string,
+): boolean {
+  let isFound = false;
+  const words = known.map((word) => `\`${word}\``).join(', ');
+  for (const name of [`x-${keyword}`, keyword]) {
+    const value = Object.hasOwn(part, name) ? part[name] : undefined;
+    if (value === undefined) continue;
+    if (known.includes(value as string)) {
+      isFound = true;
+      continue;
+    }
+    const isMisspelt = typeof value === 'string' && probablyMeant(value, known) !== undefined;
+    if (name !== keyword || isMisspelt)
+      throw new MisuseError(
+        'invalid_schema',
+        `${where}: expected \`${name}\` to be one of ${words}, got ${describe(value)}.`,
+      );
+  }
+  return isFound;
+}

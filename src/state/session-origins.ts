@@ -1,0 +1,138 @@
+/** What one session remembers of the texts that its model was shown. */
+import type { JsonPrimitive, JsonValue } from '../json.ts';
+import { judgeInput } from '../origins/judge.ts';
+import { type KnownContainers, knownContainer } from '../origins/known-containers.ts';
+import type { FoundOrigin, JudgedOrigin } from '../origins/origin.ts';
+import { createOriginRecord, type OriginRecord, type OutputFacts } from '../origins/record.ts';
+import type { InputRoles } from '../origins/roles.ts';
+import type { Steps } from '../origins/steps.ts';
+import type { SessionState } from './session-state.ts';
+
+/** What the lookups of containers may cost for one call. */
+const containerSteps = 400_000;
+
+export class SessionOrigins {
+  readonly #maxChars: number | undefined;
+  /**
+   * The model was shown outputs before the session began to remember. What is found nowhere may stand
+   * in one of them, so it counts as untrusted.
+   */
+  readonly #isLate: boolean;
+  /** Made when there is something to remember. */
+  #record: OriginRecord | undefined;
+  #isFreed = false;
+  readonly #texts = new Set<string>();
+  /** Grows with what is remembered: what was judged before may have another origin now. */
+  version = 0;
+
+  constructor(maxChars: number | undefined, isLate: boolean) {
+    this.#maxChars = maxChars;
+    this.#isLate = isLate;
+  }
+
+  /** Surfaces say a whole conversation again at each turn, so a text is remembered once. */
+  said(text: string, origin: 'user' | 'trusted'): void {
+    const key = `${origin} ${text}`;
+    if (this.#texts.has(key)) return;
+    const record = this.#changed();
+    if (record === undefined) return;
+    const before = record.chars;
+    record.said(text, origin);
+    if (record.chars > before) this.#texts.add(key);
+  }
+
+  output(value: JsonValue, facts: OutputFacts): void {
+    this.#changed()?.output(value, facts);
+  }
+
+  approved(value: JsonPrimitive, by: string): void {
+    this.#changed()?.approved(value, by);
+  }
+
+  /** What an input acts upon, with the origin of each value. */
+  judge(input: JsonValue, roles: InputRoles): JudgedOrigin[] {
+    const judged = judgeInput(this.#known(), input, roles);
+    return this.#isLate ? judged.map((one) => ({ ...one, ...this.#cautious(one) })) : judged;
+  }
+
+  /**
+   * The same with what containers make known. Judging once and looking at the rest again costs less
+   * than judging for each rule.
+   */
+  within(judged: readonly JudgedOrigin[], containers: KnownContainers): readonly JudgedOrigin[] {
+    const steps: Steps = { left: containerSteps };
+    return judged.map((one) => {
+      const { value, origin } = one;
+      if (origin === 'user' || origin === 'trusted' || typeof value !== 'string') return one;
+      const found = knownContainer(this.#known(), value, containers, steps);
+      if (found === undefined || steps.left < 0) return one;
+      const { path, role } = one;
+      return { path, value, role, ...found };
+    });
+  }
+
+  /** Where one value came from. @param steps what the lookup may cost */
+  originOf(value: JsonPrimitive, steps: Steps): FoundOrigin {
+    return this.#cautious(this.#known().originOf(value, steps));
+  }
+
+  /** Forgets everything. Nothing is remembered from then on. */
+  free(): void {
+    this.#record = undefined;
+    this.#isFreed = true;
+    this.#texts.clear();
+    this.version++;
+  }
+
+  #cautious<F extends FoundOrigin>(found: F): F {
+    return this.#isLate && found.origin === 'unknown' ? { ...found, origin: 'untrusted' } : found;
+  }
+
+  #known(): OriginRecord {
+    this.#record ??= createOriginRecord({ maxChars: this.#maxChars });
+    return this.#record;
+  }
+
+  #changed(): OriginRecord | undefined {
+    if (this.#isFreed) return undefined;
+    this.version++;
+    return this.#known();
+  }
+}
+
+/**
+ * Begins to remember if the session has a rule about origins or a label. Until then a session keeps
+ * nothing; it never stops.
+ */
+export function followOrigins(session: SessionState): void {
+  if (session.origins === undefined && usesOrigins(session)) beginOrigins(session);
+}
+
+/**
+ * Remembers a text that a surface has seen. A surface does not begin the record: a session without
+ * rules about origins must pay nothing for it.
+ */
+export function overheard(session: SessionState, text: string, origin: 'user' | 'trusted'): void {
+  followOrigins(session);
+  session.origins?.said(text, origin);
+}
+
+/** Begins to remember. */
+export function beginOrigins(session: SessionState): SessionOrigins {
+  const { registry, setup } = session;
+  session.origins ??= new SessionOrigins(
+    setup.originChars ?? registry.originChars,
+    // Counts exist once a call has ended.
+    session.counts !== undefined,
+  );
+  return session.origins;
+}
+
+function usesOrigins({ registry, profile, rules }: SessionState): boolean {
+  return (
+    registry.rules.testsOrigin ||
+    registry.labelsOrigins ||
+    profile?.usesOrigins === true ||
+    rules.some(({ testsOrigin }) => testsOrigin)
+  );
+}

@@ -1,0 +1,50 @@
+/** What a session knows about the texts of a tool: by its definition, its schemas and the profile. */
+import { type OutputLabels, outputLabels } from '../origins/output-labels.ts';
+import { type InputRoles, inputRoles } from '../origins/roles.ts';
+import type { ProfileTool } from '../policy/profile.ts';
+import type { Binding } from './binding.ts';
+import type { ToolEntry } from './tool-entry.ts';
+
+export interface ToolLabels {
+  readonly roles: InputRoles;
+  readonly output: OutputLabels;
+}
+
+/** For each tool, its labels under each profile; under itself those without a profile's labels. */
+const made = new WeakMap<ToolEntry, WeakMap<object, ToolLabels>>();
+
+/** The labels of a bound tool. Sessions with the same profile share them. */
+export function labelsOf({ entry, session }: Binding): ToolLabels {
+  const profileTool = session.profile?.tools.get(entry.name);
+  const isLabelled = profileTool?.origins !== undefined || profileTool?.roles !== undefined;
+  const key = isLabelled ? profileTool : entry;
+  let ofTool = made.get(entry);
+  if (ofTool === undefined) {
+    ofTool = new WeakMap();
+    made.set(entry, ofTool);
+  }
+  let labels = ofTool.get(key);
+  if (labels === undefined) {
+    labels = read(entry, profileTool);
+    ofTool.set(key, labels);
+  }
+  return labels;
+}
+
+/** The schemas of a tool of another source may make it less trusted, and never more. */
+function read({ internals }: ToolEntry, profileTool: ProfileTool | undefined): ToolLabels {
+  const { input, output, origin } = internals;
+  return {
+    roles: inputRoles({
+      schema: input.json,
+      paths: profileTool?.roles,
+      schemaMayLoosen: input.trusted,
+    }),
+    output: outputLabels({
+      origin,
+      schema: output?.json,
+      paths: profileTool?.origins,
+      schemaMayTrust: input.trusted,
+    }),
+  };
+}

@@ -1,0 +1,20 @@
+/** What runs a tool's calls somewhere else. */
+import type { ToolContext } from '../context.ts';
+import type { JsonObject } from '../json.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+
+/** Runs a tool's calls somewhere else: in a worker, in a process or in a remote service. */
+export interface Executor {
+  /** Where the calls run. */
+  readonly kind: 'worker' | 'process' | 'remote';
+  /**
+   * Runs one call with the validated input. It must stop when `context.signal` aborts. If it
+   * rejects, the call fails with `handler_error`.
+   */
+  execute(input: JsonObject, context: ToolContext): Promise<unknown>;
+  /**
+   * Frees the executor's resources. Called once, when no tool of the registry uses it any more or
+   * the registry closes.
+   */
+  dispose?(): MaybePromise<void>;
+}

@@ -1,0 +1,53 @@
+/** What an approver reads about a value. */
+import { expect, test } from 'vitest';
+import type { JudgedOrigin } from '../../src/origins/origin.ts';
+import { originSentence } from '../../src/origins/words.ts';
+
+const seen = [{ callId: '3', toolName: 'read_file' }];
+const target = { path: 'recipient', value: 'US133', role: 'target' } as const;
+
+test.each<[JudgedOrigin, string]>([
+  [
+    { ...target, origin: 'untrusted', seen },
+    '`recipient` US133 was first seen in the output of `read_file` (call 3), not in anything the user wrote.',
+  ],
+  [
+    { ...target, origin: 'untrusted' },
+    '`recipient` US133 may stand in an untrusted output, and not in anything the user wrote.',
+  ],
+  [
+    { ...target, origin: 'unknown' },
+    '`recipient` US133 was seen nowhere: neither in anything the user wrote nor in any output.',
+  ],
+  [{ ...target, origin: 'user' }, '`recipient` US133 was written by the user.'],
+  [
+    { ...target, origin: 'user', approvedBy: 'ann' },
+    '`recipient` US133 was approved by ann earlier in this session.',
+  ],
+  [
+    { ...target, origin: 'user', within: 'example.com' },
+    '`recipient` US133 is in example.com, which the user named.',
+  ],
+  [{ ...target, origin: 'trusted' }, '`recipient` US133 is known to the application.'],
+  [
+    { ...target, origin: 'trusted', seen },
+    '`recipient` US133 was first seen in the output of `read_file` (call 3), which is trusted.',
+  ],
+  [
+    { ...target, path: 'body', role: 'content', origin: 'unknown' },
+    '`body` contains US133, which was seen nowhere: neither in anything the user wrote nor in any output.',
+  ],
+])('%j', (judged, sentence) => {
+  expect(originSentence(judged)).toBe(sentence);
+});
+
+test('what stands in a value cannot disturb the sentence', () => {
+  const sentence = originSentence({
+    path: 'a`b',
+    value: `x\u202e\n\u200b${'y'.repeat(200)}`,
+    role: 'target',
+    origin: 'unknown',
+  });
+  expect(sentence.startsWith("`a'b` x\\u{202e}\\u{a}\\u{200b}yyy")).toBe(true);
+  expect(sentence.length).toBeLessThan(220);
+});
