@@ -10,6 +10,7 @@ const benchFolder = fileURLToPath(new URL('.', import.meta.url)).replace(/\/$/, 
 export const familyNames = [
   'calls',
   'bytes',
+  'rules',
   'peer-openai-agents',
   'peer-mcp',
   'peer-langchain',

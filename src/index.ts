@@ -12,7 +12,10 @@ export type {
 } from './schema/schema.ts';
 export { jsonSchema } from './schema/schema.ts';
 export type { Attribute } from './tool/attributes.ts';
+export type { DefinitionChange, DefinitionComparison } from './tool/compare-definitions.ts';
+export { compareDefinitions } from './tool/compare-definitions.ts';
 export { defineTool } from './tool/define-tool.ts';
+export type { Deprecation } from './tool/deprecation.ts';
 export type { HostTool } from './tool/host-tool.ts';
 export type {
   AnyTool,
@@ -33,6 +36,8 @@ export type { ToolAnnotations, ToolRef, ToolSummary } from './tool-summary.ts';
 
 // Registry and sessions
 
+export type { Negotiation } from './capabilities.ts';
+export { negotiate } from './capabilities.ts';
 export { hostToolRegistry } from './registry/default-registry.ts';
 export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';

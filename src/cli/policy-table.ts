@@ -27,11 +27,13 @@ export interface PolicyCase {
   readonly profile: string | undefined;
   readonly facts: JsonObject | undefined;
   readonly principal: string | undefined;
+  /** The adapter that the call comes through. */
+  readonly surface: string | undefined;
   readonly expect: Expectation;
 }
 
 const decisions = ['allow', 'ask', 'deny', 'hidden', ...Object.keys(errorCodes)];
-const caseKeys = ['name', 'tool', 'input', 'profile', 'facts', 'principal', 'expect'];
+const caseKeys = ['name', 'tool', 'input', 'profile', 'facts', 'principal', 'surface', 'expect'];
 const expectKeys = ['decision', 'reason', 'ruleId'];
 
 /** The line at which a part of the document begins. */
@@ -80,6 +82,7 @@ function readCase(
     profile: text('profile'),
     facts: facts as JsonObject | undefined,
     principal: text('principal'),
+    surface: text('surface'),
     expect: readExpectation(item.expect, [...path, 'expect'], fault),
   };
 }

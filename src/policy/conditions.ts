@@ -33,7 +33,7 @@ export interface Condition {
  * branch without one, next to branches that have one. What the handler gets decides that: a default
  * is there, and a member that the schema drops unread is not.
  *
- * A value that is nested too deep, or that throws when it is read, matches `any` and does not match
+ * A value that is nested too deep, has too many digits, or throws when it is read, matches `any` and does not match
  * `all`.
  * @throws overBudget
  */
@@ -85,7 +85,7 @@ function holdsIn(
   parsed: unknown,
 ): boolean {
   const { path, test } = condition;
-  const walk: Walk = { path, test, judged, hole: false, found: 0 };
+  const walk: Walk = { path, test, judged, hole: false, found: 0, keys: undefined };
   const other = parsed === input || parsed === undefined ? undefined : { value: parsed };
   return reading === 'any'
     ? holdsSomewhere(walk, input, other)
@@ -138,5 +138,6 @@ function hasFailing({ path, test, judged }: Walk, value: unknown): boolean {
     writesNumbers,
     holdsWhereAbsent: false,
   };
-  return anyOf(value, 0, { path, test: inverted, judged, hole: false, found: 0 }, 0);
+  const walk: Walk = { path, test: inverted, judged, hole: false, found: 0, keys: undefined };
+  return anyOf(value, 0, walk, 0);
 }

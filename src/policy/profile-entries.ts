@@ -9,6 +9,7 @@ import {
   withDefault,
   wrongOption,
 } from '../options.ts';
+import { parseRange, type VersionRange } from '../text/versions.ts';
 import { least1 } from './limits.ts';
 
 const asField = { noun: 'field' };
@@ -16,6 +17,7 @@ const asField = { noun: 'field' };
 /** What a profile itself says about a tool. Undefined where it says nothing. */
 export interface ToolEntry {
   readonly name: string;
+  readonly range: VersionRange | undefined;
   readonly optional: boolean | undefined;
   readonly knobs: JsonObject | undefined;
   readonly timeoutMs: number | undefined;
@@ -61,8 +63,23 @@ export function readTools(value: readonly unknown[], where: string): readonly To
       const field = typeof item === 'string' ? path : `${path}.name`;
       throw wrongOption(where, field, 'a non-blank string', name);
     }
-    if (names.has(name)) throw wrongOption(where, path, 'a tool that the list names once', name);
-    names.add(name);
-    return { ...read, name };
+    const chosen = splitRange(name);
+    if (names.has(chosen.name))
+      throw wrongOption(where, path, 'a tool that the list names once', name);
+    names.add(chosen.name);
+    return { ...read, name: chosen.name, range: chosen.range };
   });
+}
+
+/**
+ * Splits `git@^2` into a name and a range. What follows the last `@` belongs to the name unless it
+ * is a range, whichever tools are registered: what a profile means must not depend on that.
+ */
+export function splitRange(text: string): {
+  readonly name: string;
+  readonly range: VersionRange | undefined;
+} {
+  const at = text.lastIndexOf('@');
+  const range = at <= 0 ? undefined : parseRange(text.slice(at + 1));
+  return range === undefined ? { name: text, range } : { name: text.slice(0, at), range };
 }

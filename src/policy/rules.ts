@@ -10,7 +10,7 @@ import { type Effect, isReason } from './decision.ts';
 import type { CompiledRule, Rule } from './rule.ts';
 import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
 import { compileTest } from './value-test.ts';
-import { comparisonOf, compileWhen } from './when.ts';
+import { attributesOf, comparisonOf, compileWhen } from './when.ts';
 
 const ruleKeys = [
   'id',
@@ -132,7 +132,7 @@ function compileCallPart(
   const reading = readingOf(effect);
   return {
     hasWhen: when !== undefined || via !== undefined,
-    attributes: conditions.flatMap(({ attribute }) => (attribute ? [attribute.of] : [])),
+    attributes: attributesOf(conditions),
     matches: (judged) =>
       (via === undefined || holdsFor(via, reading, judged.surface, judged.facts)) &&
       conditions.every((condition) => holds(condition, reading, judged)),

@@ -5,10 +5,12 @@ import type { ToolError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Deadline } from '../limits/deadlines.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
+import type { QuotaReader } from '../policy/quota-reader.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
 import type { Call, Reserved, Resumed, Trial } from './call.ts';
+import type { ApprovalTold } from './call-observers.ts';
 import type { RuleCount } from './counters.ts';
 
 /** The rarely used half of a call, with its fields grouped by the phase that first sets them. */
@@ -29,6 +31,8 @@ export class CallExtra {
   unreadable = 0;
 
   // Gates.
+  /** The input about which the attributes that only shadow rules read could not be asked. */
+  untold: JsonObject | undefined;
   /** What the tool's `attributes` answered, and the input that they were asked about. */
   attributes:
     | {
@@ -36,6 +40,8 @@ export class CallExtra {
         readonly answers: ReadonlyMap<string, JsonValue | undefined>;
       }
     | undefined;
+  /** What quotas have read of the input. */
+  quotaReader: QuotaReader | undefined;
   /** The loop guard has counted the call. */
   guarded = false;
   /** A person has changed the input, which must be validated and judged again. */
@@ -50,9 +56,13 @@ export class CallExtra {
   pending: PendingApproval | undefined;
   holds: Semaphore[] | undefined;
   /** The quotas that a person has let the call exceed. */
-  agreed: readonly Pick<QuotaLevel, 'quota' | 'source'>[] | undefined;
+  agreed: readonly QuotaLevel[] | undefined;
   /** What was reserved of quotas, until the handler starts. */
   reserved: Reserved | undefined;
+  /** The question that a person or a grant was asked about the call last, with the answer. */
+  approval: ApprovalTold | undefined;
+  /** The canonical input with which the start of the call was recorded. */
+  recorded: JsonObject | undefined;
   /** The answer that a resumed call brought has been used. */
   answered = false;
   /** How often the call was judged again. */

@@ -23,6 +23,7 @@ import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
 import type { CallControl } from './call-control.ts';
+import type { CallObservers } from './call-observers.ts';
 import { createIds } from './calls-in-flight.ts';
 import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
@@ -46,7 +47,9 @@ const none: readonly never[] = Object.freeze([]);
 const mostRemoved = 10_000;
 
 export class RegistryState {
+  /** Of each name, the version that is shown where nothing names a range. */
   readonly tools = new Map<string, ToolEntry>();
+  readonly versions = new Map<string, readonly ToolEntry[]>();
   readonly executorUsers: ExecutorUsers = new WeakMap();
   readonly skeletons = new Map<string, string>();
   readonly profiles = new Map<string, KnownProfile>();
@@ -74,10 +77,7 @@ export class RegistryState {
   readonly hints = new RateWindow(100, 1_000);
   readonly locks: Locks | undefined;
   readonly hub: EventHub;
-  /**
-   * Removed tools with the epoch of their removal. In older sessions, a call to one fails with an
-   * error that says so.
-   */
+  /** Removed tools with the epoch of their removal, so that older sessions can say so. */
   readonly removed = new Map<string, number>();
   /** Grows with every change to the tools. Public. */
   revision = 0;
@@ -85,11 +85,11 @@ export class RegistryState {
   limitsRate = false;
   /** Calls that are being started at the moment, each inside the gates of the one before. */
   nesting = 0;
-  /**
-   * Grows with every change to tools, rules or profiles, as it may change a verdict or a listing.
-   */
+  /** Grows with every change to tools, rules or profiles: it may change a verdict or a listing. */
   epoch = 0;
   closed = false;
+  /** Who is told of calls. Made when the first one is added. */
+  observers: CallObservers | undefined;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;

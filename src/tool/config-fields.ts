@@ -53,6 +53,7 @@ export const toolTable = {
   category: text(),
   title: text(),
   version: text(),
+  deprecated: object(),
   tags: texts,
   annotations: object(),
   requiresApproval: anything(),

@@ -18,7 +18,7 @@ describe(
       [
         'half a command and another word',
         ['policy', 'tst'],
-        'Expected `policy test`, got `policy tst`.',
+        'Expected `policy test` or `policy backtest`, got `policy tst`.',
       ],
       ['help of an unknown command', ['help', 'cal'], 'Did you mean `call`?'],
       [

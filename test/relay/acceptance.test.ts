@@ -275,7 +275,7 @@ describe('a request', () => {
 
 describe('a relay that closes', () => {
   test('waits for the answer of an application that it has sent away', async () => {
-    const { agent, application, close } = await world({ leaseMs: 30 });
+    const { agent, application, close } = await world({ leaseMs: 300 });
     await application('POST', 'register-tools', registration('add'));
     const asked = agent('POST', 'request', { requestId: 'r-1', tool: 'add' });
     await vi.waitFor(async () => {
@@ -284,7 +284,7 @@ describe('a relay that closes', () => {
     });
     const closing = close();
     // Far longer than an application may be away while the relay is there.
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, 900));
     expect((await application('POST', 'response', { requestId: 'r-1', result: 3 })).status).toBe(
       200,
     );
