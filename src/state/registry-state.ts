@@ -183,10 +183,7 @@ export class RegistryState {
 
   /** Lets watched sessions compare what they show with what they showed before. */
   followChange(reason: ChangeReason): void {
-    if (this.#gathered !== undefined) {
-      this.#gathered.note(reason);
-      return;
-    }
+    if (this.#gathered !== undefined) return this.#gathered.note(reason);
     for (const session of this.held) session.changed(reason);
     for (const ref of this.watchers) {
       const session = ref.deref();
@@ -229,10 +226,7 @@ export class RegistryState {
 
   /** Emits `tools:changed` on the registry only. */
   emitToolsChanged(change: ToolsChange): void {
-    if (this.#gathered !== undefined) {
-      this.#gathered.add(change);
-      return;
-    }
+    if (this.#gathered !== undefined) return this.#gathered.add(change);
     if (!this.hub.hears('tools:changed')) return;
     const { added = none, removed = none, modified = none } = change;
     const event = {
@@ -286,8 +280,7 @@ export class RegistryState {
   }
 
   /**
-   * Logs what the host's own code threw, with its stack:
-   * `logger.error({ err, ...where }, message)`.
+   * Logs what the host's own code threw, with its stack, as `{ err, ...where }`.
    * @param scrub Hides the secrets of the call in which it was thrown.
    */
   hostFault(

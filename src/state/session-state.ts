@@ -195,9 +195,7 @@ export class SessionState {
     return this.overrides?.disable?.includes(name) === true;
   }
 
-  /**
-   * Whether the profile, an override or the session itself includes a tool. Without a profile: all.
-   */
+  /** Whether the profile, an override or the session itself includes a tool. No profile: all. */
   isChosen(name: string): boolean {
     const { profile, overrides } = this;
     return (
@@ -251,9 +249,7 @@ export class SessionState {
     });
   }
 
-  /**
-   * Makes the registry keep this session alive, as it holds something that closing must dispose.
-   */
+  /** Makes the registry keep this session alive: it holds something that closing must dispose. */
   retain(): void {
     this.holds++;
     this.registry.held.add(this);
