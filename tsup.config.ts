@@ -17,6 +17,8 @@ const subpaths = {
   redis: 'src/redis/index.ts',
   cedar: 'src/cedar/index.ts',
   opa: 'src/opa/index.ts',
+  policy: 'src/backtest/index.ts',
+  audit: 'src/audit/index.ts',
 };
 
 /**

@@ -9,6 +9,7 @@ const quick = process.env.HOST_TOOLS_TEST_QUICK?.split(',');
 // socket kept alive, a reconnection) may set a timer at any time, so they share no thread with the
 // tests that fake the clock and count its timers: here nothing may fake it.
 const outside = [
+  'test/audit/processes.test.ts',
   'test/cli/**/*.test.ts',
   'test/config/**/*.test.ts',
   'test/examples/**/*.test.ts',

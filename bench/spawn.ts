@@ -11,6 +11,7 @@ export const familyNames = [
   'calls',
   'bytes',
   'rules',
+  'audit',
   'peer-openai-agents',
   'peer-mcp',
   'peer-langchain',

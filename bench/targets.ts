@@ -51,6 +51,7 @@ export const targets = {
   rules_many: below('a call under 1 000 rules, 10 of them on its tool', 'under these 10', 1.2, 1.5),
   rule_number: below('a call under a rule with a number', 'under a rule with a glob', 1.05, 1.2),
   rule_fact: below('a call under a rule with a fact', 'under a rule with a glob', 1.05, 1.2),
+  audit: below('a line of an audit log, beyond its call', '`JSON.stringify` and append', 2, 3),
   peer_openai_agents: above('OpenAI Agents `tool({ timeoutMs }).invoke`', normalCall, 20, 12),
   peer_mcp: above('MCP in-memory `callTool`', normalCall, 20, 12),
   peer_langchain: above('LangChain `invoke`', normalCall, 30, 12),

@@ -8,6 +8,7 @@ export const families = {
   calls: async () => (await import('./calls.ts')).measure(),
   bytes: async () => (await import('./bytes.ts')).measure(),
   rules: async () => (await import('./rules.ts')).measure(),
+  audit: async () => (await import('./audit.ts')).measure(),
   registration: async () => (await import('./registration.ts')).measure(),
   listing: async () => (await import('./listing.ts')).measure(),
   sessions: async () => (await import('./sessions.ts')).measure(),

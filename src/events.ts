@@ -12,6 +12,13 @@ import type { Effect } from './policy/decision.ts';
 export interface EventBase {
   /** The session in which it happened. */
   readonly sessionId: string;
+  /** Who the session acts for; `""` if it acts for no one. */
+  readonly principal: string;
+  /**
+   * The surface through which the call came, such as `mcp`. `""` for a direct call, and for events
+   * that belong to no call.
+   */
+  readonly surface: string;
   /** Epoch milliseconds by the registry's `now`. */
   readonly at: number;
   /** Grows by one with each event of the session. */
@@ -42,13 +49,16 @@ export interface ToolEvents {
     readonly attempt: number;
     /** The id of the call whose handler made this one. */
     readonly parentCallId?: string;
-    /** The surface through which the call came, such as `mcp`. */
-    readonly surface?: string;
   };
   /** A call succeeded. */
   'tool:post': CallEvent & { readonly result: JsonValue; readonly durationMs: number };
   /** A call ended in any other way, including a suspension. */
   'tool:error': CallEvent & {
+    /**
+     * The input as it was when the call ended, with its secrets redacted: as it was sent, or as
+     * repairs, defaults, hooks and people changed it since. Null if it is not valid JSON.
+     */
+    readonly input: JsonValue;
     /** Why the call ended. */
     readonly error: ToolError;
     /** The `metadata.status` of the call's result. */
@@ -119,7 +129,10 @@ export interface ToolEvents {
     readonly message?: string;
   };
   /** A session was created. Only the registry emits it: a new session has no listeners yet. */
-  'session:start': EventBase;
+  'session:start': EventBase & {
+    /** The id of the session's profile; `""` if it has none. */
+    readonly profile: string;
+  };
   /** A session has closed; all of its calls have ended. */
   'session:end': EventBase;
   /** On the registry: its tools changed. On a session: the tools that it shows changed. */

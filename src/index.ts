@@ -12,7 +12,10 @@ export type {
 } from './schema/schema.ts';
 export { jsonSchema } from './schema/schema.ts';
 export type { Attribute } from './tool/attributes.ts';
+export type { DefinitionChange, DefinitionComparison } from './tool/compare-definitions.ts';
+export { compareDefinitions } from './tool/compare-definitions.ts';
 export { defineTool } from './tool/define-tool.ts';
+export type { Deprecation } from './tool/deprecation.ts';
 export type { Executor } from './tool/executor.ts';
 export type { HostTool } from './tool/host-tool.ts';
 export type {
@@ -33,6 +36,8 @@ export type { ToolAnnotations, ToolRef, ToolSummary } from './tool-summary.ts';
 
 // Registry and sessions
 
+export type { Negotiation } from './capabilities.ts';
+export { negotiate } from './capabilities.ts';
 export { hostToolRegistry } from './registry/default-registry.ts';
 export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';
@@ -45,8 +50,8 @@ export type {
   RuleMetrics,
   ToolMetrics,
 } from './session/metrics.ts';
-export type { Approvals, EffectiveTools, ToolSession } from './session/session-api.ts';
 export type { SaidOptions } from './session/origins.ts';
+export type { Approvals, EffectiveTools, ToolSession } from './session/session-api.ts';
 export type { SessionOptions } from './session/session-options.ts';
 export type { OriginOptions } from './state/origin-options.ts';
 export type { ToolRegistration } from './state/registration.ts';
@@ -97,8 +102,14 @@ export type { Glob, Rule, RuleOrigins, RuleTest, WhenTest } from './policy/rule.
 // Origins
 
 export type { KnownContainers } from './origins/known-containers.ts';
-export type { JudgedOrigin, Origin, OutputOrigin, Role, SeenAt } from './origins/origin.ts';
-export type { FoundOrigin } from './origins/origin.ts';
+export type {
+  FoundOrigin,
+  JudgedOrigin,
+  Origin,
+  OutputOrigin,
+  Role,
+  SeenAt,
+} from './origins/origin.ts';
 export type { OriginRulesOptions } from './policy/origin-rules.ts';
 export { originRules } from './policy/origin-rules.ts';
 

@@ -3,9 +3,9 @@
  * this module.
  */
 export { takeAnswer } from './approval/wrong-answer.ts';
+export { rememberSeen } from './call/remember.ts';
 export { alternatives } from './call/schema-places.ts';
 export { nullReader, takesNull } from './call/takes-null.ts';
-export { rememberSeen } from './call/remember.ts';
 export { loggedError, logTo } from './logging.ts';
 export { packageFault } from './packages/missing-package.ts';
 export { packageVersion } from './packages/own-version.ts';
@@ -13,12 +13,21 @@ export { PolicyFault } from './policy/policy-fault.ts';
 export { compileQuotas } from './policy/quotas.ts';
 export { compileRules } from './policy/rules.ts';
 export { registryStateOf } from './registry/default-registry.ts';
+export { type Observing, observeCalls } from './registry/observe-calls.ts';
 export { readArguments } from './session/bind-host-tool.ts';
+export { explain as explainCall } from './session/explain.ts';
+export { type Judgement, judgeRecorded } from './session/judge-recorded.ts';
+export { metricsOf } from './session/metrics.ts';
 export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
 export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
+export type { CallObserver, CallRecord } from './state/call-observers.ts';
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
+export { judgingCopy } from './state/judging-copy.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
+export { everyQuota, everyRule } from './state/rule-use.ts';
 export { followOrigins, overheard } from './state/session-origins.ts';
+export { SessionState } from './state/session-state.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';
+export { shownDescription } from './tool/deprecation.ts';

@@ -21,9 +21,11 @@ const sections: Readonly<
     'text',
     'options',
     'maybe-promise',
+    'own-member',
     'packages',
     'limits',
     'schema',
+    'capabilities',
     'content',
     'redaction',
     'logging',
@@ -58,7 +60,9 @@ const sections: Readonly<
     'policy-document',
     'cedar',
     'opa',
+    'audit',
     'testing',
+    'backtest',
     'config',
     'cli',
   ],
@@ -130,20 +134,23 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa'],
-  'node:fs': ['config'],
+  'node:fs': ['config', 'audit'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
-  'node:fs/promises': ['config', 'cli'],
-  'node:path': ['config', 'cli'],
+  'node:fs/promises': ['config', 'audit', 'cli'],
+  'node:path': ['config', 'audit', 'cli'],
   'node:url': ['config', 'cli'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
   'node:child_process': ['cli'],
   'node:worker_threads': ['cli'],
-  'node:os': ['cli'],
+  'node:os': ['audit', 'cli'],
 };
+
+/** Subpaths whose folder has another name, since the core has a folder of theirs. */
+const foldersOfSubpaths: Readonly<Record<string, string>> = { policy: 'backtest' };
 
 /** Files that may be longer than {@link maxLines}, with the reason. */
 const longFiles: Readonly<Record<string, string>> = {};
@@ -364,7 +371,8 @@ describe('entries', () => {
       ['types', `./dist/${name}.d.ts`],
       ['default', `./dist/${name}.js`],
     ]);
-    const places = name === 'index' ? [''] : [`${name.replace('/', '-')}/`, `surfaces/${name}/`];
+    const folder = foldersOfSubpaths[name] ?? name.replace('/', '-');
+    const places = name === 'index' ? [''] : [`${folder}/`, `surfaces/${name}/`];
     expect(places.map((place) => `src/${place}index.ts`)).toContain(entries[name]);
     expect(known.has((entries[name] as string).slice(4, -3)), `${entries[name]} exists`).toBe(true);
   });

@@ -115,8 +115,10 @@ describe('what is not run', () => {
     '%s can be read, and is valid as a file of tools',
     (_, code) => {
       const data = parse(code) as Readonly<Record<string, unknown>>;
-      if (['tools', 'profiles', 'rules'].some((section) => Array.isArray(data[section])))
-        expect([isFileOfTools(data), isFileOfTools.errors]).toEqual([true, null]);
+      const isFile =
+        Array.isArray(data.tools) ||
+        ['profiles', 'rules', 'quotas'].some((section) => Object.hasOwn(data, section));
+      if (isFile) expect([isFileOfTools(data), isFileOfTools.errors]).toEqual([true, null]);
     },
   );
 
@@ -285,6 +287,15 @@ describe('what a host can write is told somewhere', () => {
     'CedarOptions',
     'OpaWasmOptions',
     'OpaServerOptions',
+    'AuditOptions',
+    'AuditLog',
+    'AuditCheck',
+    'VerifyAuditOptions',
+    'BacktestOptions',
+    'BacktestRecord',
+    'BacktestResult',
+    'BacktestSummary',
+    'ReadRecordsOptions',
   ])('each member of %s', (type) => {
     const members = membersOf(type);
     expect(members.length).toBeGreaterThan(0);

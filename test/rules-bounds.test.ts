@@ -182,15 +182,15 @@ describe('a character of a text costs', () => {
   const large = '(password|token).{0,100}=.{0,100}[0-9]{8,}$';
   const sizeOf = (source: string): number => compilePattern(source, { trusted: false }).size;
   test.each<[what: string, test: object, cost: number]>([
-    ['an eighth of a step for `equals`', { equals: 'x' }, 1 / 8],
-    ['an eighth for `in`, however many there are', { in: ['x', 'z'] }, 1 / 8],
-    ['half a step for a glob', { glob: '*x' }, 1 / 2],
-    ['a whole one for a glob with `?`', { glob: '?x' }, 1],
-    ['half a step for a small pattern', { matches: 'x' }, 1 / 2],
+    ['a sixteenth of a step for `equals`', { equals: 'x' }, 1 / 16],
+    ['a sixteenth for `in`, however many there are', { in: ['x', 'z'] }, 1 / 16],
+    ['a quarter of a step for a glob', { glob: '*x' }, 1 / 4],
+    ['half a step for a glob with `?`', { glob: '?x' }, 1 / 2],
+    ['a quarter of a step for a small pattern', { matches: 'x' }, 1 / 4],
     [
-      'an eighth for each part of the program of a large one',
+      'a sixteenth for each part of the program of a large one',
       { matches: large },
-      sizeOf(large) / 8,
+      sizeOf(large) / 16,
     ],
   ])('%s', (_, condition, cost) => {
     for (const effect of ['deny', 'allow']) {
@@ -211,7 +211,7 @@ describe('a character of a text costs', () => {
     }
   });
 
-  test('where that is more than half a step', () => {
-    expect([sizeOf('x') / 8 < 1 / 2, sizeOf(large) / 8 > 1 / 2]).toEqual([true, true]);
+  test('where that is more than a quarter of a step', () => {
+    expect([sizeOf('x') / 16 < 1 / 4, sizeOf(large) / 16 > 1 / 4]).toEqual([true, true]);
   });
 });

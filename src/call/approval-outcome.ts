@@ -1,5 +1,5 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
-import type { ReadAnswer } from '../approval/request.ts';
+import type { ApprovalChoice, ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { QuotaLevel } from '../quota/level.ts';
@@ -21,24 +21,42 @@ export function takeAnswer(
   answer: ReadAnswer,
   quotas: readonly QuotaLevel[] | undefined,
 ): Outcome {
+  const { by, allowed, always } = answer;
+  noteApproval(
+    call,
+    approvalId,
+    by,
+    `${allowed ? 'allow' : 'reject'}_${always ? 'always' : 'once'}`,
+  );
   if (answer.input !== undefined) {
-    if (answer.input === 'unreadable')
-      return invalidAnswer(call, approvalId, wrongInput, answer.by);
-    if (answer.allowed) {
+    if (answer.input === 'unreadable') {
+      call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
+      return invalidAnswer(call, approvalId, wrongInput, by);
+    }
+    if (allowed) {
       call.canonical = answer.input.value;
       call.unsafe = answer.input.unsafe;
       call.more.edited = true;
     }
   }
   if (answer.grant !== undefined) call.more.standing = { approvalId, answer };
-  if (answer.allowed && call.session.origins !== undefined)
-    call.more.approvedBy = answer.by ?? 'a person';
+  if (allowed && call.session.origins !== undefined) call.more.approvedBy = by ?? 'a person';
   // A grant is for the final input; an edited one must first be validated and judged.
   if (call.extra?.edited !== true) keepAnswer(call);
-  if (!answer.allowed) return rejected(call, approvalId, 'rejected', answer.by, answer.message);
+  if (!allowed) return rejected(call, approvalId, 'rejected', by, answer.message);
   if (quotas !== undefined) call.more.agreed = [...(call.more.agreed ?? []), ...quotas];
-  granted(call, approvalId, answer.by);
+  granted(call, approvalId, by);
   return undefined;
+}
+
+/** Keeps, for those who record calls, who was asked and what they said. */
+export function noteApproval(
+  call: Call,
+  id: string,
+  by: string | undefined,
+  decision: ApprovalChoice,
+): void {
+  call.more.approval = by === undefined ? { id, decision } : { id, by, decision };
 }
 
 /** Keeps what an answer says beyond its call, now that the call's input is final. */
@@ -52,12 +70,11 @@ export function granted(call: Call, approvalId: string, by: string | undefined):
   call.approved = true;
   const { session, toolName, callId } = call;
   if (session.hears('approval:granted'))
-    session.emit('approval:granted', {
-      toolName,
-      callId,
-      approvalId,
-      ...(by === undefined ? {} : { by }),
-    });
+    session.emit(
+      'approval:granted',
+      { toolName, callId, approvalId, ...(by === undefined ? {} : { by }) },
+      call.surfaceName,
+    );
 }
 
 /** @param message Who rejected the call, or why it was rejected, in words for the model. */
@@ -71,14 +88,18 @@ export function rejected(
   const { session, toolName, callId } = call;
   const said = message === undefined ? undefined : scrubText(call, message);
   if (!call.ended && session.hears('approval:denied'))
-    session.emit('approval:denied', {
-      toolName,
-      callId,
-      approvalId: approvalId ?? '',
-      reason,
-      ...(by === undefined ? {} : { by }),
-      ...(said === undefined ? {} : { message: said }),
-    });
+    session.emit(
+      'approval:denied',
+      {
+        toolName,
+        callId,
+        approvalId: approvalId ?? '',
+        reason,
+        ...(by === undefined ? {} : { by }),
+        ...(said === undefined ? {} : { message: said }),
+      },
+      call.surfaceName,
+    );
   const why = reason === 'approver_failed' ? ', because the approver failed' : '';
   return toolError(
     'approval_denied',
@@ -108,7 +129,11 @@ export function invalidAnswer(
 export function timedOut(call: Call, approvalId: string): ToolError {
   const { session, toolName, callId } = call;
   if (session.hears('approval:denied'))
-    session.emit('approval:denied', { toolName, callId, approvalId, reason: 'timeout' });
+    session.emit(
+      'approval:denied',
+      { toolName, callId, approvalId, reason: 'timeout' },
+      call.surfaceName,
+    );
   return toolError(
     'approval_timeout',
     `No one answered the approval request for \`${shownNameOf(call)}\` in time.`,

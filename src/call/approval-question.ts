@@ -143,7 +143,7 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
     ...(message === undefined ? {} : { message: scrubText(call, message) }),
     hiddenFields,
   };
-  session.emit('approval:required', { request: deepFreeze(published) });
+  session.emit('approval:required', { request: deepFreeze(published) }, call.surfaceName);
 }
 
 /** A frozen copy, since readers may keep it. An input that is hidden as a whole becomes `{}`. */

@@ -1,4 +1,5 @@
 /** Asks a person in this process, and waits for the first answer. */
+
 import { randomUUID } from 'node:crypto';
 import type { ApprovalDesk } from '../approval/desk.ts';
 import { type ApprovalRequest, type ReadAnswer, readAnswer } from '../approval/request.ts';
@@ -6,6 +7,7 @@ import { whatCame } from '../approval/wrong-answer.ts';
 import type { Approver } from '../context.ts';
 import { errorName, withCause } from '../errors.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
+import { hasOwn } from '../own-member.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
 import {
@@ -35,6 +37,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
   if (!question.askable)
     return rejected(call, undefined, question.reason, undefined, question.message);
   const { request } = question;
+  call.more.approval = { id: request.id };
   if (approver === undefined) {
     announceQuestion(call, request);
     return rejected(
@@ -58,7 +61,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
         open.giveUp();
         return timedOut(call, request.id);
       }
-      return 'read' in answer
+      return hasOwn(answer, 'read')
         ? takeAnswer(call, request.id, answer.read, request.quotas)
         : invalidAnswer(call, request.id, answer.wrong, undefined);
     },

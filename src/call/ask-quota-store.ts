@@ -1,6 +1,8 @@
 /** Asks the host's quota store: in bounded time, without trusting its answer. */
+
 import { describe, MisuseError } from '../errors.ts';
 import { ignoreRejection, isThenable } from '../maybe-promise.ts';
+import { hasOwn } from '../own-member.ts';
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../quota/store.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { Spending } from './quota-spending.ts';
@@ -53,7 +55,7 @@ const reserving: Question<QuotaAnswer> = {
   read: readAnswer,
   expected: '{ reservation }, or { refused } with the use of each amount',
   undo(call, answer) {
-    if ('reservation' in answer) giveBackTo(call, answer.reservation);
+    if (hasOwn(answer, 'reservation')) giveBackTo(call, answer.reservation);
   },
 };
 
@@ -171,6 +173,7 @@ function nonsense(call: FoundCall, expected: string, answer: unknown): NoAnswer 
 function readAnswer(answer: unknown, spendings: readonly Spending[]): QuotaAnswer | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
   if (Object.hasOwn(answer, 'reservation')) {
+    if (Object.hasOwn(answer, 'refused')) return undefined;
     const { reservation } = answer as { reservation: unknown };
     return typeof reservation === 'object' && reservation !== null ? { reservation } : undefined;
   }

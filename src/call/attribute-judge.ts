@@ -1,37 +1,101 @@
 /**
  * Asks the tool's `attributes` before the rules: what only the host knows about a value of the
- * input. A function that throws, takes too long or answers no JSON denies the call.
+ * input. A function that throws, takes too long or answers no JSON denies the call, unless only
+ * shadow rules read it.
  */
 import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { ignoreRejection, isThenable } from '../maybe-promise.ts';
+import { isThenable } from '../maybe-promise.ts';
+import type { Binding } from '../state/binding.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { ReadAttributes } from '../tool/attributes.ts';
 import { freshParse } from './fresh-parse.ts';
 import { guarded, nonsense } from './guarded.ts';
-import type { Gate, Judge, Tally } from './tally.ts';
+import { reportFault } from './report-fault.ts';
+import { emptyTally, type Gate, type Judge, type Tally } from './tally.ts';
 
 const gate: Gate = { source: 'tool', what: 'attributes', id: undefined, allowed: undefined };
+const trialGate: Gate = { ...gate, trial: true };
 const limits = { maxDepth: 32, maxValues: 100_000 };
 
 /**
- * The gate that fills in the attributes.
- * @param wanted the attributes that some rule or policy of the tool reads
+ * The gates that fill in the attributes that some rule, quota or policy of the tool can read. Those
+ * that only shadow rules read are asked apart from the others, since their failure must not change
+ * what becomes of the call.
  */
-export function attributeJudge(wanted: ReadAttributes): Judge {
+export function attributeJudges({
+  entry,
+  policies,
+  sessionPolicies,
+  registryRules,
+  sessionRules,
+  quotas = [],
+}: Binding): readonly Judge[] {
+  const { attributes } = entry.internals;
+  if (attributes === undefined) return [];
+  if (policies.length > 0 || sessionPolicies.length > 0) return [attributeJudge(attributes)];
+  const rules = [...registryRules, ...sessionRules];
+  const enforced = [...rules.filter(({ shadow }) => !shadow), ...quotas];
+  const needed = new Set(enforced.flatMap((one) => one.attributes));
+  const tried = new Set(rules.flatMap((rule) => rule.attributes));
+  const some = (read: (path: string) => boolean): ReadAttributes =>
+    new Map([...attributes].filter(([path]) => read(path)));
+  const judges: Judge[] = [];
+  const wanted = some((path) => needed.has(path));
+  if (wanted.size > 0) judges.push(attributeJudge(wanted));
+  const trial = some((path) => tried.has(path) && !needed.has(path));
+  if (trial.size > 0) judges.push(trialJudge(attributeJudge(trial, trialGate)));
+  return judges;
+}
+
+function attributeJudge(wanted: ReadAttributes, own: Gate = gate): Judge {
   const run = (call: FoundCall): unknown => {
+    const missing = missingOf(call, wanted);
     const input = freshParse(call);
     return input instanceof Promise
-      ? input.then((own) => askAll(call, wanted, own))
-      : askAll(call, wanted, input);
+      ? input.then((parsed) => askAll(call, missing, parsed))
+      : askAll(call, missing, input);
   };
   return (call, tally) => {
-    const known = call.extra?.attributes;
-    // A call that is judged again asks again only if a person has changed its input.
-    if (known?.input === call.canonical) return undefined;
+    if (missingOf(call, wanted).size === 0) return undefined;
     if (tally.steps !== undefined && call.parsed === undefined) return undefined;
-    return guarded(call, tally, gate, run, keep);
+    return guarded(call, tally, own, run, keep);
   };
 }
+
+/**
+ * Asks what only shadow rules read. A failure is reported, and the rules are not tried, but it
+ * denies nothing. It is asked once for each input too.
+ */
+function trialJudge(judge: Judge): Judge {
+  return (call, { steps }) => {
+    if (call.extra?.untold === call.canonical) return undefined;
+    if (steps !== undefined && call.parsed === undefined) return undefined;
+    const tally = emptyTally(undefined);
+    const note = (): void => {
+      if (tally.deny !== undefined) call.more.untold = call.canonical;
+    };
+    const later = judge(call, tally);
+    return later === undefined ? note() : later.then(note);
+  };
+}
+
+/**
+ * What has not been asked about the call's input. A call that is judged again asks again if a person
+ * has changed its input, or if rules that came meanwhile read more attributes.
+ */
+function missingOf(call: FoundCall, wanted: ReadAttributes): ReadAttributes {
+  const known = call.extra?.attributes;
+  if (known === undefined || known.input !== call.canonical) return wanted;
+  let missing: Map<string, NonNullable<ReturnType<ReadAttributes['get']>>> | undefined;
+  for (const [path, attribute] of wanted) {
+    if (known.answers.has(path)) continue;
+    missing ??= new Map();
+    missing.set(path, attribute);
+  }
+  return missing ?? nothing;
+}
+
+const nothing: ReadAttributes = new Map();
 
 type Answer = readonly [path: string, answer: unknown];
 
@@ -43,29 +107,50 @@ function askAll(
 ): readonly Answer[] | Promise<readonly Answer[]> {
   const context = call.info();
   const answers: Answer[] = [];
+  // The call fails for the first error only, but the host must learn of each.
+  const report = (error: unknown): void =>
+    reportFault(call, error, gate.what, 'another attribute of the call failed too');
   try {
     for (const [path, { segments, ask }] of wanted) {
       const value = valueAt(input, segments, 0);
       answers.push([path, value === undefined ? undefined : ask(value, context)]);
     }
   } catch (error) {
-    // The call is denied for this error. What the others may reject with later adds nothing.
-    for (const [, answer] of answers) ignoreRejection(answer);
+    for (const [, answer] of answers) Promise.resolve(answer).then(undefined, report);
     throw error;
   }
   if (!answers.some(([, answer]) => isThenable(answer))) return answers;
-  return Promise.all(answers.map(async ([path, answer]): Promise<Answer> => [path, await answer]));
+  let hasFailed = false;
+  const settle = async ([path, answer]: Answer): Promise<Answer> => {
+    try {
+      return [path, await answer];
+    } catch (error) {
+      if (hasFailed) report(error);
+      hasFailed = true;
+      throw error;
+    }
+  };
+  return Promise.all(answers.map(settle));
 }
 
-function keep(call: FoundCall, tally: Tally, _gate: Gate, given: unknown): void {
-  const answers = new Map<string, JsonValue | undefined>();
+function keep(call: FoundCall, tally: Tally, own: Gate, given: unknown): void {
+  const known = call.extra?.attributes;
+  const answers = new Map(known?.input === call.canonical ? known.answers : []);
   for (const [path, answer] of given as readonly Answer[]) {
     const copy = answer === undefined ? undefined : copyJson(answer, limits);
     if (copy?.ok === false)
-      return nonsense(call, tally, gate, `JSON data about \`${path}\``, answer);
+      return nonsense(call, tally, own, `JSON data about \`${path}\``, answer);
     answers.set(path, deepFreeze(copy?.value));
   }
   call.more.attributes = { input: call.canonical, answers };
+}
+
+/** Whether all attributes that a rule reads, and that the tool declares, have been asked. */
+export function hasAttributes(call: FoundCall, paths: readonly string[]): boolean {
+  const { attributes } = call.entry.internals;
+  if (attributes === undefined || paths.length === 0) return true;
+  const answers = call.extra?.attributes?.answers;
+  return paths.every((path) => !attributes.has(path) || answers?.has(path) === true);
 }
 
 /** The attributes as policies get them; the paths without an answer are left out. */
@@ -81,19 +166,28 @@ export function attributesOf(call: FoundCall): JsonObject {
 /** Shared, since every question to a policy has one. */
 const noAttributes: JsonObject = Object.freeze({});
 
-/** The value at a path; with `*`, the list of values of all elements. */
+/**
+ * The value at a path; with `*`, the list of values of all elements. As in a deny, a value outside
+ * an array is read as an array of one, and an array that the path does not expect is entered: a
+ * schema may accept both, and a value that is wrapped differently must be asked about too.
+ */
 function valueAt(value: unknown, segments: readonly string[], at: number): unknown {
   if (at >= segments.length) return value;
   const segment = segments[at] as string;
   if (Array.isArray(value)) {
-    if (segment === '*')
-      return value
-        .map((item) => valueAt(item, segments, at + 1))
-        .filter((item) => item !== undefined);
+    if (segment === '*') return valuesAt(value, segments, at + 1);
     const place = /^(?:0|[1-9]\d{0,9})$/.test(segment) ? Number(segment) : value.length;
-    return place < value.length ? valueAt(value[place], segments, at + 1) : undefined;
+    if (place < value.length) return valueAt(value[place], segments, at + 1);
+    const values = valuesAt(value, segments, at);
+    return values.length === 0 ? undefined : values;
   }
-  return isJsonObject(value) && Object.hasOwn(value, segment)
-    ? valueAt(value[segment], segments, at + 1)
-    : undefined;
+  if (isJsonObject(value) && Object.hasOwn(value, segment))
+    return valueAt(value[segment], segments, at + 1);
+  if (value === undefined || (segment !== '*' && segment !== '0')) return undefined;
+  const only = valueAt(value, segments, at + 1);
+  return segment === '0' || only === undefined ? only : [only];
+}
+
+function valuesAt(items: readonly unknown[], segments: readonly string[], at: number): unknown[] {
+  return items.map((item) => valueAt(item, segments, at)).filter((value) => value !== undefined);
 }

@@ -15,12 +15,14 @@ import {
   countReason,
   countShadow,
 } from '../state/counters.ts';
-import { deliver } from '../state/deliver.ts';
+import { copyFor, deliver } from '../state/deliver.ts';
 import { giveBackQuota } from './ask-quota-store.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
+import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
 import { remember } from './remember.ts';
+import { shownInput } from './shown-input.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -115,7 +117,10 @@ function settleAccounts(call: Call, result: ToolResult): void {
   if (signal !== undefined) registry.aborts.remove(signal, call);
   if (extra !== undefined) endExtra(call, extra, result);
   count(call, result);
-  if (call.announced) tell(call, result);
+  if (call.announced) {
+    tell(call, result);
+    if (registry.observers !== undefined) tellEnd(call, result, registry.observers);
+  }
   if (call.counted) call.entry?.ended();
 }
 
@@ -164,12 +169,16 @@ export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void
   releaseAll(call);
   countLate(session.counters());
   if (session.hears('tool:late'))
-    session.emit('tool:late', {
-      toolName,
-      callId,
-      settled,
-      afterMs: Math.max(0, session.registry.monotonic() - call.more.endedAt),
-    });
+    session.emit(
+      'tool:late',
+      {
+        toolName,
+        callId,
+        settled,
+        afterMs: Math.max(0, session.registry.monotonic() - call.more.endedAt),
+      },
+      call.surfaceName,
+    );
 }
 
 function count(call: Call, result: ToolResult): void {
@@ -198,6 +207,8 @@ function tell(call: Call, result: ToolResult): void {
       deliver(session, 'tool:post', {
         type: 'tool:post',
         sessionId: session.sessionId,
+        principal: session.actor,
+        surface: call.surfaceName,
         at: session.registry.now(),
         seq: ++session.seq,
         toolName,
@@ -213,20 +224,29 @@ function tell(call: Call, result: ToolResult): void {
     session.hears('policy:violation')
   ) {
     const { reason = error.code, ruleId, source } = error;
-    session.emit('policy:violation', {
-      toolName,
-      callId,
-      reason,
-      ...(ruleId === undefined ? {} : { ruleId }),
-      ...(source === undefined ? {} : { source }),
-    });
+    session.emit(
+      'policy:violation',
+      {
+        toolName,
+        callId,
+        reason,
+        ...(ruleId === undefined ? {} : { ruleId }),
+        ...(source === undefined ? {} : { source }),
+      },
+      call.surfaceName,
+    );
   }
   if (session.hears('tool:error'))
-    session.emit('tool:error', {
-      toolName,
-      callId,
-      error: copiedError(call.extra?.unmasked ?? error),
-      status,
-      durationMs,
-    });
+    session.emit(
+      'tool:error',
+      {
+        toolName,
+        callId,
+        input: copyFor(session, 'tool:error', shownInput(call)),
+        error: copiedError(call.extra?.unmasked ?? error),
+        status,
+        durationMs,
+      },
+      call.surfaceName,
+    );
 }

@@ -1,5 +1,7 @@
 /** What `explain` shows of the quotas of a call. Nothing is reserved. */
+
 import type { ToolError } from '../errors.ts';
+import { hasOwn } from '../own-member.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { FoundCall } from '../state/call.ts';
 import { callEnded, lookAll } from './ask-quota-store.ts';
@@ -17,11 +19,11 @@ export async function explainQuotas(call: FoundCall): Promise<ExplainedQuotas> {
   const { quotas = [] } = call.binding;
   const spendings =
     call.input === undefined ? spendingsWithoutInput(call, quotas) : spendingsOf(call, quotas);
-  if ('unreadable' in spendings) return { levels: [], error: unreadableError(spendings) };
+  if (hasOwn(spendings, 'unreadable')) return { levels: [], error: unreadableError(spendings) };
   if (spendings.length === 0) return { levels: [], error: undefined };
   const looked = await lookAll(call, spendings);
   if (looked === callEnded) return { levels: [], error: undefined };
-  if ('unavailable' in looked)
+  if (hasOwn(looked, 'unavailable'))
     return { levels: [], error: unavailableError(spendings[0] as Spending, looked) };
   const compared = compare(spendings, looked);
   const refused = compared.find(({ quota, over }) => over && quota.over === 'deny');

@@ -33,19 +33,21 @@ export function guarded(
 }
 
 function threw(call: FoundCall, tally: Tally, gate: Gate, thrown: unknown): void {
-  reportFault(
-    call,
-    thrown,
-    gate.what,
-    `\`${gate.id ?? gate.what}\` threw, so the call was refused`,
-  );
+  reportFault(call, thrown, gate.what, `\`${gate.id ?? gate.what}\` threw${soThat(gate)}`);
   refuse(tally, gate, PolicyFault.reasonOf(thrown) ?? 'policy_threw', thrown);
 }
 
 function late(call: FoundCall, tally: Tally, gate: Gate): void {
   // A call that is only explained never ends, so nothing else would abort its signal.
-  call.extra?.controller?.abort(new DOMException('The gate took too long.', 'TimeoutError'));
+  if (gate.trial !== true)
+    call.extra?.controller?.abort(new DOMException('The gate took too long.', 'TimeoutError'));
   refuse(tally, gate, 'policy_timeout');
+}
+
+function soThat({ trial }: Gate): string {
+  return trial === true
+    ? ', so the shadow rules that read it were not tried'
+    : ', so the call was refused';
 }
 
 /** Denies a call because a gate failed, as opposed to a gate that decided. */
@@ -71,7 +73,7 @@ export function nonsense(
     call,
     fault,
     gate.what,
-    `\`${name}\` did not return a decision, so the call was refused`,
+    `\`${name}\` did not return ${gate.what === 'attributes' ? 'JSON' : 'a decision'}${soThat(gate)}`,
   );
   refuse(tally, gate, 'policy_nonsense', fault);
 }

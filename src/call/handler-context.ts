@@ -101,15 +101,19 @@ export function progress(call: FoundCall, done: number, total?: number, message?
     registry.deadlines.add(idle, idleTimeoutMs, registry.monotonic());
   if (!call.session.hears('tool:progress') || !Number.isFinite(done) || !mayEmit(call)) return;
   const { toolName, callId } = call;
-  call.session.emit('tool:progress', {
-    toolName,
-    callId,
-    done,
-    ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
-    ...(typeof message === 'string'
-      ? { message: shortened(scrubText(call, message), maxEventChars) }
-      : {}),
-  });
+  call.session.emit(
+    'tool:progress',
+    {
+      toolName,
+      callId,
+      done,
+      ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
+      ...(typeof message === 'string'
+        ? { message: shortened(scrubText(call, message), maxEventChars) }
+        : {}),
+    },
+    call.surfaceName,
+  );
 }
 
 /** Emits a `tool:event`: bounded, redacted, and never after the call has ended. */
@@ -119,7 +123,11 @@ export function emitEvent(call: FoundCall, name: string, data: unknown): void {
   const { session, toolName, callId } = call;
   if (!mayEmit(call)) return;
   if (data === undefined)
-    return session.emit('tool:event', { toolName, callId, name: shownName(call, name) });
+    return session.emit(
+      'tool:event',
+      { toolName, callId, name: shownName(call, name) },
+      call.surfaceName,
+    );
   const copy = copyJson(data, { maxDepth: 64, maxValues: 10_000, maxChars: maxEventChars });
   // A character of JSON text takes at most six bytes, so only long data needs an exact count.
   if (
@@ -137,12 +145,16 @@ export function emitEvent(call: FoundCall, name: string, data: unknown): void {
     );
     return undefined;
   }
-  return session.emit('tool:event', {
-    toolName,
-    callId,
-    name: shownName(call, name),
-    data: deepFreeze(scrubJson(call, copy.value)),
-  });
+  return session.emit(
+    'tool:event',
+    {
+      toolName,
+      callId,
+      name: shownName(call, name),
+      data: deepFreeze(scrubJson(call, copy.value)),
+    },
+    call.surfaceName,
+  );
 }
 
 /** The name of an event, bounded and without secrets. */

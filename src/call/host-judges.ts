@@ -45,7 +45,7 @@ class Subject implements PolicySubject {
     this.context = call.info();
     this.knobs = knobs as JsonObject;
     this.facts = call.session.facts;
-    this.surface = call.surface?.name ?? '';
+    this.surface = call.surfaceName;
     this.attributes = attributesOf(call);
   }
 

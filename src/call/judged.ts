@@ -1,20 +1,23 @@
 /** What the conditions of rules and quotas look at. */
-import { type Judged, maxRuleSteps } from '../policy/judged.ts';
+import type { Judged } from '../policy/judged.ts';
 import { declaresPath } from '../schema/declares-path.ts';
 import type { FoundCall } from '../state/call.ts';
 import { originsOf } from './origins.ts';
 
-/** The canonical input, and what the schema made of it. */
-export function judgedOf(call: FoundCall): Judged {
+/**
+ * The canonical input, and what the schema made of it.
+ * @param left The steps that may be taken.
+ */
+export function judgedOf(call: FoundCall, left: number): Judged {
   const { json } = call.binding.entry.internals.input;
   return {
     input: call.canonical,
     parsed: call.parsed,
     declares: (...path) => declaresPath(json, path),
     facts: call.session.facts,
-    surface: call.surface?.name ?? '',
+    surface: call.surfaceName,
     origins: originsOf(call),
     attributes: call.extra?.attributes?.answers,
-    left: maxRuleSteps,
+    left,
   };
 }

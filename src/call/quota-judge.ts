@@ -2,6 +2,7 @@
  * The gate that asks a person about a call that would exceed a quota with `over: "ask"`. It only
  * looks: the amounts are reserved once the call has its locks.
  */
+import { hasOwn } from '../own-member.ts';
 import { makeVerdict, type Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
 import { promptOf } from './approval-question.ts';
@@ -25,7 +26,7 @@ export const quotaJudge: Judge = (call, tally) => {
   // `explain` without an input.
   const isOpen = tally.steps !== undefined && call.input === undefined;
   const spendings = (isOpen ? spendingsWithoutInput : spendingsOf)(call, asking ?? []);
-  if ('unreadable' in spendings) {
+  if (hasOwn(spendings, 'unreadable')) {
     const { id: ruleId, layer: source } = spendings.quota;
     const reason = unreadableReason;
     tally.steps?.push({ source, ruleId, effect: 'deny', reason });
@@ -45,7 +46,7 @@ export const quotaJudge: Judge = (call, tally) => {
 
 function vote(call: FoundCall, tally: Tally, spendings: readonly Spending[], looked: Looked): void {
   if (looked === callEnded) return;
-  if ('unavailable' in looked) {
+  if (hasOwn(looked, 'unavailable')) {
     const { id: ruleId, layer: source } = (spendings[0] as Spending).quota;
     const reason = unavailableReason;
     tally.steps?.push({ source, ruleId, effect: 'deny', reason });

@@ -1,8 +1,9 @@
 /** What a call would spend of the quotas that apply to it. */
-import type { Judged } from '../policy/judged.ts';
+import { type Judged, maxFurtherSteps } from '../policy/judged.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
-import { subjectsAt, sumAt, unreadable } from '../policy/quota-values.ts';
-import { quotaKey } from '../policy/quotas.ts';
+import { mostSpendings, QuotaReader } from '../policy/quota-reader.ts';
+import { unreadable } from '../policy/quota-values.ts';
+import { subjectKey } from '../policy/quotas.ts';
 import type { QuotaSpend } from '../quota/store.ts';
 import { one } from '../quota/units.ts';
 import type { FoundCall } from '../state/call.ts';
@@ -20,9 +21,6 @@ export interface UnreadableQuota {
   readonly unreadable: 'when' | 'sum' | 'by' | 'too many';
 }
 
-/** Most amounts that one call may spend. */
-const mostSpendings = 1_000;
-
 /** What the call spends of each quota, also where that is 0. */
 export function spendingsOf(
   call: FoundCall,
@@ -32,13 +30,12 @@ export function spendingsOf(
   let judged: Judged | undefined;
   for (const quota of quotas) {
     if (quota.hasWhen) {
-      judged ??= judgedOf(call);
+      judged ??= judgedOf(call, maxFurtherSteps);
       const counts = matches(quota, judged);
       if (counts === unreadable) return { quota, unreadable: 'when' };
       if (!counts) continue;
     }
-    const { canonical, parsed } = call;
-    const amount = quota.sum === undefined ? one : sumAt(quota.sum, canonical, parsed);
+    const amount = quota.sum === undefined ? one : readerOf(call).sum(quota.sum);
     if (amount === unreadable) return { quota, unreadable: 'sum' };
     const subjects = subjectsOf(call, quota);
     if (subjects === unreadable) return { quota, unreadable: 'by' };
@@ -69,15 +66,24 @@ export function spendingsWithoutInput(
   });
 }
 
+/** The input does not change while the call is judged, unless a person edits it. */
+function readerOf(call: FoundCall): QuotaReader {
+  const { canonical, parsed, more } = call;
+  const known = more.quotaReader;
+  if (known !== undefined && known.input === canonical && known.parsed === parsed) return known;
+  more.quotaReader = new QuotaReader(canonical, parsed);
+  return more.quotaReader;
+}
+
 function spendOf(
   call: FoundCall,
   quota: CompiledQuota,
-  subject: string | undefined,
+  subject: string,
   amount: bigint,
 ): QuotaSpend {
   const { key, windowMs, maxUnits } = quota;
   return {
-    key: subject === undefined ? key : quotaKey(quota, subject),
+    key: key + subject,
     amount,
     max: isAgreed(call, quota) ? undefined : maxUnits,
     windowMs,
@@ -94,21 +100,23 @@ function matches(quota: CompiledQuota, judged: Judged): boolean | typeof unreada
   }
 }
 
-const everyone: readonly undefined[] = Object.freeze([undefined]);
+const everyone: readonly string[] = Object.freeze(['']);
 
+/** The ends of the store keys of those for whom the call spends. */
 function subjectsOf(
-  { session, canonical, parsed }: FoundCall,
+  call: FoundCall,
   { by, path }: CompiledQuota,
-): Iterable<string | undefined> | typeof unreadable {
+): readonly string[] | typeof unreadable {
+  const { session } = call;
   switch (by) {
     case 'session':
-      return [session.sessionId];
+      return [subjectKey(session.sessionId)];
     case 'principal':
-      return [session.principal ?? ''];
+      return [subjectKey(session.actor)];
     case 'registry':
       return everyone;
     case 'path':
-      return subjectsAt(path as readonly string[], canonical, parsed);
+      return readerOf(call).subjects(path as readonly string[]);
   }
 }
 

@@ -4,11 +4,12 @@
  */
 
 import type { Effect } from '../policy/decision.ts';
-import type { Judged } from '../policy/judged.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import type { RuleCount } from '../state/counters.ts';
+import { hasAttributes } from './attribute-judge.ts';
+import { judgedOf } from './judged.ts';
 import type { Tally, Tried } from './tally.ts';
 
 /**
@@ -38,17 +39,25 @@ export function tryRules(
   tally: Tally,
   rules: readonly CompiledRule[],
   counts: (RuleCount | undefined)[],
-  judged: Judged,
 ): void {
   const { steps } = tally;
+  const judged = judgedOf(call, tally.trialLeft);
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index] as CompiledRule;
     const { id: ruleId, layer: source, effect } = rule;
     // `explain` without an input says nothing about rules that look at it.
     if (steps !== undefined && call.input === undefined && rule.hasWhen) continue;
+    // What the host could not say about the input cannot be tried.
+    if (!hasAttributes(call, rule.attributes)) {
+      steps?.push({ source, ruleId, shadow: true, note: 'its attributes are not known' });
+      continue;
+    }
     try {
-      if (!rule.matches(judged)) continue;
+      const matches = rule.matches(judged);
+      tally.trialLeft = judged.left;
+      if (!matches) continue;
     } catch {
+      tally.trialLeft = judged.left;
       // Whatever went wrong, such as a spent budget, must not affect the call.
       const note = 'too large to be checked against the shadow rules from here on';
       steps?.push({ source, ruleId, shadow: true, note });
@@ -96,6 +105,10 @@ export function tellTrials(call: Call): void {
     // A listener may have ended the call, and nothing follows its end.
     if (call.ended || !session.hears('policy:shadow')) return;
     const { id: ruleId, layer: source } = rule;
-    session.emit('policy:shadow', { toolName, callId, ruleId, source, wouldBe, was });
+    session.emit(
+      'policy:shadow',
+      { toolName, callId, ruleId, source, wouldBe, was },
+      call.surfaceName,
+    );
   }
 }

@@ -21,11 +21,13 @@ import { childProblem } from './stages/child-calls.ts';
 import { decide, tellVerdict } from './stages/decide.ts';
 import { checkAvailable, lookup } from './stages/lookup.ts';
 import { loopGuard } from './stages/loop-guard.ts';
+import { recordStart } from './stages/record-start.ts';
 import { reserveQuota } from './stages/reserve-quota.ts';
 import { type RunOptions, run } from './stages/run.ts';
 import { validate } from './stages/validate.ts';
 import { letGo } from './standing-grants.ts';
 import { type Outcome, type Step, steps } from './step.ts';
+import { tellDeprecated } from './tell-deprecated.ts';
 
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(
@@ -102,6 +104,7 @@ function refuse(call: Call, error: ToolError): void {
 function arrive(call: Call): void {
   let refused: Outcome = admit(call);
   if (refused === undefined && !call.ended) refused = lookup(call);
+  if (call.entry?.untold === true) tellDeprecated(call.session.registry, call.entry);
   if (refused === undefined && isFound(call) && call.binding.drop !== undefined)
     refused = checkAvailable(call);
   if (refused !== undefined) return failCall(call, refused);
@@ -162,6 +165,12 @@ function walk(call: FoundCall, from: number): number {
     // A call that waited for the store is judged again before it starts.
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
     if (call.goto >= 0) return takeGoto(call);
+    // A store that answers at once may have run the host's code, which may have changed the rules.
+    if (call.judgedAt !== session.current()) return steps.recheck;
+  }
+  if (call.session.registry.observers !== undefined) {
+    outcome = recordStart(call);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   }
   start(call);
   return -1;
@@ -228,9 +237,11 @@ function backToValidation(extra: NonNullable<Call['extra']>): number {
 
 function start(call: FoundCall): void {
   if (call.extra?.grant !== undefined) letGo(call);
-  // After hooks are shown the canonical input, and the handler may change a parse that shares parts
-  // with it.
-  if (call.session.hooks.length > 0) call.canonical = cloneJson(call.canonical);
+  // After hooks, observers and `tool:error` are shown the canonical input, and the handler may change a
+  // parse that shares parts with it.
+  const { hooks, registry } = call.session;
+  if (hooks.length > 0 || registry.observers !== undefined || call.session.hears('tool:error'))
+    call.canonical = cloneJson(call.canonical);
   run(call, runOptions);
 }
 

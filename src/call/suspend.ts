@@ -35,10 +35,11 @@ export async function suspend(
     own.refused = true;
     if (open.size >= limit) return tooManyApprovals(limit);
     if (call.ended) return undefined;
-    const question = requestFor(call, verdict, own.id, session.registry.ttlMs);
+    const question = requestFor(call, withAgreed(call, verdict), own.id, session.registry.ttlMs);
     if (!question.askable)
       return rejected(call, undefined, question.reason, undefined, question.message);
     own.refused = false;
+    call.more.approval = { id: question.request.id };
     if (!(await store(call, question.request, own))) return undefined;
   } catch (error) {
     own.refused = true;
@@ -62,6 +63,16 @@ export async function suspend(
       'continue with other work, or stop and say that it is waiting.',
     { reason: 'approval_required' },
   );
+}
+
+/**
+ * The quotas that a person has let the call exceed already are named again, since the call that is
+ * resumed knows only what its own record says.
+ */
+function withAgreed({ extra }: FoundCall, verdict: Verdict): Verdict {
+  const agreed = extra?.agreed;
+  if (agreed === undefined) return verdict;
+  return { ...verdict, quotas: Object.freeze([...agreed, ...(verdict.quotas ?? [])]) };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What the gates have said about one call so far. */
 import type { JsonObject, JsonValue } from '../json.ts';
+import { maxFurtherSteps, maxRuleSteps } from '../policy/judged.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
@@ -25,6 +26,23 @@ export interface Tally {
   readonly steps: JsonObject[] | undefined;
   /** The shadow rules that matched. */
   tried: Tried[] | undefined;
+  /** Steps that the rules may still take, and the shadow rules. */
+  left: number;
+  trialLeft: number;
+}
+
+/** What is known before the first gate has answered. */
+export function emptyTally(steps: Tally['steps']): Tally {
+  return {
+    deny: undefined,
+    ask: undefined,
+    allow: undefined,
+    spoken: false,
+    steps,
+    tried: undefined,
+    left: maxRuleSteps,
+    trialLeft: maxFurtherSteps,
+  };
 }
 
 /** One gate. It adds its answer to the tally, now or later. */
@@ -46,4 +64,6 @@ export interface Gate {
   readonly id: string | undefined;
   /** The gate's allowance, which is the same each time; undefined for a gate that allows nothing. */
   readonly allowed: Verdict | undefined;
+  /** It serves shadow rules only, so its failure refuses nothing. */
+  readonly trial?: true;
 }

@@ -1,15 +1,19 @@
 /** The table of commands. */
+import { auditReport } from './audit-report.ts';
+import { auditVerify } from './audit-verify.ts';
 import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
 import { init } from './init/init.ts';
 import { list } from './list.ts';
 import { mcpPin } from './mcp-pin.ts';
+import { policyBacktest } from './policy-backtest.ts';
 import { policyTest } from './policy-test.ts';
 import { profilesDiff } from './profiles-diff.ts';
 import { relay } from './relay.ts';
 import { replay } from './replay.ts';
 import { serve } from './serve.ts';
+import { toolsDiff } from './tools-diff.ts';
 import { validate } from './validate/validation.ts';
 
 /** In the order of help. */
@@ -19,10 +23,14 @@ export const commands: readonly Command[] = [
   call,
   explain,
   validate,
+  toolsDiff,
   profilesDiff,
   policyTest,
+  policyBacktest,
   replay,
   serve,
   relay,
   mcpPin,
+  auditVerify,
+  auditReport,
 ];

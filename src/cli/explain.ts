@@ -34,11 +34,18 @@ export const explain: Command = {
 };
 
 function textOf(name: string, explanation: Explanation): string {
-  const { visible, hiddenBy, unlockedBy, decision, ruleId, source, code, steps } = explanation;
+  const { visible, hiddenBy, deprecated, unlockedBy, decision, ruleId, source, code, steps } =
+    explanation;
   const rows: string[][] = [
     ['outcome', outcomeOf(explanation)],
     ['visible', visible ? 'yes' : `no${hiddenBy === undefined ? '' : `, ${printable(hiddenBy)}`}`],
   ];
+  if (deprecated !== undefined) {
+    const { since, use, message } = deprecated;
+    rows.push(['deprecated', printable(`since ${since}`)]);
+    if (use !== undefined) rows.push(['use instead', printable(use)]);
+    if (message !== undefined) rows.push(['', printable(message)]);
+  }
   if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
   const refusal = decision === undefined ? steps.at(-1)?.message : undefined;
   if (typeof refusal === 'string')

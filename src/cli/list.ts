@@ -59,10 +59,11 @@ function answer(effective: EffectiveTools): Answer {
   };
 }
 
-function flagsOf({ annotations, requiresApproval }: HostTool): string {
-  const flags = (Object.keys(flagWords) as (keyof ToolAnnotations)[])
+function flagsOf({ annotations, requiresApproval, deprecated }: HostTool): string {
+  const flags: string[] = (Object.keys(flagWords) as (keyof ToolAnnotations)[])
     .filter((key) => annotations[key] === true)
     .map((key) => flagWords[key]);
+  if (deprecated !== undefined) flags.push('deprecated');
   return [...(requiresApproval ? ['approval'] : []), ...flags].join(', ') || '-';
 }
 
@@ -77,6 +78,7 @@ function jsonOf({
   source,
   fingerprint,
   version,
+  deprecated,
   tags,
 }: HostTool): object {
   // JSON leaves out members that are undefined.
@@ -91,6 +93,7 @@ function jsonOf({
     source,
     fingerprint,
     version,
+    deprecated,
     tags,
   };
 }

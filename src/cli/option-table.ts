@@ -74,7 +74,31 @@ export const optionTable = {
     repeatable: true,
     help: 'send this header with the value of an environment variable; repeatable',
   },
+  head: {
+    value: 'HASH',
+    help: 'a hash that the log had, kept elsewhere: notices lines that were cut off the end',
+  },
+  'key-file': {
+    value: 'KEY',
+    help: "the file with the log's key; a line break at its end does not count",
+  },
+  html: { value: 'OUT', help: 'write the report to this file, as one page with charts' },
+  config: {
+    value: 'JSON|@FILE|-',
+    help: 'mount each module that is validated with this configuration; default {}',
+  },
   'no-calls': { help: 'do not call the tools that are validated' },
+  from: { value: 'FILE|-', help: 'the recorded calls: a file, or standard input' },
+  rules: { value: 'FILE', help: 'a YAML or JSON file with the new rules' },
+  'fail-on': {
+    value: 'EFFECT',
+    help: 'end with exit code 1 if a call changes to this: allow, ask or deny',
+  },
+  coverage: { help: 'list the rules that no case exercises' },
+  'fail-under': {
+    value: 'N',
+    help: 'with --coverage: end with exit code 1 if cases exercise less than N per cent of rules',
+  },
   verbose: { help: 'show the whole stack of what a tool or a module throws, with its causes' },
   json: { help: 'print one JSON document' },
   help: { short: 'h', help: 'show this help, or the help of a command' },

@@ -1,5 +1,6 @@
 /** Reads the options of a command line. */
 import { parseArgs } from 'node:util';
+import type { Effect } from '../index.ts';
 import { longestTimerMs } from '../options.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { usageFault } from './fault.ts';
@@ -20,6 +21,8 @@ export interface Options {
   readonly facts: string | undefined;
   /** JSON text, `@file` or `-`. */
   readonly input: string | undefined;
+  /** JSON text, `@file` or `-`. */
+  readonly config: string | undefined;
   /** Milliseconds. */
   readonly timeoutMs: number | undefined;
   /** `port`, or `host:port`. */
@@ -42,8 +45,22 @@ export interface Options {
   readonly env: readonly string[];
   /** `NAME=VARIABLE`. */
   readonly header: readonly string[];
+  /** 64 hex digits. */
+  readonly head: string | undefined;
+  /** A path. */
+  readonly keyFile: string | undefined;
+  /** A path. */
+  readonly html: string | undefined;
   /** False with `--no-calls`. */
   readonly calls: boolean;
+  /** A path, or `-`. */
+  readonly from: string | undefined;
+  /** A path. */
+  readonly rules: string | undefined;
+  readonly failOn: Effect | undefined;
+  readonly coverage: boolean;
+  /** Per cent. */
+  readonly failUnder: number | undefined;
   readonly verbose: boolean;
   readonly json: boolean;
   readonly help: boolean;
@@ -60,6 +77,7 @@ export interface ParsedLine {
   readonly unknown?: string | undefined;
 }
 
+const effects: readonly Effect[] = ['allow', 'ask', 'deny'];
 const rows = new Map<string, OptionRow>(Object.entries(optionTable));
 
 /**
@@ -127,6 +145,7 @@ function optionsOf(
     profile: values.get('profile'),
     facts: values.get('facts'),
     input: values.get('input'),
+    config: values.get('config'),
     timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
     http: values.get('http'),
     port: readNumber('port', values.get('port'), 0, 65_535),
@@ -141,7 +160,15 @@ function optionsOf(
     prefix: values.get('prefix'),
     env: lists.get('env') ?? [],
     header: lists.get('header') ?? [],
+    head: values.get('head'),
+    keyFile: values.get('key-file'),
+    html: values.get('html'),
     calls: !values.has('no-calls'),
+    from: values.get('from'),
+    rules: values.get('rules'),
+    failOn: readEffect('fail-on', values.get('fail-on')),
+    coverage: values.has('coverage'),
+    failUnder: readNumber('fail-under', values.get('fail-under'), 0, 100),
     verbose: values.has('verbose'),
     json: values.has('json'),
     help: values.has('help'),
@@ -173,6 +200,15 @@ function checkValue(
   if (value !== undefined && value !== '' && !isOption) return;
   const remedy = isOption ? `. A value that starts with dashes is written \`--${name}=…\`` : '';
   throw usageFault(`\`--${name}\` needs a value: \`--${name} ${row.value}\`${remedy}.`);
+}
+
+function readEffect(name: OptionName, text: string | undefined): Effect | undefined {
+  if (text === undefined) return undefined;
+  const effect = effects.find((one) => one === text);
+  if (effect !== undefined) return effect;
+  throw usageFault(
+    `Expected \`--${name}\` to be allow, ask or deny, got \`${text.slice(0, 60)}\`.`,
+  );
 }
 
 function readNumber(

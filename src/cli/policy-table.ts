@@ -33,6 +33,8 @@ export interface PolicyCase {
   readonly profile: string | undefined;
   readonly facts: JsonObject | undefined;
   readonly principal: string | undefined;
+  /** The adapter that the call comes through. */
+  readonly surface: string | undefined;
   /** What the user wrote before the call. */
   readonly said: readonly string[];
   /** What the model was shown before the call. */
@@ -48,6 +50,7 @@ const caseKeys = [
   'profile',
   'facts',
   'principal',
+  'surface',
   'said',
   'seen',
   'expect',
@@ -132,6 +135,7 @@ function readCase(
     profile: text('profile'),
     facts: facts as JsonObject | undefined,
     principal: text('principal'),
+    surface: text('surface'),
     said: readSaid(item.said, [...path, 'said'], fault),
     seen: readSeen(item.seen, [...path, 'seen'], fault),
     expect: readExpectation(item.expect, [...path, 'expect'], fault),

@@ -5,10 +5,11 @@
 
 import { messageOf } from '../errors.ts';
 import { type Explanation, isMisuseError, type JsonValue } from '../index.ts';
-import { rememberSeen, stateOf } from '../surface-port.ts';
+import { explainCall, rememberSeen, stateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';
-import { failure, untilInterrupted } from './fault.ts';
+import { failure, untilInterrupted, usageFault } from './fault.ts';
+import { type CoverageLog, coverageText, createCoverage } from './policy-coverage.ts';
 import { type Expectation, type PolicyCase, readPolicyTable } from './policy-table.ts';
 import { headline, jsonText, printable } from './printable.ts';
 import { readTextFile } from './read-text.ts';
@@ -55,15 +56,19 @@ export const policyTest: Command = {
   usage: 'FILE',
   summary: 'check a table of calls against expected decisions; nothing runs',
   notes: [
-    'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, expect }].',
+    'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, surface?, ' +
+      'said?, seen?, expect }].',
     'said: TEXT and seen: [{ tool, output }] are what the user wrote and the model was shown before.',
     'expect is allow, ask, deny, hidden or an error code, or { decision, reason?, ruleId? }.',
     'The exit code is 1 if a case differs, or if its tool is unknown and it does not expect ' +
       'tool_not_found.',
+    'With --coverage, it also lists the rules that no case exercises.',
   ],
-  options: worldOptions,
+  options: [...worldOptions, 'coverage', 'fail-under'],
   operands: ['FILE'],
-  async run({ io, operands: [file = ''], world }) {
+  async run({ io, operands: [file = ''], options: { coverage, failUnder }, world }) {
+    if (failUnder !== undefined && !coverage)
+      throw usageFault('`--fail-under` is about coverage. Give `--coverage` too.');
     const text = await readTextFile(file, io, maxTableBytes).catch((error: unknown) => {
       throw failure(`Cannot read \`${file}\`: ${messageOf(error)}.`);
     });
@@ -72,37 +77,56 @@ export const policyTest: Command = {
     loaded.requireRules();
     const checked: Checked[] = [];
     const lines: string[] = [];
+    const log = coverage ? createCoverage(loaded.registry) : undefined;
     for (const one of cases) {
-      const result = await check(one, file, loaded, io);
+      const result = await check(one, file, loaded, io, log);
       checked.push(result);
       lines.push(lineOf(result, one, file), ...(result.found.shadow ?? []).map(shadowLine));
     }
     const failed = checked.filter(({ ok }) => !ok).length;
     const errors = checked.filter(({ error }) => error !== undefined).length;
     lines.push(summary(checked.length, failed - errors, errors));
+    const covered = log?.coverage();
+    if (covered !== undefined) lines.push(...coverageText(covered, failUnder));
+    const isUnder = covered !== undefined && covered.percent < (failUnder ?? 0);
     return {
-      exit: failed === 0 ? 0 : 1,
+      exit: failed > 0 || isUnder ? 1 : 0,
       text: lines.join('\n'),
-      json: { passed: checked.length - failed, failed, cases: checked },
+      json: { passed: checked.length - failed, failed, cases: checked, coverage: covered },
     };
   },
 };
 
 async function check(
-  { tool, input, name = tool, line, profile, facts, principal, said, seen, expect }: PolicyCase,
+  {
+    tool,
+    input,
+    name = tool,
+    line,
+    profile,
+    facts,
+    principal,
+    surface,
+    expect,
+    ...given
+  }: PolicyCase,
   file: string,
   world: World,
   io: CliIo,
+  coverage: CoverageLog | undefined,
 ): Promise<Checked> {
   const where = `${file}:${line}`;
   const lost = profile === undefined ? undefined : world.profileFault(profile);
   if (lost !== undefined) throw failure(`${where}: ${lost.message}`);
   const session = openSession(world, { profile, facts, principal }, where);
-  for (const text of said) session.said(text);
-  for (const { tool: from, output } of seen)
+  for (const text of given.said) session.said(text);
+  for (const { tool: from, output } of given.seen)
     if (!rememberSeen(stateOf(session), from, output))
       throw failure(`${where}: \`seen\` names the tool \`${from}\`, which does not exist.`);
-  const found = foundOf(await untilInterrupted(session.explain(tool, input), io.signal));
+  const explaining = explainCall(stateOf(session), tool, input, surface);
+  const explanation = await untilInterrupted(explaining, io.signal);
+  coverage?.note(explanation);
+  const found = foundOf(explanation);
   await session.close();
   const unknown = world.registry.get(tool) === undefined;
   const near = unknown ? world.nearest(tool) : [];

@@ -237,12 +237,15 @@ function textOf({
 }
 
 function ruleLine({ id, effect, rule, tools }: RuleRow): string {
-  const { when, reason, shadow } = rule;
+  const { when, reason, shadow, principal, surface, facts } = rule;
   const touched =
     tools.length === 0
       ? `${subjectOf(rule)}, which is not an effective tool,`
       : tools.map(printable).join(', ');
   const rest =
+    (principal === undefined ? '' : ` for the principal ${jsonText(principal)}`) +
+    (surface === undefined ? '' : ` by way of ${jsonText(surface)}`) +
+    (facts === undefined ? '' : ` with the facts ${jsonText(facts)}`) +
     (when === undefined ? '' : ` when ${jsonText(when)}`) +
     (reason === undefined ? '' : ` as ${printable(reason)}`);
   const what = shadow === true ? `shadow ${effect}` : effect;

@@ -1,4 +1,4 @@
-/** Reads JSON from the command line: the arguments of a call, and facts. */
+/** Reads JSON from the command line: the arguments of a call, facts, and configurations. */
 
 import { messageOf } from '../errors.ts';
 import type { JsonObject } from '../index.ts';
@@ -22,13 +22,28 @@ export async function readInput(option: string | undefined, io: CliIo): Promise<
  * @throws CliFault 1 if it cannot be read, 2 if it is not a JSON object
  */
 export async function readFacts(option: string | undefined, io: CliIo): Promise<JsonObject> {
+  return readObject(option, '`--facts`', '{"hostSession.status":"ready"}', io);
+}
+
+/**
+ * Reads `--config`. Without it, the configuration is `{}`.
+ * @throws CliFault 1 if it cannot be read, 2 if it is not a JSON object
+ */
+export async function readConfig(option: string | undefined, io: CliIo): Promise<JsonObject> {
+  return readObject(option, '`--config`', '{"folder":"notes"}', io);
+}
+
+async function readObject(
+  option: string | undefined,
+  name: string,
+  example: string,
+  io: CliIo,
+): Promise<JsonObject> {
   if (option === undefined) return {};
-  const facts = await readOption(option, '`--facts`', io);
-  if (typeof facts !== 'object' || facts === null || Array.isArray(facts))
-    throw usageFault(
-      'Expected `--facts` to be a JSON object, such as \'{"hostSession.status":"ready"}\'.',
-    );
-  return facts as JsonObject;
+  const value = await readOption(option, name, io);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageFault(`Expected ${name} to be a JSON object, such as '${example}'.`);
+  return value as JsonObject;
 }
 
 /** Reads JSON, `@file` or `-`. */

@@ -4,6 +4,7 @@
  */
 import { type HostToolRegistry, MisuseError, type Profile } from '../index.ts';
 import { canonicalJson } from '../json.ts';
+import { commitTools, definitionsOf } from './commit-tools.ts';
 import { type DryRun, dryRun } from './dry-run.ts';
 import {
   type LoadedFile,
@@ -57,7 +58,7 @@ export function applyFile(
   );
   return {
     file: file.path,
-    loaded: [...trial.tools.keys()],
+    loaded: [...trial.tools.values()].map(({ definition }) => definition.name),
     failed,
     profiles: [...trial.profiles.keys()],
     rules: trial.rules.length,
@@ -72,7 +73,9 @@ function stillThere(
 ): LoadedFile {
   return {
     tools: new Map(
-      [...tools].filter(([name, { definition }]) => registry.get(name) === definition),
+      [...tools].filter(([, { definition }]) =>
+        definitionsOf(registry, definition.name).includes(definition),
+      ),
     ),
     profiles: new Map([...profiles].filter(([id, { given }]) => registry.profile(id) === given)),
     rules,
@@ -97,7 +100,7 @@ function commit(
     const profilesOnly = sections === 'profiles';
     const rules = profilesOnly ? before.rules : commitRules(registry, before, trial, undo);
     const quotas = profilesOnly ? before.quotas : commitQuotas(registry, before, trial, undo);
-    if (!profilesOnly) commitTools(registry, before, trial, undo);
+    if (!profilesOnly) commitTools(registry, before.tools, trial.tools, undo);
     const profiles = commitProfiles(registry, before, trial, undo);
     removeProfiles(registry, goneProfiles);
     // The old rules are removed last, so that there is no moment without rules.
@@ -146,34 +149,6 @@ function commitQuotas(
   const remove = registry.addQuotas(quotas);
   undo.push(remove);
   return { identity, quotas, remove };
-}
-
-function commitTools(
-  registry: HostToolRegistry<never>,
-  before: LoadedFile,
-  { tools }: DryRun,
-  undo: (() => void)[],
-): void {
-  // Old tools are removed first, because a new name may conflict with an old one.
-  for (const [name, { definition }] of before.tools) {
-    if (tools.has(name)) continue;
-    registry.unregister(name);
-    undo.push(() => registry.register(definition));
-  }
-  for (const [name, { definition }] of tools) {
-    const old = before.tools.get(name)?.definition;
-    if (old === definition || old === undefined) continue;
-    registry.registerOrReplace(definition);
-    undo.push(() => registry.registerOrReplace(old));
-  }
-  const added = [...tools.values()].flatMap(({ definition }) =>
-    before.tools.has(definition.name) ? [] : [definition],
-  );
-  if (added.length === 0) return;
-  const registrations = registry.registerAll(added);
-  undo.push(() => {
-    for (const registration of registrations) registration.unregister();
-  });
 }
 
 function commitProfiles(

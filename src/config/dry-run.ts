@@ -5,6 +5,7 @@
 import { HostToolRegistry, type Profile, type Quota, type Rule } from '../index.ts';
 import { canonicalJson } from '../json.ts';
 import { compileQuotas, compileRules, registryStateOf } from '../surface-port.ts';
+import { toolKey } from './commit-tools.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { behind, type LoadedFile, type LoadedTool } from './loaded-files.ts';
@@ -18,7 +19,7 @@ import type { FileSection, LoadFailure } from './report.ts';
 export interface DryRun {
   readonly rules: readonly Rule[];
   readonly quotas: readonly Quota[];
-  /** In the order of the file. */
+  /** By {@link toolKey}, in the order of the file. */
   readonly tools: ReadonlyMap<string, LoadedTool>;
   /** Parents first. */
   readonly profiles: ReadonlyMap<string, { readonly profile: Profile; readonly identity: string }>;
@@ -97,19 +98,21 @@ export function dryRun(
       fail('tools', entry, name, prepared.reason);
       continue;
     }
-    const known = before.tools.get(prepared.definition.name);
+    const key = toolKey(prepared.definition);
+    const known = before.tools.get(key);
     // An unchanged entry of an unchanged module keeps its definition.
     const definition =
       known?.identity === prepared.identity ? known.definition : prepared.definition;
-    const reason = faultOf(() => trial.register(definition));
+    const reason =
+      foreignOwner(registry, definition.name) ?? faultOf(() => trial.register(definition));
     if (reason !== undefined)
       fail(
         'tools',
         entry,
         name,
-        tools.has(definition.name) ? `the file already has a tool \`${definition.name}\`` : reason,
+        tools.has(key) ? `the file already has a tool \`${definition.name}\`` : reason,
       );
-    else tools.set(definition.name, { definition, identity: prepared.identity });
+    else tools.set(key, { definition, identity: prepared.identity });
   }
 
   const outside = (id: string): Profile | undefined => {
@@ -188,6 +191,17 @@ function tryProfile(
     if (reason !== undefined) return reason;
   }
   return faultOf(() => trial.defineProfile(profile));
+}
+
+/**
+ * Why a tool of a scope leaves no room for one of the file. The trial registry has no scopes, so it
+ * would take the file's tool as another version.
+ */
+function foreignOwner(registry: HostToolRegistry<never>, name: string): string | undefined {
+  const owner = registryStateOf(behind(registry)).tools.get(name)?.owner;
+  return owner === undefined || owner === 'host'
+    ? undefined
+    : `Tool \`${name}\` is already registered by \`${owner}\`. Choose another name.`;
 }
 
 /** The message of what a function throws; undefined if it throws nothing. */

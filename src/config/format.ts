@@ -110,7 +110,17 @@ export const toolEntry = strict({
     .optional()
     .describe(
       "The tool's own version. It is a string, so quote it. A new version voids the grants of " +
-        'the old one.',
+        'the old one. Several versions of a tool need versions such as "1.2.0".',
+    ),
+  deprecated: strict({
+    since: text.max(100).describe('The version or the date from which on.'),
+    use: text.max(1_024).optional().describe('The name of the tool to use instead.'),
+    message: text.max(1_000).optional().describe('Why, or what to do instead.'),
+  })
+    .optional()
+    .describe(
+      'Says that the tool should no longer be used. It still works: models read it in the ' +
+        'description, and the first call is logged.',
     ),
   tags: texts.optional().describe('Labels that rules can match.'),
   annotations: annotations
@@ -193,8 +203,8 @@ export const profileEntry = strict({
   )
     .optional()
     .describe(
-      'A list of names or { name, … }, or a map of names to knobs or { knobs, … }. Optional only ' +
-        'together with extends.',
+      'A list of names or { name, … }, or a map of names to knobs or { knobs, … }. A name may end ' +
+        'in a range of versions, such as git@^2. Optional only together with extends.',
     ),
   rules: z
     .array(ruleEntry)

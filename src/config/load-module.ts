@@ -4,6 +4,7 @@ import { describe } from '../errors.ts';
 import { type AnyTool, type HostToolRegistry, isMisuseError, MisuseError } from '../index.ts';
 import { internalsOf } from '../surface-port.ts';
 import { nearestNames } from '../text/names.ts';
+import { definitionsOf } from './commit-tools.ts';
 import {
   causeText,
   faultText,
@@ -81,7 +82,8 @@ export async function loadHostToolsModule<S>(
       internalsOf(value);
       const definition = value as AnyTool;
       // A set-up function has already registered this definition.
-      if (typeof main === 'function' && target.get(definition.name) === definition) return;
+      if (typeof main === 'function' && definitionsOf(target, definition.name).includes(definition))
+        return;
       target.register(definition);
       loaded.push(definition.name);
     } catch (error) {

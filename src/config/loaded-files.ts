@@ -35,6 +35,7 @@ export interface LoadedQuotas {
 
 /** What one file has loaded. */
 export interface LoadedFile {
+  /** By name and version. */
   readonly tools: ReadonlyMap<string, LoadedTool>;
   readonly profiles: ReadonlyMap<string, LoadedProfile>;
   readonly rules: LoadedRules | undefined;

@@ -65,7 +65,8 @@ function prepareQuota(entry: RawEntry): PreparedQuota {
     : { entry, reason: explainIssues(checked.error.issues, entry.value) };
 }
 
-function prepareRule(entry: RawEntry): PreparedRule {
+/** Checks the form of a rule. */
+export function prepareRule(entry: RawEntry): PreparedRule {
   const checked = ruleEntry.safeParse(entry.value);
   return checked.success
     ? { entry, rule: entry.value as Rule }

@@ -43,7 +43,9 @@ const ownKnobs = "a tool's own settings go into `knobs`";
 /** A tool in a list. */
 export const listedTool = strict(
   {
-    name: text.describe("The tool's registered name."),
+    name: text.describe(
+      "The tool's registered name. It may end in a range of versions, such as git@^2.",
+    ),
     knobs: knobs.optional(),
     ...toolSettings,
   },

@@ -8,6 +8,7 @@ import type {
   ToolRegistration,
   ToolScope,
 } from '../index.ts';
+import { definitionsOf, replaceTool } from './commit-tools.ts';
 import { loadedFiles, standFor } from './loaded-files.ts';
 import { removeProfiles } from './registry-profiles.ts';
 
@@ -44,14 +45,16 @@ export function recordRegistry(target: HostToolRegistry<never>): Recording {
       return registrations;
     },
     registerOrReplace: (definition: AnyTool): boolean => {
-      const before = target.get((definition as AnyTool | undefined)?.name as string);
+      const name = (definition as AnyTool | undefined)?.name as string;
+      const before = definitionsOf(target, name);
       const replaced = target.registerOrReplace(definition);
-      const { name } = definition;
+      const now = definitionsOf(target, name);
+      const old = before.find((one) => !now.includes(one));
       registered.set(name, definition);
       undo.push(() => {
-        if (target.get(name) !== definition) return;
-        if (before === undefined) target.unregister(name);
-        else target.registerOrReplace(before);
+        if (!definitionsOf(target, name).includes(definition)) return;
+        if (old === undefined) target.unregister(definition);
+        else replaceTool(target, definition, old);
       });
       return replaced;
     },

@@ -20,6 +20,11 @@ export interface Coordinator {
   registerCleanup?(fn: () => void | Promise<void>): unknown;
   /** Publishes a value under a name for other modules. */
   registerCapability?(name: string, value: unknown): unknown;
+  /**
+   * What the coordinator can do: a list of names, or an object of them. It becomes facts of the
+   * session, such as `coordinator.capabilities.streaming`.
+   */
+  readonly capabilities?: unknown;
   /** A {@link HooksPort}, if the coordinator has hooks. */
   readonly hooks?: unknown;
   /** A {@link CancellationPort}, if the coordinator can be cancelled. */

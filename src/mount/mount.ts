@@ -1,13 +1,16 @@
 /** Mounting: puts a session's tools on a coordinator and keeps them up to date. */
+import { capabilityFacts } from '../capabilities.ts';
 import { describe, MisuseError } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import { ignoreRejection } from '../maybe-promise.ts';
 import { oneOf, readOptions, type TableOf, withDefault } from '../options.ts';
 import type { HostToolRegistry } from '../registry/registry.ts';
 import { stateOf } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';
 import type { SessionOptions } from '../session/session-options.ts';
+import type { SessionState } from '../state/session-state.ts';
 import type { Coordinator } from './coordinator.ts';
-import { useOptional } from './coordinator-fault.ts';
+import { reportFault, useOptional } from './coordinator-fault.ts';
 import { createMountedTools } from './mounted-tools.ts';
 
 /** Options of {@link mount}. */
@@ -84,10 +87,13 @@ export async function mount<S>(
     turn = turn.then(() => tools.sync(over || state.closed ? [] : session.tools()));
     return turn;
   };
+  const facts = declaredFacts(coordinator, state);
   const follower = (): void => ignoreRejection(refresh());
   const unmount = (): Promise<void> => {
     if (!over) {
       over = true;
+      if (facts !== undefined && !state.closed)
+        session.setFacts(Object.fromEntries(Object.keys(facts).map((key) => [key, null])));
       state.followers?.delete(follower);
       state.release();
     }
@@ -105,6 +111,7 @@ export async function mount<S>(
     ),
   );
   void useOptional(state, () => coordinator.registerCapability?.('host-tools.session', session));
+  if (facts !== undefined) session.setFacts(facts);
   await refresh();
   return Object.freeze({
     get mounted() {
@@ -116,6 +123,21 @@ export async function mount<S>(
     refresh,
     unmount,
   });
+}
+
+/** The facts that a coordinator declares; undefined if it declares none. */
+function declaredFacts(coordinator: Coordinator, state: SessionState): JsonObject | undefined {
+  let declared: unknown;
+  try {
+    declared = coordinator.capabilities;
+    if (Array.isArray(declared))
+      declared = Object.fromEntries(declared.map((name: unknown) => [String(name), true]));
+    if (!isJsonObject(declared)) return undefined;
+    return capabilityFacts('coordinator.capabilities.', { mount: true, ...declared });
+  } catch (error) {
+    reportFault(state, error, 'the capabilities of the coordinator could not be read');
+    return undefined;
+  }
 }
 
 /** The events that the effective tools can send, such as `build:started`. */

@@ -111,10 +111,13 @@ const clock = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?: ?[ap]m)?`;
 const zone = String.raw`(?: ?(?:z|utc|[+-]\d{2}:?\d{2}))?`;
 const moment = new RegExp(`^(?:${isoDay}(?:[t ]${clock}${zone})?|${clock}${zone})$`, 'i');
 
-/** Whether a text is a date, a time of day or both, and nothing else. */
+const duration = /^p(?=[\dt])(?:\d+[ymwd])*(?:t(?:\d+(?:\.\d+)?[hms])+)?$/i;
+
+/** Whether a text is a date, a time of day, both, or an ISO 8601 duration, and nothing else. */
 export function isMoment(text: string): boolean {
   const plain = text.trim();
+  if (plain.length > 40) return false;
   return (
-    plain.length <= 40 && (moment.test(plain) || dateSpellings(plain.toLowerCase()).length > 0)
+    moment.test(plain) || duration.test(plain) || dateSpellings(plain.toLowerCase()).length > 0
   );
 }

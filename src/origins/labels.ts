@@ -72,7 +72,7 @@ export function createLabels<L>(source: LabelSource<L>): Labels<L> {
     root: nodeOf(document === undefined ? [] : [document], steps === undefined ? [] : [steps]),
     child(node, key) {
       // Members and elements that no schema and no path tells apart share a node.
-      const name = isTold(node, key) ? String(key) : shared;
+      const name = isTold(node, key) ? String(key) : typeof key === 'number' ? element : member;
       const known = node.children.get(name);
       if (known !== undefined) return known;
       const parts = node.parts.flatMap((part) => partsBelow(part, key));
@@ -83,8 +83,9 @@ export function createLabels<L>(source: LabelSource<L>): Labels<L> {
   };
 }
 
-/** The name of what no schema and no path names. */
-const shared = '\0';
+/** The names of what no schema and no path names. */
+const element = '\0element';
+const member = '\0member';
 
 /** Whether a schema or a path says something about this very key or index. */
 function isTold({ parts, steps, hasPlaces }: LabelNode<unknown>, key: string | number): boolean {

@@ -31,7 +31,7 @@ export interface Condition {
  * branch without one, next to branches that have one. What the handler gets decides that: a default
  * is there, and a member that the schema drops unread is not.
  *
- * A value that is nested too deep, or that throws when it is read, matches `any` and does not match
+ * A value that is nested too deep, has too many digits, or throws when it is read, matches `any` and does not match
  * `all`.
  * @throws overBudget
  */
@@ -88,7 +88,7 @@ function holdsIn(
 ): boolean {
   const { path, test } = condition;
   const originsOf = test.testsOrigin ? originsAt(inputPath, judged) : undefined;
-  const walk: Walk = { path, test, judged, originsOf, hole: false, found: 0 };
+  const walk: Walk = { path, test, judged, originsOf, hole: false, found: 0, keys: undefined };
   const other = parsed === input || parsed === undefined ? undefined : { value: parsed };
   return reading === 'any'
     ? holdsSomewhere(walk, input, other)
@@ -149,5 +149,14 @@ function hasFailing({ path, test, judged, originsOf }: Walk, value: unknown): bo
     testsOrigin,
     holdsWhereAbsent: false,
   };
-  return anyOf(value, 0, { path, test: inverted, judged, originsOf, hole: false, found: 0 }, 0);
+  const walk: Walk = {
+    path,
+    test: inverted,
+    judged,
+    originsOf,
+    hole: false,
+    found: 0,
+    keys: undefined,
+  };
+  return anyOf(value, 0, walk, 0);
 }

@@ -1,20 +1,26 @@
-/** What the rules of a layer look at, and how far they may look. */
+/** What rules look at, and how far they may look. */
 import type { JsonObject } from '../json.ts';
 import type { OriginJudge } from './origin-judge.ts';
 
 /**
- * How many steps the rules of one layer may take together for one call. A step is a value looked
- * at, a key looked up, or a part of a text tested, and takes some tens of nanoseconds.
+ * How many steps all rules that are enforced may take together when a call is judged. A step is a
+ * value looked at, a key looked up, or a part of a text tested, and takes about 30 nanoseconds.
  */
-export const maxRuleSteps = 2_000_000;
+export const maxRuleSteps = 1_000_000;
+
+/**
+ * How many steps all shadow rules may take together, and how many the conditions of quotas may.
+ * These add to those of the rules, and together they must not hold up the process.
+ */
+export const maxFurtherSteps = 500_000;
 
 /** How values are read: `any` by a deny or ask, `all` by an allow. */
 export type Reading = 'any' | 'all';
 
-/** Thrown when the rules of a layer have used up their steps. */
+/** Thrown when rules have used up their steps. */
 export const overBudget = Symbol('over the budget of rules');
 
-/** What the rules of a layer know about one call. */
+/** What rules know about one call. */
 export interface Judged {
   /** What was sent, as people and events see it. */
   readonly input: JsonObject;
@@ -36,6 +42,6 @@ export interface Judged {
   readonly origins: OriginJudge | undefined;
   /** What the host said about values of the input, by the path that the tool declares. */
   readonly attributes: ReadonlyMap<string, unknown> | undefined;
-  /** Steps left. Starts at {@link maxRuleSteps}. */
+  /** Steps left. */
   left: number;
 }

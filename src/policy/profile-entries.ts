@@ -10,6 +10,7 @@ import {
   wrongOption,
 } from '../options.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';
+import { parseRange, type VersionRange } from '../text/versions.ts';
 import { least1 } from './limits.ts';
 import { type Labels, readOriginLabels, readRoleLabels } from './profile-labels.ts';
 
@@ -18,6 +19,7 @@ const asField = { noun: 'field' };
 /** What a profile itself says about a tool. Undefined where it says nothing. */
 export interface ToolEntry {
   readonly name: string;
+  readonly range: VersionRange | undefined;
   readonly optional: boolean | undefined;
   readonly knobs: JsonObject | undefined;
   readonly timeoutMs: number | undefined;
@@ -67,13 +69,29 @@ export function readTools(value: readonly unknown[], where: string): readonly To
       const field = typeof item === 'string' ? path : `${path}.name`;
       throw wrongOption(where, field, 'a non-blank string', name);
     }
-    if (names.has(name)) throw wrongOption(where, path, 'a tool that the list names once', name);
-    names.add(name);
+    const chosen = splitRange(name);
+    if (names.has(chosen.name))
+      throw wrongOption(where, path, 'a tool that the list names once', name);
+    names.add(chosen.name);
     return {
       ...read,
-      name,
+      name: chosen.name,
+      range: chosen.range,
       origins: readOriginLabels(read.origins, where, `${path}.origins`),
       roles: readRoleLabels(read.roles, where, `${path}.roles`),
     };
   });
+}
+
+/**
+ * Splits `git@^2` into a name and a range. What follows the last `@` belongs to the name unless it
+ * is a range, whichever tools are registered: what a profile means must not depend on that.
+ */
+export function splitRange(text: string): {
+  readonly name: string;
+  readonly range: VersionRange | undefined;
+} {
+  const at = text.lastIndexOf('@');
+  const range = at <= 0 ? undefined : parseRange(text.slice(at + 1));
+  return range === undefined ? { name: text, range } : { name: text.slice(0, at), range };
 }

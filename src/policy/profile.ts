@@ -13,6 +13,7 @@ import {
   withDefault,
 } from '../options.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';
+import type { VersionRange } from '../text/versions.ts';
 import type { Effect } from './decision.ts';
 import { checkLimits, type Limits, tightestLimits } from './limits.ts';
 import { readParents, readTools, type ToolEntry } from './profile-entries.ts';
@@ -31,11 +32,14 @@ export interface Profile {
   readonly id: string;
   /** Profiles that this one starts from, in order. */
   readonly extends?: string | readonly string[] | undefined;
-  /** The tools, in the order in which a session lists them. */
+  /**
+   * The tools, in the order in which a session lists them. `git@^2` is the newest version of `git`
+   * that fits the range; `git` is the newest one that is no pre-release.
+   */
   readonly tools: readonly (
     | string
     | {
-        /** The registered name of the tool. */
+        /** The registered name of the tool. It may end in a range of versions: `git@^2`. */
         readonly name: string;
         /** Leaves the tool out if it is not registered, instead of refusing. @default false */
         readonly optional?: boolean | undefined;
@@ -85,6 +89,8 @@ export interface Profile {
 /** One tool of a resolved profile. */
 export interface ProfileTool {
   readonly name: string;
+  /** Undefined where no profile names versions. */
+  readonly range: VersionRange | undefined;
   readonly optional: boolean;
   /** As given; the tool's knob schema has not filled in its defaults yet. */
   readonly knobs: JsonObject | undefined;
@@ -102,6 +108,8 @@ export interface ResolvedProfile {
   readonly id: string;
   /** In the order in which a session lists them. */
   readonly tools: ReadonlyMap<string, ProfileTool>;
+  /** The ranges of those tools that have one; undefined if none has. */
+  readonly ranges: ReadonlyMap<string, VersionRange> | undefined;
   /** Parents' rules first. The layer of each rule names the profile that wrote it. */
   readonly rules: readonly CompiledRule[];
   /** Whether one of the rules tests the principal. */
@@ -163,6 +171,7 @@ export function resolveProfile(
   return Object.freeze<ResolvedProfile>({
     id,
     tools,
+    ranges: rangesOf(tools),
     rules: Object.freeze(rules),
     testsPrincipal: rules.some(({ hasPrincipal }) => hasPrincipal),
     usesOrigins:
@@ -237,6 +246,7 @@ function merge(tools: Map<string, ProfileTool>, entry: ToolEntry): void {
     entry.name,
     Object.freeze<ProfileTool>({
       name: entry.name,
+      range: entry.range ?? before?.range,
       optional: entry.optional ?? before?.optional ?? false,
       knobs: deepFreeze(knobs),
       timeoutMs: entry.timeoutMs ?? before?.timeoutMs,
@@ -246,6 +256,13 @@ function merge(tools: Map<string, ProfileTool>, entry: ToolEntry): void {
       roles: mergeLabels(before?.roles, entry.roles),
     }),
   );
+}
+
+function rangesOf(tools: Map<string, ProfileTool>): Map<string, VersionRange> | undefined {
+  const ranges = new Map<string, VersionRange>();
+  for (const [name, { range }] of tools)
+    if (range !== undefined && !range.any) ranges.set(name, range);
+  return ranges.size === 0 ? undefined : ranges;
 }
 
 function mergeKnobs(parent: JsonObject, child: JsonObject): JsonObject {

@@ -83,6 +83,8 @@ export interface CompiledQuota {
   appliesTo(name: string): boolean;
   /** Whether it depends on the input which calls count. */
   readonly hasWhen: boolean;
+  /** Paths whose attributes the `when` part reads, as tools declare them. */
+  readonly attributes: readonly string[];
   /** Whether a call counts, by the `when` part. @throws `overBudget`. */
   counts(judged: Judged): boolean;
 }

@@ -10,7 +10,7 @@ import { holds } from './conditions.ts';
 import { isReason } from './decision.ts';
 import type { CompiledQuota, Quota } from './quota.ts';
 import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
-import { compileWhen } from './when.ts';
+import { attributesOf, compileWhen } from './when.ts';
 
 const quotaKeys = ['id', 'tools', 'when', 'sum', 'max', 'per', 'by', 'over', 'reason'];
 const code = 'invalid_quota';
@@ -112,6 +112,7 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
     reason,
     appliesTo,
     hasWhen: conditions.length > 0,
+    attributes: attributesOf(conditions),
     counts: (judged) => conditions.every((condition) => holds(condition, 'any', judged)),
   });
 }
@@ -125,14 +126,15 @@ function keyOf(parts: readonly JsonValue[]): string {
 }
 
 /**
- * The store key of a quota for one subject. As JSON, no id or value can be written so that it looks
- * like another one. A long value is replaced by its digest, which no short one can equal.
+ * The end of a store key, which names whom or what it is for. As JSON, no id or value can be written
+ * so that it looks like another one. A long value is replaced by its digest, which no short one can
+ * equal.
  */
-export function quotaKey(quota: CompiledQuota, subject: string): string {
+export function subjectKey(subject: string): string {
   const text = JSON.stringify(subject);
   return text.length <= longestKey
-    ? quota.key + text
-    : `${quota.key}["${createHash('sha256').update(text).digest('hex')}"]`;
+    ? text
+    : `["${createHash('sha256').update(text).digest('hex')}"]`;
 }
 
 function readWindow(

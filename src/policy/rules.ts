@@ -12,7 +12,7 @@ import { compileOrigins, originsHold } from './origin-test.ts';
 import type { CompiledRule, Rule } from './rule.ts';
 import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
 import { compilePlainTest } from './value-test.ts';
-import { comparisonOf, compileWhen } from './when.ts';
+import { attributesOf, comparisonOf, compileWhen } from './when.ts';
 
 const ruleKeys = [
   'id',
@@ -139,7 +139,7 @@ function compileCallPart(
   return {
     hasWhen: when !== undefined || via !== undefined || from !== undefined,
     testsOrigin: from !== undefined || conditions.some(({ test }) => test.testsOrigin),
-    attributes: conditions.flatMap(({ attribute }) => (attribute ? [attribute.of] : [])),
+    attributes: attributesOf(conditions),
     matches: (judged) =>
       (via === undefined || holdsFor(via, reading, judged.surface, judged.facts)) &&
       conditions.every((condition) => holds(condition, reading, judged)) &&

@@ -63,9 +63,9 @@ export function isScalar(value: unknown): value is JsonPrimitive {
  * The cost of testing one character, relative to looking at one value. These were measured: a
  * comparison of texts stops early, a large pattern does not.
  */
-export const compareCost = 1 / 8;
-const globCost = 1 / 2;
-const patternCost = 1 / 8;
+export const compareCost = 1 / 16;
+const globCost = 1 / 4;
+const patternCost = 1 / 16;
 
 /** A test of scalars. It fails for an object and for an absent value. */
 function onScalar(

@@ -10,6 +10,8 @@ const maxDepth = 200;
 
 /** Thrown where a value is nested too deep to be read. */
 const tooDeep = Symbol('too deep');
+/** Thrown where a value has too many digits to be read. */
+const tooLarge = Symbol('too large');
 
 export interface Walk {
   readonly path: readonly string[];
@@ -24,6 +26,20 @@ export interface Walk {
    * count, so that a key with dots does not make a path present.
    */
   found: number;
+  /** The keys with dots that the path could mean, by where they start and end. Made when needed. */
+  keys: string[][] | undefined;
+}
+
+/** The key that the segments from `at` to `end` make together. */
+function keyAt(walk: Walk, at: number, end: number): string {
+  const { path } = walk;
+  if (end === at) return path[at] as string;
+  walk.keys ??= [];
+  const { keys } = walk;
+  keys[at] ??= [];
+  const own = keys[at];
+  own[end] ??= path.slice(at, end + 1).join('.');
+  return own[end];
 }
 
 function count(walk: Walk, depth: number): void {
@@ -57,13 +73,26 @@ function writingSteps(value: unknown, cost: number): number {
   return Number.isSafeInteger(value) ? 1 + 16 * cost : 10 + 24 * cost;
 }
 
+/** Steps for a value that writes its own JSON, such as a date. They were measured. */
+const ownJsonSteps = 10;
+/** Steps for writing a big integer of at most 308 digits as text. */
+const bigIntSteps = 100;
+
+/** To write an integer of a million digits takes a tenth of a second, so no rule can look at one. */
+function plainBigInt(value: bigint, walk: Walk): number | string {
+  const number = Number(value);
+  if (Number.isSafeInteger(number)) return number;
+  if (!Number.isFinite(number)) throw tooLarge;
+  spend(walk, bigIntSteps);
+  return String(value);
+}
+
 /**
  * The JSON form of a parsed value that is not JSON, so that a rule can judge a date, a set or a URL
  * that a schema made.
  */
 function plain(node: unknown, walk: Walk): unknown {
-  if (typeof node === 'bigint')
-    return Number.isSafeInteger(Number(node)) ? Number(node) : String(node);
+  if (typeof node === 'bigint') return plainBigInt(node, walk);
   if (typeof node !== 'object' || node === null) return node;
   const prototype: unknown = Object.getPrototypeOf(node);
   if (prototype === Object.prototype || prototype === Array.prototype || prototype === null)
@@ -76,7 +105,7 @@ function plain(node: unknown, walk: Walk): unknown {
     return node.valueOf();
   const { toJSON } = node as { toJSON?: unknown };
   if (typeof toJSON !== 'function') return node;
-  if (ArrayBuffer.isView(node)) spend(walk, node.byteLength);
+  spend(walk, ownJsonSteps + (ArrayBuffer.isView(node) ? node.byteLength : 0));
   return Reflect.apply(toJSON, node, ['']);
 }
 
@@ -165,10 +194,9 @@ function anyElement(
 function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean {
   const node = plain(value, walk);
   if (!isJsonObject(node)) return false;
-  let key = '';
   for (let end = at; end < walk.path.length; end++) {
     spend(walk, 1);
-    key = end === at ? (walk.path[end] as string) : `${key}.${walk.path[end]}`;
+    const key = keyAt(walk, at, end);
     if (!Object.hasOwn(node, key)) continue;
     const { found, hole } = walk;
     if (anyOf(node[key], end + 1, walk, depth + 1)) return true;
@@ -222,9 +250,8 @@ export function allOf(value: unknown, at: number, walk: Walk, depth: number): bo
  */
 function allTwins(object: JsonObject, at: number, walk: Walk, depth: number): boolean {
   const { found, hole } = walk;
-  let key = '';
   for (let end = at; end < walk.path.length; end++) {
-    key = end === at ? (walk.path[at] as string) : `${key}.${walk.path[end]}`;
+    const key = keyAt(walk, at, end);
     if (end === at && key !== '*') continue;
     spend(walk, 1);
     if (Object.hasOwn(object, key) && !allOf(object[key], end + 1, walk, depth + 1)) return false;

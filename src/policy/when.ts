@@ -48,6 +48,11 @@ export function compileWhen(when: JsonValue, effect: Effect, check: Check): read
   });
 }
 
+/** The paths whose attributes the conditions read. */
+export function attributesOf(conditions: readonly Condition[]): readonly string[] {
+  return conditions.flatMap(({ attribute }) => (attribute === undefined ? [] : [attribute.of]));
+}
+
 /**
  * Reads `payee@name`. The path keeps its literal reading too, for tools that declare no attribute
  * for `payee`.

@@ -87,15 +87,19 @@ export class Account {
   /**
    * Whole milliseconds until an amount fits that does not fit now; undefined if waiting does not
    * help. Called after {@link slide}.
+   * @param budget Buckets that may be looked at. Once they are used up, the time is that at which
+   * the whole window is free.
    */
-  fitsIn(amount: bigint, max: bigint, now: number): number | undefined {
+  fitsIn(amount: bigint, max: bigint, now: number, budget: { left: number }): number | undefined {
     const { windowMs } = this;
     if (windowMs === undefined || amount > max) return undefined;
     let left = this.total;
-    for (let index = this.#head; index < this.#buckets.length; index++) {
+    const last = this.#buckets.length - 1;
+    for (let index = this.#head; index <= last; index++) {
+      if (--budget.left < 0) index = last;
       const bucket = this.#buckets[index] as Bucket;
       left -= bucket.amount;
-      if (left + amount > max) continue;
+      if (index < last && left + amount > max) continue;
       const free = bucket.at + windowMs;
       const wait = Math.max(1, Math.ceil(free - now));
       // Rounding must never give a time that is a fraction of a millisecond too early.

@@ -27,6 +27,12 @@ const memoryTable = {
 /** How long the sum of a session is kept after its last call, once the session itself is gone. */
 const keepSessionMs = 86_400_000;
 
+/**
+ * Most buckets that are looked at to tell when the amounts of one call fit. A call may spend under a
+ * thousand keys with two thousand buckets each, and none may hold up the process.
+ */
+const mostLooked = 100_000;
+
 /** What was added, until it is given back. */
 class Reservation {
   parts: readonly { readonly account: Account; readonly bucket: Bucket; readonly amount: bigint }[];
@@ -94,12 +100,20 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
           'another one. Raise `maxKeys`, or keep the quotas in Redis.',
       );
   };
-  const useOf = ({ key, amount, max }: QuotaSpend, time: number): QuotaUse => {
+  const useOf = (
+    { key, amount, max }: QuotaSpend,
+    time: number,
+    budget: { left: number },
+  ): QuotaUse => {
     const account = accounts.get(key);
     account?.slide(time);
     const used = account?.total ?? 0n;
     if (max === undefined || used + amount <= max) return { used, retryAfterMs: 0 };
-    return { used, retryAfterMs: account?.fitsIn(amount, max, time) };
+    return { used, retryAfterMs: account?.fitsIn(amount, max, time, budget) };
+  };
+  const usesOf = (spends: readonly QuotaSpend[], time: number): readonly QuotaUse[] => {
+    const budget = { left: mostLooked };
+    return spends.map((spend) => useOf(spend, time, budget));
   };
   const fits = ({ key, amount, max }: QuotaSpend, time: number): boolean => {
     const account = accounts.get(key);
@@ -119,8 +133,7 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
   return {
     reserve(spends): QuotaAnswer {
       const time = clock();
-      for (const spend of spends)
-        if (!fits(spend, time)) return { refused: spends.map((one) => useOf(one, time)) };
+      for (const spend of spends) if (!fits(spend, time)) return { refused: usesOf(spends, time) };
       makeRoom(spends, time);
       return { reservation: new Reservation(spends.map((spend) => add(spend, time))) };
     },
@@ -132,7 +145,7 @@ export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
     },
     look(spends) {
       const time = clock();
-      return spends.map((spend) => useOf(spend, time));
+      return usesOf(spends, time);
     },
   };
 }

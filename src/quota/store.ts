@@ -36,8 +36,8 @@ export interface QuotaUse {
   /** The sum without the amount, in units of 10^-18. */
   readonly used: bigint;
   /**
-   * Milliseconds until the amount would fit, if nothing else is spent. 0 if it fits now; undefined
-   * if waiting does not help.
+   * Milliseconds until the amount would fit, if nothing else is spent; never too few. 0 if it fits
+   * now; undefined if waiting does not help.
    */
   readonly retryAfterMs: number | undefined;
 }

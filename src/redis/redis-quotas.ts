@@ -225,8 +225,8 @@ export function redisQuotas(options: RedisOptions): QuotaStore {
       const reply = await run(reserveScript, keysOf(spends), values, (late) => {
         const answer = answerOf(id, late, spends);
         // If this fails too, the amounts stay spent until they leave the window.
-        if ('reservation' in answer)
-          takeOff(answer.reservation as Reservation).catch(() => undefined);
+        if (Object.hasOwn(answer, 'reservation'))
+          takeOff((answer as { reservation: Reservation }).reservation).catch(() => undefined);
       });
       return answerOf(id, reply, spends);
     },

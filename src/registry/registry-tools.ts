@@ -15,6 +15,19 @@ import {
 } from '../state/registration.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import { ToolEntry } from '../state/tool-entry.ts';
+import {
+  addVersion,
+  type Beside,
+  besideOf,
+  checkBeside,
+  dropVersion,
+  holds,
+  registeredBeside,
+  replacedBy,
+  showNewest,
+  swapVersion,
+  versionsOf,
+} from '../state/tool-versions.ts';
 import { nameSkeleton } from '../text/names.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 
@@ -25,10 +38,13 @@ export class RegistryTools {
   constructor(state: RegistryState) {
     this.#state = state;
     this.#table = {
-      get: (name) => state.tools.get(name),
-      replace: (entry) => this.#put(entry),
+      has: (entry) => holds(state, entry),
+      replace: (before, entry) => this.#put(before, entry),
       remove: (entry) => this.remove([entry]),
-      changed: ({ name }) => this.#tell({ modified: [name] }),
+      changed: ({ name }) => {
+        showNewest(state, name);
+        this.#tell({ modified: [name] });
+      },
       waits: state.waits,
     };
   }
@@ -37,23 +53,28 @@ export class RegistryTools {
   add(definitions: readonly AnyTool[], owner: string): readonly ToolRegistration[] {
     const state = this.#state;
     const list = readDefinitions(definitions);
-    const skeletons = this.#checkNew(list);
+    const skeletons = this.#checkNew(list, owner);
     const entries = list.map((definition) => new ToolEntry(definition, owner, state.waits));
     for (const [skeleton, name] of skeletons) state.skeletons.set(skeleton, name);
+    const added = new Set<string>();
+    const modified = new Set<string>();
     for (const entry of entries) {
-      state.tools.set(entry.name, entry);
-      state.removed.delete(entry.name);
+      const { name } = entry;
+      if (!state.tools.has(name)) added.add(name);
+      else if (!added.has(name)) modified.add(name);
+      addVersion(state, entry);
+      state.removed.delete(name);
       retainExecutor(entry, state);
     }
-    if (entries.length > 0) this.#tell({ added: entries.map(({ name }) => name) });
+    if (entries.length > 0) this.#tell(changeOf({ added: [...added], modified: [...modified] }));
     return entries.map((entry) => this.#register(entry));
   }
 
-  /** Adds a tool, or replaces the tool of the same name. True if it replaced one. */
+  /** Adds a tool, or replaces the version that it names. True if it replaced one. */
   addOrReplace(definition: AnyTool, owner: string): boolean {
     const state = this.#state;
     if (checkDefinition(definition, state)) state.labelsOrigins = true;
-    const before = state.tools.get(definition.name);
+    const before = replacedBy(state, definition);
     if (before === undefined) {
       this.add([definition], owner);
       return false;
@@ -65,39 +86,55 @@ export class RegistryTools {
           'replace it.',
       );
     const entry = new ToolEntry(definition, owner, state.waits);
-    this.#put(entry);
+    this.#put(before, entry);
     this.#register(entry);
     return true;
   }
 
+  /** Removes all versions of a name, or one definition. False if there is nothing to remove. */
+  unregister(tool: string | AnyTool | undefined): boolean {
+    const name = typeof tool === 'string' ? tool : (tool?.name as string);
+    const entries = versionsOf(this.#state, name).filter(
+      ({ definition }) => typeof tool === 'string' || definition === tool,
+    );
+    if (entries.length > 0) this.remove(entries);
+    return entries.length > 0;
+  }
+
   remove(entries: readonly ToolEntry[]): void {
     const state = this.#state;
+    const removed = new Set<string>();
+    const modified = new Set<string>();
     for (const entry of entries) {
+      const { name } = entry;
       entry.removed = true;
-      state.tools.delete(entry.name);
-      state.skeletons.delete(nameSkeleton(entry.name));
-      if (!entry.internals.internal) state.rememberRemoved(entry.name);
+      if (dropVersion(state, entry)) {
+        modified.delete(name);
+        removed.add(name);
+        state.skeletons.delete(nameSkeleton(name));
+        if (!entry.internals.internal) state.rememberRemoved(name);
+      } else modified.add(name);
       void releaseExecutor(entry, state);
     }
-    this.#tell({ removed: entries.map(({ name }) => name) });
+    this.#tell(changeOf({ removed: [...removed], modified: [...modified] }));
   }
 
   /** Checks definitions against the table and each other. Returns the skeletons of their names. */
-  #checkNew(definitions: readonly AnyTool[]): ReadonlyMap<string, string> {
+  #checkNew(definitions: readonly AnyTool[], owner: string): ReadonlyMap<string, string> {
     const state = this.#state;
+    const besides = new Map<string, Beside[]>();
     const skeletons = new Map<string, string>();
     for (const definition of definitions) {
       if (checkDefinition(definition, state)) state.labelsOrigins = true;
       const { name } = definition;
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
-      if (taken === name)
-        throw new MisuseError(
-          'duplicate_name',
-          `Tool \`${name}\` is already registered. Use registerOrReplace() to replace it, or ` +
-            'choose another name.',
-        );
-      if (taken !== undefined)
+      const own = besideOf(definition, owner);
+      const others = besides.get(name) ?? [...registeredBeside(state, name)];
+      checkBeside(name, own, others);
+      others.push(own);
+      besides.set(name, others);
+      if (taken !== undefined && taken !== name)
         throw new MisuseError(
           'name_conflict',
           `Tool \`${name}\` could be mistaken for \`${taken}\`, which is already registered ` +
@@ -113,17 +150,14 @@ export class RegistryTools {
     return notifyOrigin(new Registration(this.#table, entry), entry);
   }
 
-  /** Replaces the entry of the same name. */
-  #put(entry: ToolEntry): void {
+  /** Puts an entry in the place of another of the same name. */
+  #put(before: ToolEntry, entry: ToolEntry): void {
     const state = this.#state;
-    const before = state.tools.get(entry.name);
-    state.tools.set(entry.name, entry);
+    swapVersion(state, before, entry);
     // Retained before the old entry is released, so that a shared executor is not disposed.
     retainExecutor(entry, state);
-    if (before !== undefined) {
-      before.removed = true;
-      void releaseExecutor(before, state);
-    }
+    before.removed = true;
+    void releaseExecutor(before, state);
     this.#tell({ modified: [entry.name] });
   }
 
@@ -134,6 +168,15 @@ export class RegistryTools {
     state.emitToolsChanged(change);
     state.followChange('registry');
   }
+}
+
+/** Without the lists that are empty. */
+function changeOf({ added = [], removed = [], modified = [] }: ToolsChange): ToolsChange {
+  return {
+    ...(added.length === 0 ? {} : { added }),
+    ...(removed.length === 0 ? {} : { removed }),
+    ...(modified.length === 0 ? {} : { modified }),
+  };
 }
 
 /** A copy, so that what is checked is what is registered. */

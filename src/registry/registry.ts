@@ -19,6 +19,7 @@ import type { RegistryOptions } from '../state/registry-options.ts';
 import { RegistryState } from '../state/registry-state.ts';
 import { type UnusedRule, unusedRules } from '../state/rule-use.ts';
 import { SessionState } from '../state/session-state.ts';
+import { allEntries } from '../state/tool-versions.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import { RegistryTools } from './registry-tools.ts';
@@ -72,9 +73,10 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /**
-   * Adds a tool.
-   * @throws MisuseError `duplicate_name`, `name_conflict` for a name that could be mistaken for
-   * another, `invalid_schema`, `foreign_definition`.
+   * Adds a tool, or another version of one.
+   * @throws MisuseError `duplicate_name` for a name and version that are registered,
+   * `name_conflict` for a name that could be mistaken for another, `invalid_schema`,
+   * `foreign_definition`.
    *
    * @example
    * ```ts
@@ -92,30 +94,27 @@ export class HostToolRegistry<S = unknown> {
   }
 
   /**
-   * Adds a tool, or replaces the tool of the same name, keeping its place in the order. Calls in
-   * flight finish on the definition on which they started. True if it replaced a tool.
+   * Adds a tool, or replaces the one of its name and version, or the only one of its name, in its
+   * place. Calls in flight finish on the definition they started on. True if it replaced a tool.
    */
   registerOrReplace(definition: AnyTool<S>): boolean {
     this.#checkOpen('register a tool');
     return this.#tools.addOrReplace(definition as AnyTool, host);
   }
 
-  /** Removes a tool; calls in flight finish. False if there is no tool of this name. */
-  unregister(name: string): boolean {
-    const entry = this.#state.tools.get(name);
-    if (entry === undefined) return false;
-    this.#tools.remove([entry]);
-    return true;
+  /** Removes a tool in all versions, or one definition; calls in flight finish. False if absent. */
+  unregister(tool: string | AnyTool<S>): boolean {
+    return this.#tools.unregister(tool as string | AnyTool);
   }
 
-  /** The definition of this name; undefined if there is none. */
+  /** The definition of this name that sessions without a range see; undefined if there is none. */
   get(name: string): AnyTool<S> | undefined {
     return this.#state.tools.get(name)?.definition as AnyTool<S> | undefined;
   }
 
-  /** All definitions, in the order in which they were added. A replacement keeps its place. */
+  /** All definitions, in the order in which their names were added; newest version first. */
   listTools(): readonly AnyTool<S>[] {
-    return [...this.#state.tools.values()].map(({ definition }) => definition as AnyTool<S>);
+    return allEntries(this.#state).map(({ definition }) => definition as AnyTool<S>);
   }
 
   /** The names of all tools, in the order of `listTools`. */
@@ -125,12 +124,12 @@ export class HostToolRegistry<S = unknown> {
 
   /** Removes every tool. Returns how many there were. */
   clear(): number {
-    const entries = [...this.#state.tools.values()];
+    const entries = allEntries(this.#state);
     if (entries.length > 0) this.#tools.remove(entries);
     return entries.length;
   }
 
-  /** The number of tools, including disabled ones. */
+  /** The number of names of tools, including disabled ones. */
   get count(): number {
     return this.#state.tools.size;
   }
@@ -231,7 +230,7 @@ export class HostToolRegistry<S = unknown> {
       source,
       prefix,
       add: (definitions) => this.#add(definitions, source),
-      entries: () => [...state.tools.values()].filter((entry) => entry.owner === source),
+      entries: () => allEntries(state).filter((entry) => entry.owner === source),
       remove: (entries) => this.#tools.remove(entries),
       disposed: () => {
         removeRules?.();
@@ -263,10 +262,9 @@ export class HostToolRegistry<S = unknown> {
     const { signal, idleTimeoutMs } = setup;
     if (signal !== undefined || idleTimeoutMs !== undefined)
       closeAutomatically(session, signal, idleTimeoutMs);
-    if (state.hub.hears('session:start') || state.hub.hears('session:end')) {
-      session.watch();
-      if (state.hub.hears('session:start')) session.emit('session:start', {});
-    }
+    const profile = setup.profileId ?? '';
+    if (state.hub.hears('session:start') || state.hub.hears('session:end')) session.watch();
+    if (state.hub.hears('session:start')) session.emit('session:start', { profile });
     return new Session<S>(session);
   }
 

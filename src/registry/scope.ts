@@ -62,7 +62,7 @@ export function createScope<S>(port: ScopePort<S>): ToolScope<S> {
     source,
     register: (definition: AnyTool<S>) => add([definition])[0] as ToolRegistration,
     registerAll: add,
-    listNames: () => port.entries().map(({ name }) => name),
+    listNames: () => [...new Set(port.entries().map(({ name }) => name))],
     drain,
     dispose,
     [Symbol.asyncDispose]: dispose,

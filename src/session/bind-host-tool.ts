@@ -6,6 +6,7 @@ import type { JsonSchema } from '../schema/schema.ts';
 import type { Binding } from '../state/binding.ts';
 import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts';
 import type { SessionState } from '../state/session-state.ts';
+import { shownDescription } from '../tool/deprecation.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 
 /** Calls a tool of a session by name. */
@@ -22,11 +23,12 @@ type Draft = { -readonly [K in keyof HostTool]: HostTool[K] };
 export function createHostTool(binding: Binding, call: CallByName): HostTool {
   const { session, entry } = binding;
   const { internals, source } = entry;
-  const { name, description, title, version, annotations, tags, parameters, outputSchema } =
-    entry.definition;
+  const { definition } = entry;
+  const { name, title, version, deprecated, annotations, tags, parameters, outputSchema } =
+    definition;
   const tool: Draft = {
     name,
-    description,
+    description: shownDescription(definition),
     annotations,
     tags,
     source,
@@ -43,6 +45,7 @@ export function createHostTool(binding: Binding, call: CallByName): HostTool {
   };
   if (title !== undefined) tool.title = title;
   if (version !== undefined) tool.version = version;
+  if (deprecated !== undefined) tool.deprecated = deprecated;
   if (outputSchema !== undefined) tool.outputSchema = outputSchema;
   return Object.freeze(tool);
 }

@@ -8,6 +8,7 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import { releaseExecutor } from '../state/executors.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import type { SessionState } from '../state/session-state.ts';
+import { allEntries } from '../state/tool-versions.ts';
 
 export function closeSession(state: SessionState): Promise<void> {
   if (state.closing !== undefined) return state.closing;
@@ -64,5 +65,5 @@ export async function closeRegistry(registry: RegistryState): Promise<void> {
   }
   for (let call = registry.calls; call !== undefined; call = call.next) open.add(call.session);
   await Promise.all([...open].map(closeSession));
-  await Promise.all([...registry.tools.values()].map((entry) => releaseExecutor(entry, registry)));
+  await Promise.all(allEntries(registry).map((entry) => releaseExecutor(entry, registry)));
 }

@@ -14,7 +14,9 @@ import { type Decision, deny } from '../policy/decision.ts';
 import { decisionOf } from '../policy/verdict.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import { Call, type FoundCall, isFound } from '../state/call.ts';
+import { optionsVia } from '../state/call-options.ts';
 import type { SessionState } from '../state/session-state.ts';
+import type { Deprecation } from '../tool/deprecation.ts';
 
 /** What would happen to a call, stage by stage. Frozen. Nothing was run, and nothing recorded. */
 export interface Explanation {
@@ -22,6 +24,8 @@ export interface Explanation {
   readonly visible: boolean;
   /** The drop code that hides the tool. */
   readonly hiddenBy?: string;
+  /** Says that the tool should no longer be used. */
+  readonly deprecated?: Deprecation;
   /** Effective tools that provide the facts that the tool waits for. */
   readonly unlockedBy?: readonly string[];
   /** What the gates decide; absent if the call would end before they are asked. */
@@ -51,15 +55,19 @@ export interface Explanation {
 
 type Draft = { -readonly [K in keyof Explanation]: Explanation[K] };
 
-/** Explains a call. Without an input, it only covers what does not depend on the input. */
+/**
+ * Explains a call. Without an input, it only covers what does not depend on the input.
+ * @param surface The adapter that the call would come through; none for a direct call.
+ */
 export async function explain(
   session: SessionState,
   name: string,
   input: unknown,
+  surface?: string,
 ): Promise<Explanation> {
   const steps: JsonObject[] = [];
   const draft: Draft = { visible: false, steps };
-  const call = new Call(session, name, 'explain', input, undefined, undefined, undefined);
+  const call = new Call(session, name, 'explain', input, optionsVia(surface), undefined, undefined);
   const stop = (stage: string, error: ToolError): Explanation => {
     steps.push({ stage, ...(scrubJson(call, error as unknown as JsonObject) as JsonObject) });
     draft.code = error.code;
@@ -84,6 +92,8 @@ export async function explain(
   const unknown = lookup(call);
   if (call.counted) call.entry?.ended();
   if (unknown !== undefined || !isFound(call)) return stop('lookup', unknown as ToolError);
+  const { deprecated } = call.entry.definition;
+  if (deprecated !== undefined) draft.deprecated = deprecated;
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return stop('availability', unavailable);
   collectSecrets(call);

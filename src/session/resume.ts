@@ -2,18 +2,21 @@
  * Resumes a suspended call, also in another process. Everything is checked again, and each record
  * is used once.
  */
+
 import { openRecord, type SuspendedCall } from '../approval/record.ts';
 import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
 import type { TokenClaims, TokenSigner } from '../approval/token.ts';
 import { usedIn, usedMark } from '../approval/used-marks.ts';
 import { failureResult } from '../call/end-call.ts';
+import { tellEnd } from '../call/observed.ts';
 import { callTool } from '../call/spine.ts';
 import type { CallOptions } from '../context.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
+import { hasOwn } from '../own-member.ts';
 import type { ToolResult } from '../result.ts';
 import { Call, type Resumed } from '../state/call.ts';
-import { readCallOptions } from '../state/call-options.ts';
+import { type ReadCallOptions, readCallOptions } from '../state/call-options.ts';
 import { countDenied, countEnd, countReason } from '../state/counters.ts';
 import type { SessionState } from '../state/session-state.ts';
 
@@ -29,20 +32,22 @@ export async function resumeCall(
 ): Promise<ToolResult> {
   const { registry } = session;
   const { signer } = registry;
+  const given = readCallOptions(options);
   const claims = signer?.verify(token);
   if (claims === undefined || signer === undefined)
     return refuse(
       session,
       undefined,
       denied('token_invalid', 'The approval token is not genuine.'),
+      given,
     );
   const problem = claimsProblem(session, claims);
-  if (problem !== undefined) return refuse(session, claims, problem);
+  if (problem !== undefined) return refuse(session, claims, problem, given);
   // Read now, since the caller may change it while the store is asked. An answer that cannot be
   // read rejects the call.
   const read = readAnswer(answer, session.limits.maxInputBytes);
   const taken = await takeRecord(session, signer, claims, token);
-  if ('problem' in taken) return refuse(session, claims, taken.problem);
+  if (hasOwn(taken, 'problem')) return refuse(session, claims, taken.problem, given);
   const { input, idempotencyKey, request } = taken;
   const quotas = Object.hasOwn(request, 'quotas') ? request.quotas : undefined;
   const { id: approvalId, tool, fingerprint, source, callId } = claims;
@@ -50,7 +55,7 @@ export async function resumeCall(
     session,
     tool,
     input,
-    readCallOptions(options),
+    given,
     undefined,
     { approvalId, answer: read ?? unknownAnswer, idempotencyKey, fingerprint, source, quotas },
     callId,
@@ -195,6 +200,7 @@ function refuse(
   session: SessionState,
   claims: TokenClaims | undefined,
   error: ToolError,
+  options: ReadCallOptions | undefined,
 ): ToolResult {
   const { code, reason } = error;
   const attempt: Resumed = {
@@ -210,7 +216,7 @@ function refuse(
     claims?.tool ?? '',
     claims?.callId ?? '',
     undefined,
-    undefined,
+    options,
     undefined,
     attempt,
   );
@@ -223,7 +229,7 @@ function refuse(
     session.ids?.has(claims.callId) !== true &&
     code !== 'session_closed'
   )
-    tellRefusal(session, claims, result);
+    tellRefusal(call, claims, result);
   else
     session.registry.warn(
       { session: session.sessionId, reason: reason ?? code },
@@ -233,11 +239,12 @@ function refuse(
 }
 
 function tellRefusal(
-  session: SessionState,
+  call: Call,
   { tool: toolName, callId, id: approvalId }: TokenClaims,
   result: ToolResult,
 ): void {
   if (result.success) return;
+  const { session, surfaceName: surface } = call;
   const { error, metadata } = result;
   const { status, attempt, durationMs } = metadata;
   const { others } = session.counters();
@@ -246,9 +253,16 @@ function tellRefusal(
   const reason = error.reason ?? error.code;
   countReason(others, reason);
   if (session.hears('tool:pre'))
-    session.emit('tool:pre', { toolName, callId, attempt, input: null });
+    session.emit('tool:pre', { toolName, callId, attempt, input: null }, surface);
   if (session.hears('approval:denied'))
-    session.emit('approval:denied', { toolName, callId, approvalId, reason });
+    session.emit('approval:denied', { toolName, callId, approvalId, reason }, surface);
   if (session.hears('tool:error'))
-    session.emit('tool:error', { toolName, callId, error: { ...error }, status, durationMs });
+    session.emit(
+      'tool:error',
+      { toolName, callId, input: null, error: { ...error }, status, durationMs },
+      surface,
+    );
+  const { observers } = session.registry;
+  call.more.approval = { id: approvalId };
+  if (observers !== undefined) tellEnd(call, result, observers);
 }

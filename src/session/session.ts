@@ -245,12 +245,11 @@ export class Session<S> implements ToolSession<S> {
 
 function ownTable(state: SessionState): ToolTable {
   return {
-    get: (name) => state.own?.get(name),
-    replace: (entry) => {
-      const before = state.own?.get(entry.name);
+    has: (entry) => state.own?.get(entry.name) === entry,
+    replace: (before, entry) => {
       state.own?.set(entry.name, entry);
       retainExecutor(entry, state.registry);
-      if (before !== undefined) void releaseExecutor(before, state.registry);
+      void releaseExecutor(before, state.registry);
       state.touch('session');
     },
     remove: (entry) => {

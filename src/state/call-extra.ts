@@ -6,10 +6,12 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { Deadline } from '../limits/deadlines.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
 import type { OriginJudge } from '../policy/origin-judge.ts';
+import type { QuotaReader } from '../policy/quota-reader.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
 import type { Call, Reserved, Resumed, Trial } from './call.ts';
+import type { ApprovalTold } from './call-observers.ts';
 import type { RuleCount } from './counters.ts';
 
 /** What a call has read of untrusted outputs, by calls of its own. */
@@ -38,6 +40,8 @@ export class CallExtra {
   unreadable = 0;
 
   // Gates.
+  /** The input about which the attributes that only shadow rules read could not be asked. */
+  untold: JsonObject | undefined;
   /** What the tool's `attributes` answered, and the input that they were asked about. */
   attributes:
     | {
@@ -45,6 +49,8 @@ export class CallExtra {
         readonly answers: ReadonlyMap<string, JsonValue | undefined>;
       }
     | undefined;
+  /** What quotas have read of the input. */
+  quotaReader: QuotaReader | undefined;
   /** Where the values came from, once a rule or a question asks. */
   origins: OriginJudge | undefined;
   /** Who approved the call, until its values are known for it. */
@@ -63,9 +69,13 @@ export class CallExtra {
   pending: PendingApproval | undefined;
   holds: Semaphore[] | undefined;
   /** The quotas that a person has let the call exceed. */
-  agreed: readonly Pick<QuotaLevel, 'quota' | 'source'>[] | undefined;
+  agreed: readonly QuotaLevel[] | undefined;
   /** What was reserved of quotas, until the handler starts. */
   reserved: Reserved | undefined;
+  /** The question that a person or a grant was asked about the call last, with the answer. */
+  approval: ApprovalTold | undefined;
+  /** The canonical input with which the start of the call was recorded. */
+  recorded: JsonObject | undefined;
   /** The answer that a resumed call brought has been used. */
   answered = false;
   /** How often the call was judged again. */

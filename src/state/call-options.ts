@@ -40,6 +40,21 @@ const surfaceMembers = [
 
 type Draft = { -readonly [K in keyof ReadCallOptions]: ReadCallOptions[K] };
 
+/** The options of a call of which nothing is known but the adapter that it came through. */
+export function optionsVia(surface: string | undefined): ReadCallOptions | undefined {
+  return surface === undefined
+    ? undefined
+    : {
+        callId: undefined,
+        signal: undefined,
+        timeoutMs: undefined,
+        idempotencyKey: undefined,
+        resourceKey: undefined,
+        surface: { name: surface },
+        fault: undefined,
+      };
+}
+
 /** Reads options that were written for this library, so an unknown option is a mistake. */
 export function readCallOptions(options: CallOptions | undefined): ReadCallOptions | undefined {
   return options === undefined || options === null ? undefined : read(options, true);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReadAnswer } from '../approval/request.ts';
 import type { CallInfo, Surface } from '../context.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import type { AbortEntry } from '../limits/abort-hub.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { Holder, Waitable } from '../limits/wait-graph.ts';
@@ -180,6 +180,18 @@ export class Call implements Deadline, Holder, AbortEntry {
 
   get surface(): Surface | undefined {
     return this.options?.surface ?? this.parent?.surface;
+  }
+
+  /** The name of its surface, as rules and events see it; `""` for a direct call. */
+  get surfaceName(): string {
+    return this.surface?.name ?? '';
+  }
+
+  /**
+   * The input, still as one text if repair has not read it yet; null if it is not valid JSON.
+   */
+  get given(): JsonValue {
+    return this.extra?.text ?? (this.canonical === noInput ? null : this.canonical);
   }
 
   get idempotencyKey(): string {

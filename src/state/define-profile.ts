@@ -2,19 +2,24 @@
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
 import { checkLineage, type KnownProfile, parentsOf } from '../policy/lineage.ts';
-import { type Profile, type ResolvedProfile, resolveProfile } from '../policy/profile.ts';
+import {
+  type Profile,
+  type ProfileTool,
+  type ResolvedProfile,
+  resolveProfile,
+} from '../policy/profile.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { checkKnobs } from './check-knobs.ts';
 import { checkLabels } from './check-labels.ts';
 import type { RegistryState } from './registry-state.ts';
 import { keepUse } from './rule-use.ts';
-import type { ToolEntry } from './tool-entry.ts';
+import { pickVersion, type VersionTable, versionsOf } from './tool-versions.ts';
 
 /** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
 export function defineProfile(registry: RegistryState, profile: Profile): void {
   const { profiles } = registry;
   const resolved = resolveProfile(profile, (id) => profiles.get(id)?.resolved);
-  checkProfileTools(resolved, registry.tools);
+  checkProfileTools(resolved, registry);
   keepUse(profiles.get(resolved.id)?.resolved.rules, resolved.rules);
   const given = deepFreeze(structuredClone(profile));
   checkLineage(given, profiles);
@@ -63,21 +68,33 @@ function resolveHeirs(profiles: Map<string, KnownProfile>, changed: string): voi
   for (const id of [...profiles.keys()]) settle(id);
 }
 
-function checkProfileTools(profile: ResolvedProfile, tools: ReadonlyMap<string, ToolEntry>): void {
+function checkProfileTools(profile: ResolvedProfile, table: VersionTable): void {
   for (const tool of profile.tools.values()) {
-    const entry = tools.get(tool.name);
-    if (entry === undefined) {
-      if (!tool.optional) {
-        const hint = didYouMean(nearestNames(tool.name, tools.keys()));
-        throw new MisuseError(
-          'unknown_tool',
-          `Profile \`${profile.id}\`: expected \`tools\` to name registered tools, got ` +
-            `\`${tool.name}\`.${hint} Register it first, or mark it \`optional\`.`,
-        );
-      }
-      continue;
-    }
-    checkKnobs(profile.id, entry, tool.knobs);
-    checkLabels(profile.id, entry, tool);
+    const entry = pickVersion(table, tool.name, tool.range);
+    if (entry !== undefined) {
+      checkKnobs(profile.id, entry, tool.knobs);
+      checkLabels(profile.id, entry, tool);
+    } else if (!tool.optional) throw unknownTool(profile, tool, table);
   }
+}
+
+function unknownTool(
+  { id }: ResolvedProfile,
+  { name, range }: ProfileTool,
+  table: VersionTable,
+): MisuseError {
+  const remedy = 'Register it first, or mark it `optional`.';
+  const versions = versionsOf(table, name).map(({ definition }) => definition.version ?? 'none');
+  if (range !== undefined && versions.length > 0)
+    return new MisuseError(
+      'unknown_tool',
+      `Profile \`${id}\`: expected a registered version of \`${name}\` that fits ` +
+        `\`${range.text}\`, got ${versions.join(', ')}. ${remedy}`,
+    );
+  const hint = didYouMean(nearestNames(name, table.tools.keys()));
+  return new MisuseError(
+    'unknown_tool',
+    `Profile \`${id}\`: expected \`tools\` to name registered tools, got ` +
+      `\`${name}\`.${hint} ${remedy}`,
+  );
 }

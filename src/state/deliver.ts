@@ -2,8 +2,8 @@
  * Delivers an event to the listeners of its session and of the registry. No listener can change
  * what another one reads.
  */
-import type { EventHub, EventType } from '../events.ts';
-import { cloneJson, frozenJson, type JsonValue } from '../json.ts';
+import type { EventBase, EventHub, EventType } from '../events.ts';
+import { cloneJson, deepFreeze, frozenJson, type JsonValue } from '../json.ts';
 
 /** The part of a session that events need: its own listeners and the registry's. */
 interface Hubs {
@@ -22,6 +22,26 @@ export function isShared({ registry, hub }: Hubs, type: EventType): boolean {
  */
 export function copyFor(session: Hubs, type: EventType, value: JsonValue): JsonValue {
   return isShared(session, type) ? frozenJson(value) : cloneJson(value);
+}
+
+/** The part of a session that signs its events. */
+interface Signing extends Hubs {
+  readonly registry: Hubs['registry'] & { now(): number };
+  readonly sessionId: string;
+  readonly actor: string;
+  seq: number;
+}
+
+/** Writes the common members of an event into it, and freezes it if several listeners share it. */
+export function sign(session: Signing, type: EventType, event: object, surface: string): void {
+  const full = event as { -readonly [K in keyof EventBase]: EventBase[K] } & { type: string };
+  full.type = type;
+  full.sessionId = session.sessionId;
+  full.principal = session.actor;
+  full.surface = surface;
+  full.at = session.registry.now();
+  full.seq = ++session.seq;
+  if (isShared(session, type)) deepFreeze(full);
 }
 
 /**

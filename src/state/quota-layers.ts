@@ -13,6 +13,11 @@ export class QuotaLayers {
     return this.#all;
   }
 
+  /** Takes over the quotas of another registry. What was counted there is not taken over. */
+  takeOver(other: QuotaLayers): void {
+    this.#all = other.all;
+  }
+
   /** Adds quotas after the existing ones. The returned function removes them. */
   add(quotas: readonly Quota[]): () => void {
     const ids = new Set(this.#all.map(({ id }) => id));

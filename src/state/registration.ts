@@ -32,9 +32,9 @@ export interface ToolRegistration {
 
 /** A table of registered tools: a registry's, or a session's own. */
 export interface ToolTable {
-  get(name: string): ToolEntry | undefined;
-  /** Replaces the entry of the same name. */
-  replace(entry: ToolEntry): void;
+  has(entry: ToolEntry): boolean;
+  /** Puts an entry in the place of another of the same name. */
+  replace(before: ToolEntry, entry: ToolEntry): void;
   remove(entry: ToolEntry): void;
   /** Notes that an entry's own state has changed. */
   changed(entry: ToolEntry): void;
@@ -89,7 +89,7 @@ export class Registration implements ToolRegistration, OutsidePlace {
     before.removed = true;
     this.#earlier = [...(this.#earlier ?? []), before].filter(({ inFlight }) => inFlight > 0);
     this.#mine = heir;
-    this.#table.replace(heir);
+    this.#table.replace(before, heir);
   }
 
   disable(): void {
@@ -116,7 +116,7 @@ export class Registration implements ToolRegistration, OutsidePlace {
   }
 
   #isCurrent(): boolean {
-    return this.#table.get(this.#mine.name) === this.#mine;
+    return this.#table.has(this.#mine);
   }
 
   #setEnabled(enabled: boolean): void {

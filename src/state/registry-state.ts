@@ -23,6 +23,7 @@ import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
 import type { CallControl } from './call-control.ts';
+import type { CallObservers } from './call-observers.ts';
 import { createIds } from './calls-in-flight.ts';
 import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
@@ -46,7 +47,9 @@ const none: readonly never[] = Object.freeze([]);
 const mostRemoved = 10_000;
 
 export class RegistryState {
+  /** Of each name, the version that is shown where nothing names a range. */
   readonly tools = new Map<string, ToolEntry>();
+  readonly versions = new Map<string, readonly ToolEntry[]>();
   readonly executorUsers: ExecutorUsers = new WeakMap();
   readonly skeletons = new Map<string, string>();
   readonly profiles = new Map<string, KnownProfile>();
@@ -75,7 +78,7 @@ export class RegistryState {
   readonly hints = new RateWindow(100, 1_000);
   readonly locks: Locks | undefined;
   readonly hub: EventHub;
-  /** Removed tools with the epoch of their removal. Older sessions say that a tool was removed. */
+  /** Removed tools with the epoch of their removal, so that older sessions can say so. */
   readonly removed = new Map<string, number>();
   /** Grows with every change to the tools. Public. */
   revision = 0;
@@ -85,11 +88,11 @@ export class RegistryState {
   labelsOrigins = false;
   /** Calls that are being started at the moment, each inside the gates of the one before. */
   nesting = 0;
-  /**
-   * Grows with every change to tools, rules or profiles, as it may change a verdict or a listing.
-   */
+  /** Grows with every change to tools, rules or profiles: it may change a verdict or a listing. */
   epoch = 0;
   closed = false;
+  /** Who is told of calls. Made when the first one is added. */
+  observers: CallObservers | undefined;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;
@@ -180,10 +183,7 @@ export class RegistryState {
 
   /** Lets watched sessions compare what they show with what they showed before. */
   followChange(reason: ChangeReason): void {
-    if (this.#gathered !== undefined) {
-      this.#gathered.note(reason);
-      return;
-    }
+    if (this.#gathered !== undefined) return this.#gathered.note(reason);
     for (const session of this.held) session.changed(reason);
     for (const ref of this.watchers) {
       const session = ref.deref();
@@ -226,10 +226,7 @@ export class RegistryState {
 
   /** Emits `tools:changed` on the registry only. */
   emitToolsChanged(change: ToolsChange): void {
-    if (this.#gathered !== undefined) {
-      this.#gathered.add(change);
-      return;
-    }
+    if (this.#gathered !== undefined) return this.#gathered.add(change);
     if (!this.hub.hears('tools:changed')) return;
     const { added = none, removed = none, modified = none } = change;
     const event = {
@@ -283,8 +280,7 @@ export class RegistryState {
   }
 
   /**
-   * Logs what the host's own code threw, with its stack:
-   * `logger.error({ err, ...where }, message)`.
+   * Logs what the host's own code threw, with its stack, as `{ err, ...where }`.
    * @param scrub Hides the secrets of the call in which it was thrown.
    */
   hostFault(

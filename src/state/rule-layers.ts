@@ -1,7 +1,7 @@
 /** The rules of a registry and its scopes, in the order in which they were added. */
 import type { CompiledRule, Rule } from '../policy/rule.ts';
 import { compileRules } from '../policy/rules.ts';
-import { keepUse } from './rule-use.ts';
+import { keepUse, unusedCopies } from './rule-use.ts';
 
 interface RuleLayer {
   readonly rules: readonly CompiledRule[];
@@ -35,6 +35,19 @@ export class RuleLayers {
   /** All rules. */
   all(): readonly CompiledRule[] {
     return this.#layers.flatMap(({ rules }) => rules);
+  }
+
+  /**
+   * Takes over the layers of another registry, as rules of which none has matched yet.
+   * @param own What takes the place of the other registry's own rules; the rules of its scopes are
+   * taken over all the same. @default its own rules
+   */
+  takeOver(other: RuleLayers, own: readonly Rule[] | undefined): void {
+    const kept = own === undefined ? other.#layers : other.#layers.filter(({ source }) => source);
+    const layers = kept.map(({ rules, source }) => ({ rules: unusedCopies(rules), source }));
+    if (own !== undefined)
+      layers.unshift({ rules: compileRules(own, 'registry'), source: undefined });
+    this.#setLayers(layers);
   }
 
   /** Adds rules after the existing ones. The returned function removes them. */

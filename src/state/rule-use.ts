@@ -1,4 +1,5 @@
 /** Which rules of a registry have had an effect. */
+import type { CompiledQuota } from '../policy/quota.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { RegistryState } from './registry-state.ts';
 
@@ -29,13 +30,29 @@ export function keepUse(
   for (const { id, layer, use } of after) if (used.get(layer)?.has(id) === true) use.matched = true;
 }
 
-/** The rules of the registry, its scopes and its profiles that have not matched yet. */
-export function unusedRules(registry: RegistryState): readonly UnusedRule[] {
+/** The same rules for another registry, as ones that have not matched yet. */
+export function unusedCopies(rules: readonly CompiledRule[]): readonly CompiledRule[] {
+  return Object.freeze(rules.map((rule) => Object.freeze({ ...rule, use: { matched: false } })));
+}
+
+/** The rules of the registry, its scopes and its profiles. */
+export function everyRule(registry: RegistryState): readonly CompiledRule[] {
   // A rule that a profile has from its parents is the same object there.
   const rules = new Set(registry.allRules());
   for (const { resolved } of registry.profiles.values())
     for (const rule of resolved.rules) rules.add(rule);
-  return [...rules]
+  return [...rules];
+}
+
+/** The quotas of the registry and its profiles. */
+export function everyQuota({ quotas, profiles }: RegistryState): readonly CompiledQuota[] {
+  const all = [...profiles.values()].flatMap(({ resolved }) => resolved.quotas);
+  return [...new Set([...quotas.all, ...all])];
+}
+
+/** The rules of the registry, its scopes and its profiles that have not matched yet. */
+export function unusedRules(registry: RegistryState): readonly UnusedRule[] {
+  return everyRule(registry)
     .filter(({ use }) => !use.matched)
     .map(({ id, layer }) => Object.freeze({ id, layer }));
 }

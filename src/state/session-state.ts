@@ -3,7 +3,7 @@ import { ApprovalDesk } from '../approval/desk.ts';
 import { sessionClosed } from '../errors.ts';
 import { type ChangeReason, EventHub, type EventType } from '../events.ts';
 import type { Hook } from '../hooks.ts';
-import { deepFreeze, type JsonObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import type { Locks } from '../limits/locks.ts';
 import type { RateWindow } from '../limits/rate-window.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
@@ -17,7 +17,7 @@ import type { Overrides } from '../toolset/effective.ts';
 import { Binding } from './binding.ts';
 import type { Call } from './call.ts';
 import { Counters } from './counters.ts';
-import { deliver, isShared } from './deliver.ts';
+import { deliver, sign } from './deliver.ts';
 import { releaseExecutor } from './executors.ts';
 import { tellListingChange } from './listing-change.ts';
 import type { RegistryState } from './registry-state.ts';
@@ -26,6 +26,7 @@ import { boundSlots } from './session-limits.ts';
 import type { SessionOrigins } from './session-origins.ts';
 import type { SessionSetup } from './session-setup.ts';
 import type { ToolEntry } from './tool-entry.ts';
+import { pickVersion } from './tool-versions.ts';
 import type { SharedView } from './view.ts';
 
 export class SessionState {
@@ -116,6 +117,10 @@ export class SessionState {
   get principal(): string | undefined {
     return this.setup.principal;
   }
+  /** Who the session acts for, as events name them. */
+  get actor(): string {
+    return this.setup.principal ?? '';
+  }
   get services(): unknown {
     return this.setup.services;
   }
@@ -158,7 +163,8 @@ export class SessionState {
 
   /** The tool of this name, also an internal one. */
   entryOf(name: string): ToolEntry | undefined {
-    return this.registry.tools.get(name) ?? this.own?.get(name);
+    const range = this.profile?.ranges?.get(name);
+    return pickVersion(this.registry, name, range) ?? this.own?.get(name);
   }
 
   /** What applies to a tool in this session now; undefined if there is no such tool. */
@@ -189,9 +195,7 @@ export class SessionState {
     return this.overrides?.disable?.includes(name) === true;
   }
 
-  /**
-   * Whether the profile, an override or the session itself includes a tool. Without a profile: all.
-   */
+  /** Whether the profile, an override or the session itself includes a tool. No profile: all. */
   isChosen(name: string): boolean {
     const { profile, overrides } = this;
     return (
@@ -212,15 +216,11 @@ export class SessionState {
    * Emits here and on the registry. Callers check {@link hears} first, so that no event is built
    * without a listener.
    * @param event A new object, whose members are not shared or are frozen.
+   * @param surface The name of the surface of the event's call. @default none
    */
-  emit(type: Exclude<EventType, 'tools:changed'>, event: object): void {
-    const full = event as { type: string; sessionId: string; at: number; seq: number };
-    full.type = type;
-    full.sessionId = this.sessionId;
-    full.at = this.registry.now();
-    full.seq = ++this.seq;
-    if (isShared(this, type)) deepFreeze(full);
-    deliver(this, type, full);
+  emit(type: Exclude<EventType, 'tools:changed'>, event: object, surface = ''): void {
+    sign(this, type, event, surface);
+    deliver(this, type, event);
   }
 
   /**
@@ -249,9 +249,7 @@ export class SessionState {
     });
   }
 
-  /**
-   * Makes the registry keep this session alive, as it holds something that closing must dispose.
-   */
+  /** Makes the registry keep this session alive: it holds something that closing must dispose. */
   retain(): void {
     this.holds++;
     this.registry.held.add(this);

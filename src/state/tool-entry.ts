@@ -8,6 +8,7 @@ import { Semaphore } from '../limits/semaphore.ts';
 import type { WaitGraph } from '../limits/wait-graph.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { JsonSchema } from '../schema/schema.ts';
+import { parseVersion, type Version } from '../text/versions.ts';
 import { internalsOf, type OutsidePlace, type ToolInternals } from '../tool/definition.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import type { ToolSummary } from '../tool-summary.ts';
@@ -27,9 +28,12 @@ export class ToolEntry {
   /** Limits concurrent calls in the whole registry, if the definition sets a limit. */
   readonly slots: Semaphore | undefined;
   enabled = true;
+  /** The tool is deprecated, and no call has been logged yet. */
+  untold: boolean;
   removed = false;
   /** Calls on this entry that have not ended. */
   inFlight = 0;
+  #version: Version | undefined | null = null;
   #summary: ToolSummary | undefined;
   #fingerprint: string | undefined;
   #getSchema: (() => JsonSchema) | undefined;
@@ -49,11 +53,21 @@ export class ToolEntry {
     this.slots =
       heir?.slots ??
       (maxConcurrency === undefined ? undefined : new Semaphore(maxConcurrency, { waits }));
+    this.untold = definition.deprecated !== undefined && (heir === undefined || heir.untold);
     if (heir !== undefined) this.enabled = heir.enabled;
   }
 
   get name(): string {
     return this.definition.name;
+  }
+
+  /** The version as semver reads it; undefined without one. Parsed on first read. */
+  get version(): Version | undefined {
+    if (this.#version === null) {
+      const { version } = this.definition;
+      this.#version = version === undefined ? undefined : parseVersion(version);
+    }
+    return this.#version;
   }
 
   /** The part of the definition that gates may see. Its fingerprint is computed on first read. */

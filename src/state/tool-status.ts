@@ -50,7 +50,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   const { registry, profile } = session;
   const { summary, internals, name } = entry;
   const profileTool = profile?.tools.get(name);
-  const who = session.principal ?? '';
+  const who = session.actor;
   const touches = (rule: CompiledRule): boolean =>
     rule.appliesTo(summary) && rule.appliesIn(who, session.facts);
   const registryRules = registry.rulesFor(entry.owner).filter(touches);
@@ -98,7 +98,8 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     open:
       unjudged &&
       !profileAsks &&
-      quotas.every(({ over }) => over === 'deny') &&
+      // Those that ask, and attributes that quotas read, need gates of their own.
+      quotas.every(({ over, attributes }) => over === 'deny' && attributes.length === 0) &&
       internals.check === undefined &&
       internals.requiresApproval === false,
     timeoutMs: profileTool?.timeoutMs ?? internals.timeoutMs ?? registry.defaultTimeoutMs,

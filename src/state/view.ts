@@ -78,8 +78,11 @@ export function computeView(session: SessionState): View {
   const { registry, profile } = session;
   const specs = new Map<string, ToolSpec>();
   const entryOf = (name: string): ToolEntry | undefined => session.entryOf(name);
-  for (const entry of [...registry.tools.values(), ...(session.own?.values() ?? [])]) {
-    const { internals, name } = entry;
+  for (const name of [...registry.tools.keys(), ...(session.own?.keys() ?? [])]) {
+    const entry = entryOf(name);
+    // No version fits the range of the profile.
+    if (entry === undefined) continue;
+    const { internals } = entry;
     if (internals.internal) continue;
     const { drop } = registry.toolStatusOf(session, entry);
     // Only the session knows these reasons; `effectiveSet` adds the others in order.

@@ -54,6 +54,7 @@ export const toolTable = {
   category: text(),
   title: text(),
   version: text(),
+  deprecated: object(),
   tags: texts,
   annotations: object(),
   requiresApproval: anything(),

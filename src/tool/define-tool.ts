@@ -20,6 +20,7 @@ import {
 } from './config-fields.ts';
 import { checkRunner } from './config-runner.ts';
 import { type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
+import { readDeprecation } from './deprecation.ts';
 import type { AnyTool, DefineTool } from './tool-config.ts';
 
 /**
@@ -46,7 +47,8 @@ export function createDefinition(
   const { description, title, version, category } = config;
   const annotations = readAnnotations(config.annotations, where);
   const tags = Object.freeze(config.tags);
-  const face = { name, description, title, version, category, annotations, tags };
+  const deprecated = readDeprecation(config.deprecated, where);
+  const face = { name, description, title, version, category, deprecated, annotations, tags };
   const { input, output } = readSchemas(config, where, origin === true);
   const { knobs, check } = readPolicy(config, where);
   // One literal without spreads: every call reads these members.

@@ -15,6 +15,7 @@ import type { JsonSchema } from '../schema/schema.ts';
 import { checkToolName } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import type { ReadAttributes } from './attributes.ts';
+import type { Deprecation } from './deprecation.ts';
 import type { Executor } from './executor.ts';
 import type { AnyTool, FactRule, PolicyCall } from './tool-config.ts';
 
@@ -100,6 +101,7 @@ export interface DefinitionFace {
   readonly title: string | undefined;
   readonly version: string | undefined;
   readonly category: string | undefined;
+  readonly deprecated: Deprecation | undefined;
   readonly annotations: ToolAnnotations;
   readonly tags: readonly string[];
 }
@@ -111,10 +113,12 @@ class Definition {
   declare readonly title?: string;
   declare readonly version?: string;
   declare readonly category?: string;
+  declare readonly deprecated?: Deprecation;
   readonly annotations: ToolAnnotations;
   readonly tags: readonly string[];
 
-  constructor({ name, description, title, version, category, annotations, tags }: DefinitionFace) {
+  constructor(face: DefinitionFace) {
+    const { name, description, title, version, category, deprecated, annotations, tags } = face;
     this.name = name;
     this.description = description;
     this.annotations = annotations;
@@ -122,6 +126,7 @@ class Definition {
     if (title !== undefined) this.title = title;
     if (version !== undefined) this.version = version;
     if (category !== undefined) this.category = category;
+    if (deprecated !== undefined) this.deprecated = deprecated;
   }
 
   get parameters(): JsonSchema {
@@ -251,13 +256,31 @@ function faceOf({
   title,
   version,
   category,
+  deprecated,
   annotations,
   tags,
 }: AnyTool): DefinitionFace {
-  return { name, description, title, version, category, annotations, tags };
+  return { name, description, title, version, category, deprecated, annotations, tags };
 }
 
 /** Returns a copy of a definition under another name, for a scope's prefix. */
 export function renameDefinition(definition: AnyTool, name: string): AnyTool {
   return seal({ ...faceOf(definition), name: checkToolName(name) }, { ...internalsOf(definition) });
+}
+
+/**
+ * Returns a copy of a definition that runs nothing: no handler, and none of the host's code that
+ * decides about calls. What is plain data stays, such as a `requiresApproval` that is no function.
+ */
+export function inertDefinition(definition: AnyTool): AnyTool {
+  const base = internalsOf(definition);
+  const { requiresApproval } = base;
+  return seal(faceOf(definition), {
+    ...base,
+    handler: undefined,
+    create: undefined,
+    executor: undefined,
+    check: undefined,
+    requiresApproval: typeof requiresApproval === 'function' ? false : requiresApproval,
+  });
 }

@@ -3,12 +3,13 @@ import type { CallOptions } from '../context.ts';
 import type { ToolResult } from '../result.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
+import type { Deprecation } from './deprecation.ts';
 
 /** A tool of one session. A deeply frozen plain object, not callable. */
 export interface HostTool<I = unknown, O = unknown> {
   /** The name under which the tool is registered. `session.call` takes it. */
   readonly name: string;
-  /** What the tool does and when to use it, for the model. */
+  /** What the tool does and when to use it, for the model, and whether it is deprecated. */
   readonly description: string;
   /** A name for people, if the definition has one. */
   readonly title?: string;
@@ -18,6 +19,8 @@ export interface HostTool<I = unknown, O = unknown> {
   readonly tags: readonly string[];
   /** The definition's version, if it has one. Part of the fingerprint. */
   readonly version?: string;
+  /** Says that the tool should no longer be used. */
+  readonly deprecated?: Deprecation;
   /** Who registered the tool: `host`, `session` or a scope's source. */
   readonly source: string;
   /** The input as JSON Schema. `parameters` and `getSchema()` are the same frozen object. */

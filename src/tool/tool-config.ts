@@ -9,6 +9,7 @@ import type { Fail, Ok } from '../result.ts';
 import type { InputOf, JsonSchema, ParsedOf, Schema } from '../schema/schema.ts';
 import type { ToolAnnotations, ToolRef } from '../tool-summary.ts';
 import type { Attribute } from './attributes.ts';
+import type { Deprecation } from './deprecation.ts';
 import type { Executor } from './executor.ts';
 
 declare const toolServices: unique symbol;
@@ -31,6 +32,8 @@ export interface HostToolDefinition<
   readonly version?: string;
   /** The host's own grouping, if there is one. No check reads it. */
   readonly category?: string;
+  /** Says that the tool should no longer be used. */
+  readonly deprecated?: Deprecation;
   /**
    * `sha256:` and hex over the canonical JSON of name, description, schemas, annotations and
    * version. Tokens and grants are bound to it.
@@ -129,12 +132,10 @@ export interface ToolSpecBase<
   outputSchema?: OS;
   /** A name for people. Models and rules use `name`. @default none */
   title?: string | undefined;
-  /**
-   * The tool's version. Part of the fingerprint, so a new version makes older tokens and grants
-   * invalid.
-   * @default none
-   */
+  /** Part of the fingerprint: a new version voids older tokens and grants. @default none */
   version?: string | undefined;
+  /** Says not to use the tool, in its description and at its first call. @default none */
+  deprecated?: Deprecation | undefined;
   /** A grouping of your own, for your lists. No check reads it. @default none */
   category?: string | undefined;
   /** Labels that rules can name. @default none */

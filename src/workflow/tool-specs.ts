@@ -1,6 +1,6 @@
 /** The tools of a session as specs for a workflow. */
 import type { JsonObject, ToolSession } from '../index.ts';
-import { stateOf } from '../surface-port.ts';
+import { shownDescription, stateOf } from '../surface-port.ts';
 import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 /**
@@ -25,7 +25,7 @@ export function toolSpecs(session: ToolSession): ToolSpec[] {
     if (definition === undefined) continue;
     found.push({
       name,
-      description: definition.description,
+      description: shownDescription(definition),
       parameters: definition.parameters as JsonObject,
       ...(requires.length === 0 ? {} : { requires }),
       ...(provides.length === 0 ? {} : { provides }),

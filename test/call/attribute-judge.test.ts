@@ -110,6 +110,164 @@ describe('a rule on an attribute', () => {
   });
 });
 
+describe('what is judged again', () => {
+  test('an attribute that only a new rule reads is asked then, and only it', async () => {
+    const asked: string[] = [];
+    const registry = new HostToolRegistry({
+      rules: [{ effect: 'ask' }, { effect: 'deny', when: { 'from@blocked': true } }],
+    });
+    const attribute = (name: string) => () => {
+      asked.push(name);
+      return { blocked: name === 'to' };
+    };
+    registry.register(
+      defineTool({
+        name: 'move',
+        description: 'Moves.',
+        parameters: z.object({ from: z.string(), to: z.string() }),
+        attributes: { from: attribute('from'), to: attribute('to') },
+        handler: () => expect.unreachable(),
+      }),
+    );
+    const session = registry.createSession({
+      sessionId: 's',
+      approver: () => {
+        registry.addRules([{ effect: 'deny', when: { 'to@blocked': true }, reason: 'blocked' }]);
+        return 'allow_once';
+      },
+    });
+    const result = await session.call('move', { from: 'a', to: 'b' });
+    expect(result.error).toMatchObject({ code: 'policy_denied', reason: 'blocked' });
+    expect(asked).toEqual(['from', 'to']);
+  });
+});
+
+describe('a quota whose `when` reads an attribute', () => {
+  const risky = { id: 'risky', max: 0, per: 'day', by: 'session' } as const;
+
+  test.each([
+    ['deny', 'quota_exceeded'],
+    ['ask', 'no_approver'],
+  ] as const)('counts by what the host answers (over: %s)', async (over, reason) => {
+    const payee = vi.fn<Attribute>((value) => ({ risky: value === 'evil' }));
+    const { registry, ran } = world(payee, []);
+    const quotas = [{ ...risky, over, when: { 'payee@risky': true } }];
+    const session = registry.createSession({ sessionId: 'q', quotas });
+    expect((await session.call('pay', { payee: 'acme' })).success).toBe(true);
+    expect((await session.call('pay', { payee: 'evil' })).error?.reason).toBe(reason);
+    expect(payee).toHaveBeenCalledTimes(2);
+    expect(ran).toHaveBeenCalledTimes(1);
+  });
+
+  test('without an answer, the call is denied', async () => {
+    const { registry, ran } = world(() => Promise.reject(new Error('down')), []);
+    const quotas = [{ ...risky, max: 9, when: { 'payee@risky': true } }];
+    const session = registry.createSession({ sessionId: 'q', quotas });
+    expect((await session.call('pay', { payee: 'x' })).error?.code).toBe('policy_error');
+    expect(ran).not.toHaveBeenCalled();
+  });
+});
+
+describe('an attribute that only a shadow rule reads', () => {
+  const tried: Rule = { ...sanctioned, id: 'tried', shadow: true };
+
+  test.each<[string, Attribute]>([
+    [
+      'throws',
+      () => {
+        throw new Error('down');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('down'))],
+    ['never answers', () => new Promise(() => {})],
+    ['answers no JSON', () => 1n as never],
+  ])('changes no outcome if it %s: the rule is not tried', async (_, answer) => {
+    const payee = vi.fn(answer);
+    const { session, registry } = world(payee, [
+      tried,
+      { ...tried, id: 'absent', when: { 'payee@sanctioned': { exists: false } } },
+    ]);
+    expect((await session.call('pay', { payee: 'evil' })).success).toBe(true);
+    expect(payee).toHaveBeenCalledTimes(1);
+    expect(registry.metrics().byRule).toEqual({});
+    expect((await session.explain('pay', { payee: 'evil' })).steps).toContainEqual({
+      source: 'registry',
+      ruleId: 'tried',
+      shadow: true,
+      note: 'its attributes are not known',
+    });
+  });
+
+  test('is reported where it fails', async () => {
+    const error = vi.fn();
+    const registry = new HostToolRegistry({ rules: [tried], logger: { warn() {}, error } });
+    registry.register(
+      defineTool({
+        name: 'pay',
+        description: 'Pays.',
+        parameters: z.object({ payee: z.string() }),
+        attributes: {
+          payee: () => {
+            throw new Error('down');
+          },
+        },
+        handler: () => 'paid',
+      }),
+    );
+    await registry.createSession({ sessionId: 's' }).call('pay', { payee: 'x' });
+    expect(error.mock.calls.map(([, message]) => message)).toEqual([
+      '`attributes` threw, so the shadow rules that read it were not tried',
+    ]);
+  });
+
+  test('is tried where the host answers', async () => {
+    const { session, registry } = world(async () => ({ sanctioned: true }), [tried]);
+    expect((await session.call('pay', { payee: 'evil' })).success).toBe(true);
+    expect(registry.metrics().byRule).toEqual({ tried: { matched: 1, shadow: 1 } });
+  });
+
+  test('that an enforced rule reads too denies as any other', async () => {
+    const { session } = world(() => Promise.reject(new Error('down')), [tried, sanctioned]);
+    expect((await session.call('pay', { payee: 'x' })).error?.code).toBe('policy_error');
+  });
+});
+
+describe('a value that is wrapped differently is asked about too', () => {
+  test.each<[path: string, to: unknown, asked: unknown]>([
+    ['to.*', 'evil', ['evil']],
+    ['to.*', [['evil']], [['evil']]],
+    ['to.*.name', { name: 'evil' }, ['evil']],
+    ['to.*.name', [{ name: 'evil' }, {}, [{ name: 'eve' }]], ['evil', ['eve']]],
+    ['to.name', [{ name: 'evil' }], ['evil']],
+    ['to.0', 'evil', 'evil'],
+    ['to.0.name', { name: 'evil' }, 'evil'],
+    ['to.0', ['evil', 'ok'], 'evil'],
+    ['to.*', [], []],
+    ['to.name', [], undefined],
+    ['to.name', [{}], undefined],
+    ['to.*.name', {}, undefined],
+    ['to.__proto__', {}, undefined],
+    ['to.length', ['x'], undefined],
+  ])('%s in %j', async (path, to, asked) => {
+    const ask = vi.fn((_value: unknown) => ({ bad: true }));
+    const registry = new HostToolRegistry({
+      rules: [{ effect: 'deny', when: { [`${path}@bad`]: true } }],
+    });
+    registry.register(
+      defineTool({
+        name: 'mail',
+        description: 'Mails.',
+        parameters: z.object({ to: z.unknown() }),
+        attributes: { [path]: ask },
+        handler: () => 'sent',
+      }),
+    );
+    const result = await registry.createSession({ sessionId: 's' }).call('mail', { to });
+    expect(ask.mock.calls.map(([value]) => value)).toEqual(asked === undefined ? [] : [asked]);
+    expect(result.success).toBe(asked === undefined);
+  });
+});
+
 test('with `*` in its path, a function gets the list of all elements', async () => {
   const known = vi.fn((value: unknown) =>
     (value as string[]).map((name) => ({ known: name === 'ann' })),
@@ -134,26 +292,34 @@ test('with `*` in its path, a function gets the list of all elements', async () 
   expect(known.mock.calls[1]?.[0]).toEqual(['ann', 'x']);
 });
 
-test('one function rejects and the next throws: the call is denied, and no rejection is lost', async () => {
+test.each<[string, Attribute, Attribute]>([
+  [
+    'one rejects and the next throws',
+    () => Promise.reject(new Error('a')),
+    () => {
+      throw new Error('b');
+    },
+  ],
+  ['both reject', () => Promise.reject(new Error('a')), () => Promise.reject(new Error('b'))],
+])('%s: the call is denied, and the host learns of both', async (_, a, b) => {
+  const error = vi.fn();
   const registry = new HostToolRegistry({
     rules: [{ effect: 'deny', when: { 'a@x': 1, 'b@x': 1 } }],
+    logger: { warn() {}, error },
   });
   registry.register(
     defineTool({
       name: 'both',
       description: 'Has two attributes.',
       parameters: z.object({ a: z.string(), b: z.string() }),
-      attributes: {
-        a: () => Promise.reject(new Error('a')),
-        b: () => {
-          throw new Error('b');
-        },
-      },
+      attributes: { a, b },
       handler: () => 1,
     }),
   );
   const result = await registry.createSession({ sessionId: 's' }).call('both', { a: '', b: '' });
   expect(result.error?.reason).toBe('policy_threw');
+  await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(2));
+  expect(error.mock.calls.map(([{ err }]) => err.message).sort()).toEqual(['a', 'b']);
 });
 
 test('policies get the answers, the facts and the surface', async () => {

@@ -19,6 +19,8 @@ describe('what is told of the end of a call', () => {
     expect(events.at(-1)).toStrictEqual({
       type: 'tool:post',
       sessionId: 's',
+      principal: '',
+      surface: '',
       at: 1_000,
       seq: 3,
       toolName: 't',

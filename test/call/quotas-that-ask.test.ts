@@ -352,6 +352,28 @@ describe('a call that is suspended', () => {
   });
 });
 
+test('a call that is suspended for one quota after another keeps what was agreed to', async () => {
+  const other: Quota = { ...asking, id: 'other' };
+  const w = setup({
+    quotas: [asking],
+    registry: { approvals: { secret: key } },
+    session: { principal: 'ann', approver: undefined, approvalMode: 'suspend' },
+  });
+  const askedOf = (result: ToolResult) => (result.success ? undefined : result.approval);
+  const namesOf = (result: ToolResult): unknown =>
+    askedOf(result)?.quotas?.map(({ quota }) => quota);
+  const first = await w.pay(500);
+  expect(namesOf(first)).toEqual(['spent']);
+  w.registry.addQuotas([other]);
+  const { resume } = w.session.approvals;
+  const second = await resume(askedOf(first)?.token ?? '', 'allow_once');
+  expect(second.error?.code).toBe('approval_pending');
+  expect(namesOf(second)).toEqual(['spent', 'other']);
+  expect(reasonOf(await resume(askedOf(second)?.token ?? '', 'allow_once'))).toBe('paid');
+  expect(w.runs).toHaveLength(1);
+  await w.settle();
+});
+
 test('a polluted prototype agrees to nothing', async () => {
   const w = setup({ session: { approver: () => 'allow_once' }, tool: { requiresApproval: true } });
   const polluted = Object.prototype as { quotas?: unknown; agreed?: unknown };

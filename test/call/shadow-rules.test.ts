@@ -54,7 +54,7 @@ describe('a shadow rule changes nothing', () => {
     expect(asking.session.tool('t')?.requiresApproval).toBe(true);
   });
 
-  test('nor when it costs more than its layer may take', async () => {
+  test('nor when it costs more than shadow rules may take', async () => {
     const text = 'a'.repeat(900_000);
     const costly = (id: string, isShadow: boolean): Rule => ({
       id,
@@ -62,8 +62,8 @@ describe('a shadow rule changes nothing', () => {
       shadow: isShadow,
       when: { text: { glob: '*b' } },
     });
-    // Together they would be over the budget of one layer; the enforced ones alone are not.
-    const rules = ['a', 'b', 'c'].flatMap((id) => [
+    // Together they would be over the budget of rules; the enforced ones alone are not.
+    const rules = ['a', 'b', 'c', 'd'].flatMap((id) => [
       costly(`shadow-${id}`, true),
       costly(id, false),
     ]);
@@ -76,7 +76,7 @@ describe('a shadow rule changes nothing', () => {
     expect((await alone.session.explain('t', { text })).steps).toEqual([
       {
         source: 'session',
-        ruleId: 'e',
+        ruleId: 'c',
         shadow: true,
         note: 'too large to be checked against the shadow rules from here on',
       },
@@ -97,6 +97,8 @@ describe('`policy:shadow`', () => {
     expect(told).toEqual({
       type: 'policy:shadow',
       sessionId: 's',
+      principal: '',
+      surface: '',
       at: expect.any(Number),
       seq: ((check as { seq: number }).seq ?? 0) + 1,
       toolName: 't',

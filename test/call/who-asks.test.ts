@@ -11,7 +11,7 @@ const surface = {
 };
 
 function world() {
-  const heard: (string | undefined)[] = [];
+  const heard: string[] = [];
   const registry = new HostToolRegistry();
   let ran = 0;
   registry.register(
@@ -66,7 +66,7 @@ describe('who asks', () => {
     expect(await session.tool('pay')?.execute({} as never, { surface })).toMatchObject({
       error: { reason: 'no_approver' },
     });
-    expect({ heard, ran: ran() }).toEqual({ heard: [undefined], ran: 0 });
+    expect({ heard, ran: ran() }).toEqual({ heard: [''], ran: 0 });
   });
 
   test('nor whoever holds a mounted one; its calls say that they came by the mount', async () => {

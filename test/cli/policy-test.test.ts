@@ -347,4 +347,107 @@ describe('policy test', () => {
     ]);
     expect(cases[1].found).not.toHaveProperty('shadow');
   });
+
+  test('a case can name the adapter that the call comes through', async () => {
+    const rules = join(folder, 'surface.yaml');
+    writeFileSync(rules, 'rules: [{ id: no-mcp, effect: deny, surface: mcp }]');
+    const file = table(
+      'tests:\n  - { tool: open, input: {}, surface: mcp, expect: { decision: deny, ruleId: no-mcp } }\n' +
+        '  - { tool: open, input: {}, expect: allow }\n',
+    );
+    const { exit } = await cli(['policy', 'test', file, ...tools, '--host-tools', rules]);
+    expect(exit).toBe(0);
+  });
+
+  test('knows principals, facts and quotas in rules', async () => {
+    const rules = join(folder, 'newer.yaml');
+    writeFileSync(
+      rules,
+      'rules:\n  - { id: who, effect: deny, tools: open, principal: eve }\n' +
+        '  - { id: fact, effect: ask, tools: open, facts: { frozen: true } }\n' +
+        'quotas: [{ id: none, tools: greet, max: 0, per: day, by: registry }]\n',
+    );
+    const file = table(
+      'tests:\n  - { tool: open, principal: eve, expect: { decision: deny, ruleId: who } }\n' +
+        '  - { tool: open, facts: { frozen: true }, expect: { decision: ask, ruleId: fact } }\n' +
+        '  - { tool: greet, input: { name: Ann }, ' +
+        'expect: { decision: deny, reason: quota_exceeded, ruleId: none } }\n',
+    );
+    const { exit } = await cli(['policy', 'test', file, ...tools, '--host-tools', rules]);
+    expect(exit).toBe(0);
+  });
+});
+
+describe('policy test --coverage', () => {
+  const half = (): string =>
+    table('tests: [{ name: main, tool: push, input: { branch: main }, expect: deny }]');
+
+  test('lists the rules of registry and profiles that no case exercises', async () => {
+    const argv = ['policy', 'test', half(), ...gated, '--coverage'];
+    const { exit, stdout } = await cli(argv);
+    expect(exit).toBe(0);
+    expect(stdout).toBe(
+      [
+        'ok    main',
+        '1 case, each as expected.',
+        'Coverage: 1 of 3 rules, 33 %. No case exercises:',
+        '      greetings of profile:writer',
+        '      profile:writer#1 of profile:writer',
+        '',
+      ].join('\n'),
+    );
+    const { coverage } = JSON.parse((await cli([...argv, '--json'])).stdout);
+    expect(coverage).toEqual({
+      rules: 3,
+      exercised: 1,
+      percent: 100 / 3,
+      unexercised: [
+        { id: 'greetings', layer: 'profile:writer' },
+        { id: 'profile:writer#1', layer: 'profile:writer' },
+      ],
+    });
+  });
+
+  test.each([
+    [33, 0, 'Coverage: 1 of 3 rules, 33 %. '],
+    [34, 1, 'Coverage: 1 of 3 rules, 33 %, expected at least 34 %. '],
+  ])('--fail-under %i ends with %i', async (least, code, line) => {
+    const { exit, stdout } = await cli([
+      ...['policy', 'test', half(), ...gated, '--coverage', '--fail-under', String(least)],
+    ]);
+    expect(exit).toBe(code);
+    expect(stdout).toContain(line);
+  });
+
+  test('a rule that hides a tool, a shadow rule and one of a profile count as well', async () => {
+    const rules = join(folder, 'covered.yaml');
+    writeFileSync(
+      rules,
+      'rules:\n  - { id: off, effect: deny, tools: open }\n' +
+        '  - { id: trial, effect: ask, tools: greet, shadow: true }\n',
+    );
+    const file = table(
+      'tests:\n  - { tool: open, expect: deny }\n  - { tool: greet, input: { name: A }, expect: allow }\n',
+    );
+    const { exit, stdout } = await cli([
+      ...['policy', 'test', file, ...tools, '--host-tools', rules],
+      ...['--coverage', '--fail-under', '100'],
+    ]);
+    expect(stdout).toContain('\nCoverage: 2 of 2 rules, 100 %.\n');
+    expect(exit).toBe(0);
+  });
+
+  test('without rules everything is covered', async () => {
+    const file = table('tests: [{ tool: open, expect: allow }]');
+    const argv = ['policy', 'test', file, ...tools, '--coverage', '--fail-under', '100'];
+    const { exit, stdout } = await cli(argv);
+    expect(exit).toBe(0);
+    expect(stdout).toContain('Coverage: 0 of 0 rules, 100 %.');
+  });
+
+  test('--fail-under alone is a mistake', async () => {
+    const { exit, stderr } = await cli(['policy', 'test', half(), ...gated, '--fail-under', '5']);
+    expect(exit).toBe(2);
+    expect(stderr).toContain('`--fail-under` is about coverage. Give `--coverage` too.');
+  });
 });

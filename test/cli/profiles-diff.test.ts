@@ -7,6 +7,22 @@ import { cli, gated } from './cli-run.ts';
 const more = [...gated, '--host-tools', 'strict.yaml'];
 
 describe('profiles diff', () => {
+  test('shows what rules test beside the input', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'host-tools-diff-'));
+    const file = join(folder, 'newer.yaml');
+    writeFileSync(
+      file,
+      'profiles:\n  a: { tools: [greet] }\n  b:\n    tools: [greet]\n    rules:\n      - { id: x, ' +
+        'effect: deny, principal: eve, surface: mcp, facts: { frozen: true } }\n',
+    );
+    const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
+    rmSync(folder, { recursive: true });
+    expect(stdout).toBe(
+      'Rules only in b:\n  deny greet for the principal "eve" by way of "mcp" with the facts ' +
+        '{"frozen":true} (x)\n',
+    );
+  });
+
   test('tells what each can do that the other cannot', async () => {
     const { exit, stdout, stderr } = await cli(['profiles', 'diff', 'reader', 'writer', ...gated]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });

@@ -18,7 +18,7 @@ describe(
       [
         'half a command and another word',
         ['policy', 'tst'],
-        'Expected `policy test`, got `policy tst`.',
+        'Expected `policy test` or `policy backtest`, got `policy tst`.',
       ],
       ['help of an unknown command', ['help', 'cal'], 'Did you mean `call`?'],
       [
@@ -146,7 +146,7 @@ describe(
         ['call', 'greet', ...tools, '--timeout-ms', '1e3'],
         'got `1e3`',
       ],
-      ['a command that is not there yet', ['audit'], 'Unknown command `audit`.'],
+      ['a command that is not there', ['forget'], 'Unknown command `forget`.'],
     ])('%s', async (_, argv, said) => {
       const { exit, stdout, stderr } = await cli(argv);
       expect(exit).toBe(2);

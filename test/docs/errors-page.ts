@@ -155,6 +155,11 @@ export const reasons: readonly {
   },
   {
     code: 'policy_error',
+    reason: 'audit_unavailable',
+    meaning: 'A required audit log could not record the call before it ran.',
+  },
+  {
+    code: 'policy_error',
     reason: 'policy_threw',
     meaning:
       'A policy, a `check` or `requiresApproval` threw or rejected, or `requiresApproval` ' +

@@ -820,3 +820,28 @@ describe('options of a mount', () => {
     },
   );
 });
+
+describe('the capabilities of a coordinator', () => {
+  test('are facts of the session while it is mounted', async () => {
+    const registry = new HostToolRegistry();
+    registry.register(
+      defineTool({
+        name: 'stream',
+        description: 'Needs a coordinator that streams.',
+        parameters: { type: 'object' },
+        requires: [{ fact: 'coordinator.capabilities.streaming', equals: true }],
+        handler: () => null,
+      }),
+    );
+    const session = registry.createSession({ sessionId: 's' });
+    for (const capabilities of [['streaming'], { streaming: {} }]) {
+      const coordinator = Object.assign(new TestCoordinator(), { capabilities });
+      const mounted = await mount(session, coordinator);
+      expect(mounted.mounted).toEqual(['stream']);
+      await mounted.unmount();
+      expect(session.tools()).toEqual([]);
+    }
+    const plain = await mount(session, new TestCoordinator());
+    expect(plain.mounted).toEqual([]);
+  });
+});

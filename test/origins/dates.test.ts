@@ -11,6 +11,8 @@ test.each([
   '9:05 pm',
   'May 15, 2024',
   '15.05.2024',
+  'P1DT2H',
+  'PT30M',
 ])('%s is a moment', (text) => {
   expect(isMoment(text)).toBe(true);
 });
@@ -18,6 +20,9 @@ test.each([
 test.each([
   '',
   'tomorrow',
+  'p',
+  'pt',
+  'paris',
   '2024',
   '2024-13-01',
   '15',

@@ -1,6 +1,7 @@
 /** What a session remembers, and where it says a value came from. */
 import { describe, expect, test } from 'vitest';
 import type { OutputOrigin } from '../../src/origins/origin.ts';
+import { outputLabels } from '../../src/origins/output-labels.ts';
 import { createOriginRecord } from '../../src/origins/record.ts';
 import { newRecord, originAfter, saidRecord, show } from './helpers.ts';
 
@@ -152,6 +153,19 @@ describe('vouching', () => {
     expect(
       ['id-1', 'Ann Lee', 'Bob Ray', 'Cy Poe'].map((one) => record.originOf(one).origin),
     ).toEqual(['trusted', 'trusted', 'untrusted', 'untrusted']);
+  });
+
+  test('elements and members of one place are told apart, whichever was seen first', () => {
+    const schema = {
+      items: { 'x-origin': 'trusted' },
+      additionalProperties: { 'x-origin': 'untrusted' },
+    } as const;
+    const labels = outputLabels({ origin: 'untrusted', schema });
+    const record = newRecord();
+    record.output(['Ann Lee'], { callId: '1', toolName: 'list', labels });
+    record.output({ name: 'Bob Ray' }, { callId: '2', toolName: 'list', labels });
+    expect(record.originOf('Ann Lee').origin).toBe('trusted');
+    expect(record.originOf('Bob Ray').origin).toBe('untrusted');
   });
 
   test('numbers count as text', () => {

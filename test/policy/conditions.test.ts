@@ -537,14 +537,25 @@ describe('a step is a value that is looked at, or a key that is looked up', () =
       'a byte of a buffer costs one, and its own',
       ['a', 'data'],
       { a: Buffer.alloc(100, 1) },
-      209,
-      106,
+      219,
+      116,
     ],
+    ['a date costs ten to write, and its own', ['a'], { a: new Date(0) }, 21, 19],
+    ['an integer beyond 2^53 costs a hundred', ['a'], { a: 2n ** 60n }, 109.75, 107.75],
+    ['a small one costs nothing', ['a'], { a: 7n }, 5, 3],
   ])('%s', (_, path, parsed, any, all) => {
     expect([stepsOf('any', path, {}, parsed), stepsOf('all', path, {}, parsed)]).toEqual([
       any,
       all,
     ]);
+  });
+
+  test('an integer of too many digits is not written: a deny matches, and an allow does not', () => {
+    for (const value of [10n ** 309n, -(10n ** 309n)]) {
+      expect(findsX('any', ['a'], {}, { a: value })).toBe(true);
+      expect(findsX('all', ['a'], {}, { a: value })).toBe(false);
+    }
+    expect(findsX('any', ['a'], {}, { a: 10n ** 308n })).toBe(false);
   });
 
   test('the last step of the budget may be taken, and one more is refused', () => {

@@ -29,3 +29,16 @@ test('reservations of the same millisecond are one, without any loss', () => {
   account.takeOff(first, 1n);
   expect(account.total).toBe(4n);
 });
+
+test('the time until an amount fits is exact, or that of the whole window if it takes too long', () => {
+  const account = new Account(1_000);
+  for (let time = 0; time < 100; time++) account.add(1n, account.slide(time));
+  const waitFor = (amount: bigint, left: number): number | undefined =>
+    account.fitsIn(amount, 100n, 99, { left });
+  expect(waitFor(1n, 100)).toBe(901);
+  expect(waitFor(50n, 100)).toBe(950);
+  expect(waitFor(50n, 50)).toBe(950);
+  expect(waitFor(50n, 49)).toBe(1_000);
+  expect(waitFor(1n, 0)).toBe(1_000);
+  expect(waitFor(101n, 100)).toBeUndefined();
+});

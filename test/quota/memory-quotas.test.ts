@@ -275,3 +275,20 @@ test('what it did not give out cannot be given back', () => {
 function raise(): never {
   throw new Error('no clock');
 }
+
+test('to refuse a call of a thousand full keys does not take the time of all of them', () => {
+  const clock = fixedClock();
+  const store = memoryQuotas({ now: clock.now });
+  const keys = Array.from({ length: 1_000 }, (_, index) => `key${index}`);
+  const spends = (amount: bigint, max: bigint): QuotaSpend[] =>
+    keys.map((key) => spend(key, { amount, max, windowMs: 1_000_000 }));
+  for (let time = 0; time < 200; time++) {
+    expect(fits(store, ...spends(1n, 200n))).toBe(true);
+    clock.advance(1);
+  }
+  const uses = at(store.look(spends(150n, 200n)));
+  // 100 000 buckets are 666 keys with 150 each, and most of another one.
+  expect(uses[0]?.retryAfterMs).toBe(1_000_000 - 51);
+  expect(uses[665]?.retryAfterMs).toBe(1_000_000 - 51);
+  expect(uses[999]?.retryAfterMs).toBe(1_000_000 - 1);
+});

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mostUnits, numberOf, one, unitsOf, unitsOfBigInt } from '../../src/quota/units.ts';
+import {
+  mostUnits,
+  numberOf,
+  one,
+  UnitSum,
+  unitsOf,
+  unitsOfBigInt,
+} from '../../src/quota/units.ts';
 
 describe('the units of a number', () => {
   test.each([
@@ -53,4 +60,33 @@ describe('the units of a number', () => {
       }),
     );
   });
+});
+
+describe('adding up', () => {
+  test('gives what the units give, however many decimals there are', () => {
+    const amount = fc.oneof(
+      fc.double({ min: 0, max: Number.MAX_SAFE_INTEGER, noNaN: true }),
+      fc.double({ min: 0, max: 1e-6, noNaN: true }),
+      fc.nat({ max: Number.MAX_SAFE_INTEGER }),
+      fc.tuple(fc.nat({ max: 10 ** 15 }), fc.nat({ max: 9 })).map(([n, at]) => n / 10 ** at),
+      fc.constantFrom(-0, 0.1, 0.000_001, 0.000_000_1, 999_999_999.999_999, 1e9, 1e15, 2 ** 53),
+    );
+    fc.assert(
+      fc.property(fc.array(amount, { maxLength: 30 }), (amounts) => {
+        const sum = new UnitSum();
+        for (const value of amounts) if (!sum.addShort(value)) sum.add(unitsOf(value));
+        expect(sum.units).toBe(amounts.reduce((all, value) => all + unitsOf(value), 0n));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each([-1, -1e-9, -Number.MIN_VALUE, Number.NaN, Number.POSITIVE_INFINITY, 1e15, 1e-7])(
+    '%d is not added as one with few decimals',
+    (value) => {
+      const sum = new UnitSum();
+      expect(sum.addShort(value)).toBe(false);
+      expect(sum.units).toBe(0n);
+    },
+  );
 });

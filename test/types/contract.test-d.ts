@@ -91,7 +91,7 @@ type ContractDefinition = Contract.HostToolDefinition<'a', 1, 2, 3, Services>;
 adds<
   Pick<OurDefinition, keyof OurDefinition & string>,
   Pick<ContractDefinition, keyof ContractDefinition & string>,
-  'category'
+  'category' | 'deprecated'
 >(true);
 fits<ContractDefinition>(given<OurDefinition>());
 fits<Contract.AnyTool<Services>>(given<Ours.AnyTool<Services>>());
@@ -114,8 +114,8 @@ fits<Contract.FactRule>(given<Ours.FactRule>());
 type Spec<T extends 'ours' | 'contract'> = T extends 'ours'
   ? Ours.ToolSpecBase<'a', Literal, undefined, Literal, Services>
   : Contract.ToolSpecBase<'a', Literal, undefined, Literal, Services>;
-// Where the text of outputs comes from.
-adds<Spec<'ours'>, Spec<'contract'>, 'origin'>(true);
+// Where the text of outputs comes from, and whether the tool is on its way out.
+adds<Spec<'ours'>, Spec<'contract'>, 'deprecated' | 'origin'>(true);
 fits<Spec<'ours'>>(given<Spec<'contract'>>());
 fits<Ours.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(
   given<Contract.ToolConfig<'a', Literal, undefined, Literal, Services, 1>>(),
@@ -198,30 +198,35 @@ fits<Ours.Hook>(given<Contract.Hook>());
 fits<Contract.Hook>(given<Ours.Hook>());
 adds<Ours.ToolRegistration, Contract.ToolRegistration>(true);
 fits<Contract.ToolRegistration>(given<Ours.ToolRegistration>());
-adds<Ours.HostTool<1, 2>, Contract.HostTool<1, 2>>(true);
+adds<Ours.HostTool<1, 2>, Contract.HostTool<1, 2>, 'deprecated'>(true);
 fits<Contract.HostTool<1, 2>>(given<Ours.HostTool<1, 2>>());
 adds<Ours.ToolEvents, Contract.ToolEvents, 'policy:shadow'>(true);
 fits<Contract.ToolEvents>(given<Ours.ToolEvents>());
+// What every event of a session says since: who acted, and through what.
+type Who = 'principal' | 'surface';
 // What is asked of a running system most: how long, which try, whose child.
 adds<
   Ours.ToolEvents['tool:pre'],
   Contract.ToolEvents['tool:pre'],
-  'attempt' | 'parentCallId' | 'surface'
+  'attempt' | 'parentCallId' | Who
 >(true);
-adds<Ours.ToolEvents['tool:post'], Contract.ToolEvents['tool:post'], 'durationMs'>(true);
-adds<Ours.ToolEvents['tool:error'], Contract.ToolEvents['tool:error'], 'durationMs' | 'status'>(
-  true,
-);
+adds<Ours.ToolEvents['tool:post'], Contract.ToolEvents['tool:post'], 'durationMs' | Who>(true);
+adds<
+  Ours.ToolEvents['tool:error'],
+  Contract.ToolEvents['tool:error'],
+  'durationMs' | 'status' | 'input' | Who
+>(true);
+adds<Ours.ToolEvents['session:start'], Contract.ToolEvents['session:start'], 'profile' | Who>(true);
 adds<Ours.ToolEvents['tools:changed'], Contract.ToolEvents['tools:changed'], 'reason'>(true);
 type Unchanged = Exclude<
   keyof Ours.ToolEvents,
-  'tool:pre' | 'tool:post' | 'tool:error' | 'tools:changed' | 'policy:shadow'
+  'tool:pre' | 'tool:post' | 'tool:error' | 'session:start' | 'tools:changed' | 'policy:shadow'
 >;
 same<
-  { [K in Unchanged]: keyof Ours.ToolEvents[K] },
+  { [K in Unchanged]: Exclude<keyof Ours.ToolEvents[K], Who> },
   { [K in Unchanged]: keyof Contract.ToolEvents[K] }
 >(true);
-adds<Ours.EventBase, Contract.EventBase>(true);
+adds<Ours.EventBase, Contract.EventBase, Who>(true);
 fits<Contract.EventBase>(given<Ours.EventBase>());
 fits<Contract.Emitter<{ a: 1; b: { c: 2 } }>>(given<Ours.Emitter<{ a: 1; b: { c: 2 } }>>());
 adds<Ours.ToolCall, Contract.ToolCall>(true);
@@ -230,7 +235,7 @@ adds<Ours.BatchPlan, Contract.BatchPlan>(true);
 fits<Contract.BatchPlan>(given<Ours.BatchPlan>());
 adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(true);
 // The code that a call would end with, which its decision alone does not say.
-adds<Ours.Explanation, Contract.Explanation, 'code' | 'quotas' | 'origins'>(true);
+adds<Ours.Explanation, Contract.Explanation, 'code' | 'quotas' | 'deprecated' | 'origins'>(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
 // What the user wrote, and where arguments came from.
 adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>, 'said' | 'originOf'>(true);
@@ -273,7 +278,7 @@ same<keyof typeof Contract.hostToolRegistry, keyof Contract.HostToolRegistry>(tr
 // ---------- errors, coordinators
 adds<Ours.MisuseError, Contract.MisuseError, Extract<keyof Ours.MisuseError, symbol>>(true);
 fits<Contract.MisuseError>(given<Ours.MisuseError>());
-adds<Ours.Coordinator, Contract.Coordinator>(true);
+adds<Ours.Coordinator, Contract.Coordinator, 'capabilities'>(true);
 fits<Ours.Coordinator>(given<Contract.Coordinator>());
 fits<Contract.Coordinator>(given<Ours.Coordinator>());
 adds<Ours.Mount, Contract.Mount>(true);

@@ -2,16 +2,13 @@
 
 import { describe, type ToolError, toolError } from '../../errors.ts';
 import type { ToolEvents } from '../../events.ts';
-import { copyJson, isJsonObject, type JsonValue } from '../../json.ts';
-import { createBudget } from '../../redaction/budget.ts';
-import { scrubStrings } from '../../redaction/scrub.ts';
-import { Secrets } from '../../redaction/secrets.ts';
+import { copyJson, isJsonObject } from '../../json.ts';
 import type { Call } from '../../state/call.ts';
 import { idsInFlight } from '../../state/calls-in-flight.ts';
 import { countEnd } from '../../state/counters.ts';
 import { copyFor, deliver } from '../../state/deliver.ts';
 import { admitRate } from '../../state/session-limits.ts';
-
+import { shownInput } from '../shown-input.ts';
 import type { Outcome } from '../step.ts';
 
 /** Deepest nesting of an input. */
@@ -78,7 +75,7 @@ export function admit(call: Call): Outcome {
   const fault = readInput(call);
   // The getters of an input may have ended the call, and a call that has ended is not announced.
   if (call.ended) return undefined;
-  announce(call, fault === undefined);
+  announce(call);
   if (fault !== undefined) return fault;
   if (call.options?.signal?.aborted === true)
     return toolError('cancelled', 'The call was cancelled before it started.');
@@ -154,22 +151,21 @@ function tooLarge(maxBytes: number): ToolError {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-function announce(call: Call, readable: boolean): void {
+function announce(call: Call): void {
   const { session } = call;
   if (!session.hears('tool:pre')) {
     call.announced = true;
     return;
   }
   const { toolName, callId, attempt, parent } = call;
-  const surface = call.surface?.name;
   const { sessionId, registry } = session;
   const at = registry.now();
-  const input = readable
-    ? copyFor(session, 'tool:pre', hideSecrets(call, call.extra?.text ?? call.canonical))
-    : null;
+  const input = copyFor(session, 'tool:pre', shownInput(call));
   const event: Mutable<{ type: string } & ToolEvents['tool:pre']> = {
     type: 'tool:pre',
     sessionId,
+    principal: session.actor,
+    surface: call.surfaceName,
     at,
     seq: ++session.seq,
     toolName,
@@ -178,28 +174,9 @@ function announce(call: Call, readable: boolean): void {
     input,
   };
   if (parent !== undefined) event.parentCallId = parent.callId;
-  if (surface !== undefined) event.surface = surface;
   if (call.ended) return;
   call.announced = true;
   session.toldOf = call;
   session.toldAt = event.at;
   deliver(session, 'tool:pre', event);
-}
-
-/**
- * The input without its secrets. It may share parts with the input. The tool's schema marks the
- * secrets, or the registry's paths alone if there is no such tool.
- */
-function hideSecrets(call: Call, input: JsonValue): JsonValue {
-  const { session } = call;
-  const redactor =
-    session.entryOf(call.toolName)?.inputRedactor(session.registry.redact) ??
-    session.registry.pathRedactor();
-  const known = call.extra?.secrets;
-  if (redactor === undefined && known === undefined) return input;
-  const secrets = new Secrets(known);
-  const budget = createBudget();
-  const hidden = redactor === undefined ? input : redactor.redact(input, budget, secrets);
-  if (known === undefined) call.more.sent = secrets;
-  return scrubStrings(hidden, secrets, budget);
 }

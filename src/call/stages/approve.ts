@@ -3,7 +3,7 @@
  * this process, or a suspension until a person answers.
  */
 import type { FoundCall } from '../../state/call.ts';
-import { granted, keepAnswer, rejected, takeAnswer } from '../approval-outcome.ts';
+import { granted, keepAnswer, noteApproval, rejected, takeAnswer } from '../approval-outcome.ts';
 import { askApprover } from '../ask-approver.ts';
 import { findGrant, takeGrant } from '../standing-grants.ts';
 import type { Step } from '../step.ts';
@@ -25,6 +25,7 @@ export function approve(call: FoundCall): Step {
   const isLifted = verdict.quotas !== undefined && findGrant(call)?.effect === 'allow';
   const grant = isLifted ? undefined : takeGrant(call);
   if (grant !== undefined) {
+    noteApproval(call, grant.id, grant.by, `${grant.effect}_always`);
     if (grant.effect === 'reject')
       return rejected(call, grant.id, 'rejected_always', grant.by, undefined);
     granted(call, grant.id, grant.by);

@@ -12,15 +12,14 @@ import type { Binding } from '../../state/binding.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import type { RuleCount } from '../../state/counters.ts';
 import { deliver } from '../../state/deliver.ts';
-import type { ReadAttributes } from '../../tool/attributes.ts';
 import { promptOf } from '../approval-question.ts';
-import { attributeJudge } from '../attribute-judge.ts';
+import { attributeJudges } from '../attribute-judge.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
 import { judgedOf } from '../judged.ts';
 import { quotaJudge } from '../quota-judge.ts';
 import { compareTried, noteMatch, tellTrials, tryRules } from '../shadow-rules.ts';
 import type { Outcome, Step } from '../step.ts';
-import type { Judge, Tally } from '../tally.ts';
+import { emptyTally, type Judge, type Tally } from '../tally.ts';
 
 const allowed: Verdict = Object.freeze(makeVerdict('allow', { source: 'default' }));
 
@@ -70,6 +69,8 @@ function tellCheck(call: Call): void {
   } & { type: string } = {
     type: 'policy:check',
     sessionId,
+    principal: session.actor,
+    surface: call.surfaceName,
     // Within the turn in which the call was announced, the time has not changed.
     at: session.toldOf === call && !call.waited ? session.toldAt : registry.now(),
     seq: ++session.seq,
@@ -88,15 +89,7 @@ export function judge(
   call: FoundCall,
   steps: JsonObject[] | undefined,
 ): Verdict | Promise<Verdict> {
-  const tally: Tally = {
-    deny: undefined,
-    ask: undefined,
-    allow: undefined,
-    spoken: false,
-    steps,
-    tried: undefined,
-  };
-  return weigh(call, tally, judgesOf(call.binding), 0);
+  return weigh(call, emptyTally(steps), judgesOf(call.binding), 0);
 }
 
 function weigh(
@@ -145,9 +138,7 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
 function judgesOf(binding: Binding): readonly Judge[] {
   if (binding.judges === undefined) {
     const { registryRules, policies, sessionRules, sessionPolicies, entry } = binding;
-    const judges: Judge[] = [];
-    const attributes = attributesRead(binding);
-    if (attributes !== undefined) judges.push(attributeJudge(attributes));
+    const judges: Judge[] = [...attributeJudges(binding)];
     if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
     for (const policy of policies) judges.push(policyJudge(policy, 'registry'));
     if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));
@@ -161,18 +152,7 @@ function judgesOf(binding: Binding): readonly Judge[] {
   return binding.judges as readonly Judge[];
 }
 
-/** The tool's attributes that some rule or policy can read; undefined if there are none. */
-function attributesRead(binding: Binding): ReadAttributes | undefined {
-  const { attributes } = binding.entry.internals;
-  if (attributes === undefined) return undefined;
-  if (binding.policies.length > 0 || binding.sessionPolicies.length > 0) return attributes;
-  const rules = [...binding.registryRules, ...binding.sessionRules];
-  const named = new Set(rules.flatMap((rule) => rule.attributes));
-  const read = new Map([...attributes].filter(([path]) => named.has(path)));
-  return read.size === 0 ? undefined : read;
-}
-
-/** The gate that the rules of one layer make up together. They share one budget of steps. */
+/** The gate that the rules of one layer make up together. All layers share one budget of steps. */
 function rulesJudge(all: readonly CompiledRule[]): Judge {
   const shadows = all.filter(({ shadow }) => shadow);
   const rules = shadows.length === 0 ? all : all.filter(({ shadow }) => !shadow);
@@ -189,8 +169,9 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
       if (rule.hasWhen) {
         // `explain` without an input says nothing about rules that look at it.
         if (steps !== undefined && call.input === undefined) continue;
-        judged ??= judgedOf(call);
+        judged ??= judgedOf(call, tally.left);
         const match = matchOf(rule, judged);
+        tally.left = judged.left;
         if (match === 'over budget') {
           if (tally.deny === undefined) denyOverBudget(tally, rule);
           break;
@@ -200,7 +181,7 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
       if (steps === undefined) noteMatch(call, rule, counts, index);
       if (tally.deny === undefined) speak(call, tally, rule, verdicts[index]);
     }
-    if (shadows.length > 0) tryRules(call, tally, shadows, shadowCounts, judgedOf(call));
+    if (shadows.length > 0) tryRules(call, tally, shadows, shadowCounts);
   };
   return Object.assign(judge, { counts: true as const });
 }
@@ -236,7 +217,7 @@ function speak(
   else tally.ask ??= makeVerdict('ask', { ruleId, source, prompt: promptOf(entry) });
 }
 
-/** Whether a rule matches, unless the budget of its layer runs out first. */
+/** Whether a rule matches, unless the budget runs out first. */
 export function matchOf(rule: CompiledRule, judged: Judged): boolean | 'over budget' {
   try {
     return rule.matches(judged);

@@ -2,6 +2,7 @@
  * Quotas. What the call spends is reserved immediately before its handler starts: all of it, or
  * nothing. It is given back if the handler never starts.
  */
+import { hasOwn } from '../../own-member.ts';
 import type { QuotaSpend } from '../../quota/store.ts';
 import type { FoundCall } from '../../state/call.ts';
 import { callEnded, giveBackQuota, type Reservation, reserveAll } from '../ask-quota-store.ts';
@@ -17,7 +18,7 @@ import { type Outcome, type Step, steps } from '../step.ts';
  */
 export function reserveQuota(call: FoundCall): Step {
   const spendings = spendingsOf(call, call.binding.quotas ?? []);
-  if ('unreadable' in spendings) return unreadableError(spendings);
+  if (hasOwn(spendings, 'unreadable')) return unreadableError(spendings);
   const due = spendings.filter(({ spend }) => spend.amount > 0n);
   const reserved = call.extra?.reserved;
   if (reserved !== undefined) {
@@ -34,8 +35,8 @@ export function reserveQuota(call: FoundCall): Step {
 
 function take(call: FoundCall, due: readonly Spending[], answer: Reservation): Outcome {
   if (answer === callEnded) return undefined;
-  if ('unavailable' in answer) return unavailableError(due[0] as Spending, answer);
-  if ('reservation' in answer) {
+  if (hasOwn(answer, 'unavailable')) return unavailableError(due[0] as Spending, answer);
+  if (hasOwn(answer, 'reservation')) {
     const { reservation } = answer;
     call.more.reserved = { reservation, spends: due.map(({ spend }) => spend) };
     // It may have ended in the turn in which the answer came.

@@ -97,7 +97,6 @@ function repair(call: FoundCall, schema: JsonObject): Outcome {
 function repairText(call: Call): Outcome {
   const text = call.extra?.text;
   if (text === undefined) return undefined;
-  call.more.text = undefined;
   const parsed = text.trim() === '' ? {} : parseJson(text);
   if (!isJsonObject(parsed))
     return toolError(
@@ -106,6 +105,7 @@ function repairText(call: Call): Outcome {
       { reason: 'not_an_object' },
     );
   call.canonical = parsed;
+  call.more.text = undefined;
   record(call, '', text.trim() === '' ? 'empty_string' : 'json_string');
   return undefined;
 }

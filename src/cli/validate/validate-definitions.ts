@@ -27,10 +27,12 @@ export function registerEach(
   registry: HostToolRegistry,
   findings: Findings,
 ): void {
+  const known = new Set<AnyTool>(registry.listTools() as readonly AnyTool[]);
   for (const definition of definitions) {
     try {
-      if (registry.get(definition.name) !== definition)
-        registry.register(definition as AnyTool<unknown>);
+      if (known.has(definition)) continue;
+      registry.register(definition as AnyTool<unknown>);
+      known.add(definition);
     } catch (error) {
       findings.fail(
         (isMisuseError(error) && checkOf[error.code]) || 'definitions',

@@ -1,7 +1,7 @@
 /** Checks of `mount(coordinator, config)`: what it mounts, returns and leaves behind. */
 
 import { describe } from '../../errors.ts';
-import type { ToolSession } from '../../index.ts';
+import type { JsonObject, ToolSession } from '../../index.ts';
 import { TestCoordinator } from '../../testing/index.ts';
 import type { Findings } from './validate-checks.ts';
 import { memberOf, within } from './validate-foreign-code.ts';
@@ -12,8 +12,8 @@ type Mount = (coordinator: TestCoordinator, config: object) => unknown;
 const channel = 'observability.events';
 
 /**
- * Mounts the module on a test coordinator with the configuration {}, checks the result, and cleans
- * up. Returns the legal names of its tools.
+ * Mounts the module on a test coordinator with the given configuration, checks the result, and
+ * cleans up. Returns the legal names of its tools.
  */
 export async function checkMount(
   mount: Mount,
@@ -21,7 +21,8 @@ export async function checkMount(
   findings: Findings,
   options: ToolCheckOptions,
 ): Promise<string[]> {
-  const { timeoutMs } = options;
+  const { timeoutMs, config } = options;
+  const given = configText(config);
   findings.note(
     'entry_point_parameters',
     mount.length >= 2
@@ -31,23 +32,25 @@ export async function checkMount(
     '`mount` takes (coordinator, config).',
   );
   const coordinator = new TestCoordinator();
-  const ended = await within(timeoutMs, () => Reflect.apply(mount, owner, [coordinator, {}]));
+  const ended = await within(timeoutMs, () =>
+    Reflect.apply(mount, owner, [coordinator, structuredClone(config)]),
+  );
   const fault =
     ended.kind === 'late'
       ? `\`mount\` did not settle within ${timeoutMs} ms.`
       : ended.kind === 'threw'
-        ? `\`mount\` failed with an empty configuration: ${ended.text}. If the agent can do ` +
-          'without the tools, return null.'
+        ? `\`mount\` failed with ${given}: ${ended.text}. If the module needs a configuration, ` +
+          'give one with --config. If the agent can do without the tools, return null.'
         : undefined;
   const names: string[] = [];
   try {
     if (
-      findings.note('mount_runs', fault, '`mount` ran with an empty configuration.') &&
+      findings.note('mount_runs', fault, `\`mount\` ran with ${given}.`) &&
       ended.kind === 'value'
     ) {
       const returned: unknown = ended.value;
       const tools = [...(coordinator.get('tools') as ReadonlyMap<string, unknown>)];
-      checkReturned(returned, tools, coordinator, findings);
+      checkReturned(returned, tools, coordinator, given, findings);
       for (const [key, tool] of tools) {
         const name = await checkMountedTool(key, tool, findings, options);
         if (name !== undefined) names.push(name);
@@ -73,6 +76,7 @@ function checkReturned(
   returned: unknown,
   tools: readonly (readonly [string, unknown])[],
   coordinator: TestCoordinator,
+  given: string,
   findings: Findings,
 ): void {
   const isNothing = returned === null || returned === undefined;
@@ -109,13 +113,13 @@ function checkReturned(
   if (isNothing)
     findings.fail(
       'mount_available',
-      '`mount` returned null and mounted nothing with an empty configuration, so its tools ' +
-        'could not be checked.',
+      `\`mount\` returned null and mounted nothing with ${given}, so its tools could not be ` +
+        'checked. If they depend on the configuration, give one with --config.',
     );
   else if (gated.length > 0)
     findings.fail(
       'mount_available',
-      `None of its tools is available with an empty configuration: ${gated.join(', ')}.`,
+      `None of its tools is available with ${given}: ${gated.join(', ')}.`,
     );
   else if (coordinator.mountHistory.length > 0)
     findings.fail(
@@ -243,6 +247,12 @@ async function checkCleanup(
       : `After the clean-up these tools are still mounted: ${left.join(', ')}.`,
     'The clean-up unmounts.',
   );
+}
+
+function configText(config: JsonObject): string {
+  return Object.keys(config).length === 0
+    ? 'an empty configuration'
+    : 'the configuration of --config';
 }
 
 function countOf(tools: number): string {

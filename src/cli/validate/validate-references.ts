@@ -23,10 +23,12 @@ export function checkReferences(
   written: readonly WrittenRule[],
   findings: Findings,
 ): void {
-  const { tools, profiles } = registryStateOf(registry);
+  const { tools, versions, profiles } = registryStateOf(registry);
   if (tools.size === 0) return;
   const names = [...tools.keys()];
-  const summaries = [...tools.values()].map(({ summary }) => summary);
+  const summaries = [...tools.values(), ...[...versions.values()].flat()].map(
+    ({ summary }) => summary,
+  );
   const touches = (rule: Rule): boolean =>
     compileRules([rule], 'file').some(({ appliesTo }) => summaries.some(appliesTo));
   const ofProfiles = [...profiles].flatMap(([id, { given }]) =>

@@ -3,6 +3,7 @@
  */
 
 import { describe } from '../../errors.ts';
+import type { JsonObject } from '../../index.ts';
 import { createDefinition } from '../../surface-port.ts';
 import { checkBehaviour } from './validate-behaviour.ts';
 import type { Findings } from './validate-checks.ts';
@@ -15,6 +16,8 @@ export interface ToolCheckOptions {
   readonly timeoutMs: number;
   /** Whether tools are called with bad input. */
   readonly behaviour: boolean;
+  /** The configuration that each `mount` gets a copy of. */
+  readonly config: JsonObject;
 }
 
 const snakeCase = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;

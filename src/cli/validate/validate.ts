@@ -1,10 +1,17 @@
 /** Validates files of tools, one after the other, and reports the checks. */
 import { resolve } from 'node:path';
-import { type AnyTool, HostToolRegistry, isMisuseError, MisuseError } from '../../index.ts';
+import {
+  type AnyTool,
+  HostToolRegistry,
+  isMisuseError,
+  type JsonObject,
+  MisuseError,
+} from '../../index.ts';
 import {
   abortSignal,
   duration,
   flag,
+  object,
   readOptions,
   type TableOf,
   text,
@@ -33,6 +40,8 @@ export interface ValidateOptions {
   readonly timeoutMs?: number | undefined;
   /** Whether mounted tools are called with input that their own schema refuses. @default true */
   readonly behaviour?: boolean | undefined;
+  /** The configuration that each module's `mount` gets a copy of. @default {} */
+  readonly config?: JsonObject | undefined;
   /**
    * Ends the run. The process is no longer watched, and the promise rejects with the signal's
    * reason. @default never
@@ -44,6 +53,7 @@ const validateTable = {
   cwd: text(),
   timeoutMs: withDefault(duration, 5_000),
   behaviour: withDefault(flag, true),
+  config: withDefault(object<JsonObject>(), {}),
   signal: abortSignal,
 } satisfies TableOf<ValidateOptions>;
 
@@ -64,6 +74,7 @@ export async function validateFiles(
     cwd = process.cwd(),
     timeoutMs,
     behaviour,
+    config,
     signal,
   } = readOptions('validate', options, validateTable);
   const paths = new Map<string, string>();
@@ -76,7 +87,7 @@ export async function validateFiles(
   for (const [path, file] of paths) {
     const findings = createFindings();
     signal?.throwIfAborted();
-    const names = await checkGuarded(path, findings, { timeoutMs, behaviour }, signal);
+    const names = await checkGuarded(path, findings, { timeoutMs, behaviour, config }, signal);
     twins.check(names, file, findings);
     validated.push(concludeFile(file, findings));
   }

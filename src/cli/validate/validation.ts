@@ -1,6 +1,7 @@
 /** `validate`: checks that files of tools load, and that the tools keep to the contract. */
 import type { Command } from '../command.ts';
 import { untilInterrupted } from '../fault.ts';
+import { readConfig } from '../read-json.ts';
 
 export const validate: Command = {
   name: 'validate',
@@ -13,16 +14,20 @@ export const validate: Command = {
       '--no-calls skips this.',
     'The exit code is 1 if a check of severity error fails. --timeout-ms limits each import and ' +
       'call; default 5000.',
+    'A `mount` gets the configuration of --config, or {} without it.',
   ],
-  options: ['timeout-ms', 'no-calls'],
+  options: ['config', 'timeout-ms', 'no-calls'],
   operands: ['FILE'],
   many: true,
   async run({ io, options, operands }) {
+    // Before any module runs.
+    const config = await readConfig(options.config, io);
     const { formatValidateReport, validateFiles } = await import('./validate.ts');
     const wanted = {
       cwd: io.cwd,
       timeoutMs: options.timeoutMs,
       behaviour: options.calls,
+      config,
       signal: io.signal,
     };
     const report = await untilInterrupted(validateFiles(operands, wanted), io.signal);

@@ -17,6 +17,7 @@ import {
   logLevels,
   type Serving,
 } from './call.ts';
+import { learnCapabilities } from './client-facts.ts';
 import { pageOf } from './list.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -78,12 +79,21 @@ export function createInstance(
   );
   // The level that a client of the 2025 era has set.
   const log: { level: LogThreshold } = { level: 'debug' };
-  server.setRequestHandler('tools/list', { params: anyParams }, ({ cursor }) =>
-    listTools(sdk, serving, cursor),
-  );
+  let known: unknown;
+  const learn = (capabilities: ClientCapabilities | undefined): void => {
+    if (!serving.exclusive || capabilities === undefined || capabilities === known) return;
+    known = capabilities;
+    learnCapabilities(serving.session, capabilities);
+  };
+  if (serving.era === 'legacy') server.oninitialized = () => learn(server.getClientCapabilities());
+  server.setRequestHandler('tools/list', { params: anyParams }, ({ cursor }, ctx) => {
+    learn(capabilitiesOf(sdk, server, ctx, serving.era));
+    return listTools(sdk, serving, cursor);
+  });
   server.setRequestHandler('tools/call', { params: anyParams }, (params, ctx) => {
     const { id, signal } = ctx.mcpReq;
     serving.begun?.(id);
+    learn(capabilitiesOf(sdk, server, ctx, serving.era));
     return answerCall(
       serving,
       callRequest(sdk, server, serving.era, log.level, params, ctx),

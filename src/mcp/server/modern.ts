@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import type { ToolSession } from '../../index.ts';
+import { isJsonObject } from '../../json.ts';
 import { bounded } from './body.ts';
+import { learnCapabilities } from './client-facts.ts';
 import { createInstance } from './instance.ts';
 import { calledSchema } from './list.ts';
 import type { HandlerSettings } from './options.ts';
@@ -108,6 +110,8 @@ async function serverFor(
   nextPrefix: () => string,
 ): Promise<Server> {
   const { session, owned } = await one.source();
+  // Before the headers are checked, since a tool may wait for what the client declares.
+  if (owned) learnCapabilities(session, declaredIn(one.body, sdk));
   const mismatch = mismatchIn(one.body, session, headers);
   if (mismatch !== undefined) {
     if (owned) await session.close();
@@ -136,6 +140,7 @@ async function listen(
   done: () => void,
 ): Promise<Response> {
   const { session, owned } = await source();
+  if (owned) learnCapabilities(session, declaredIn(body, sdk));
   const inner = sdk.createMcpHandler(() => createQuiet(sdk, settings, { session, owned }, 'mcp-'), {
     legacy: 'reject',
     onerror: settings.report,
@@ -162,6 +167,15 @@ async function listen(
     await end();
     throw error;
   }
+}
+
+/** The capabilities of the client, which every request of this era carries. */
+function declaredIn(body: unknown, sdk: Sdk): unknown {
+  const { params } = body as { readonly params?: { readonly _meta?: unknown } };
+  const meta = params?._meta;
+  return isJsonObject(meta) && Object.hasOwn(meta, sdk.CLIENT_CAPABILITIES_META_KEY)
+    ? meta[sdk.CLIENT_CAPABILITIES_META_KEY]
+    : undefined;
 }
 
 /** How the headers of a call disagree with its body. */

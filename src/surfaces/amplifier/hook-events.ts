@@ -4,7 +4,7 @@
  */
 
 import { describe } from '../../errors.ts';
-import { type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
+import { type Effect, type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
 import { checkOption, fn } from '../../options.ts';
 
 interface HookEventBase {
@@ -31,6 +31,19 @@ export interface HookPolicyDeny extends HookEventBase {
   /** A stable key, such as `action_not_allowed`. */
   readonly reason: string;
 }
+/**
+ * A shadow rule would have changed the verdict, and was not enforced. Once per call and rule, after
+ * `hook.policy.before`.
+ */
+export interface HookPolicyShadow extends HookEventBase {
+  readonly name: 'hook.policy.shadow';
+  /** The shadow rule. */
+  readonly rule_id: string;
+  /** What would have been decided if this rule alone had been enforced. */
+  readonly would_be: Effect;
+  /** What was decided. */
+  readonly was: Effect;
+}
 /** A call ended. There is exactly one for each `hook.tool.before`. */
 export interface HookToolAfter extends HookEventBase {
   readonly name: 'hook.tool.after';
@@ -48,7 +61,12 @@ export interface HookToolAfter extends HookEventBase {
 }
 
 /** Any event of the stream. `name` tells them apart. */
-export type HookEvent = HookToolBefore | HookPolicyBefore | HookPolicyDeny | HookToolAfter;
+export type HookEvent =
+  | HookToolBefore
+  | HookPolicyBefore
+  | HookPolicyDeny
+  | HookPolicyShadow
+  | HookToolAfter;
 
 /** The events of a call that the stream is made of. */
 type CallEvent = ToolEvents[
@@ -56,6 +74,7 @@ type CallEvent = ToolEvents[
   | 'tool:post'
   | 'tool:error'
   | 'policy:check'
+  | 'policy:shadow'
   | 'policy:violation'];
 
 /** A call that has begun and not ended. */
@@ -100,6 +119,7 @@ export function hookEvents(
   const subscriptions = [
     events.on('tool:pre', stream.begun),
     events.on('policy:check', stream.judged),
+    events.on('policy:shadow', stream.shadowed),
     events.on('policy:violation', stream.judged),
     events.on('policy:violation', stream.denied),
     events.on('tool:post', stream.ended),
@@ -116,6 +136,7 @@ export function hookEvents(
 interface HookStream {
   begun(event: ToolEvents['tool:pre']): unknown;
   judged(event: ToolEvents['policy:check' | 'policy:violation']): unknown;
+  shadowed(event: ToolEvents['policy:shadow']): unknown;
   denied(event: ToolEvents['policy:violation']): unknown;
   ended(event: ToolEvents['tool:post' | 'tool:error']): unknown;
   clear(): void;
@@ -136,6 +157,11 @@ function createHookStream(send: (event: HookEvent) => unknown): HookStream {
       if (call === undefined || call.judged) return undefined;
       call.judged = true;
       return send({ name: 'hook.policy.before', ...baseOf(event) });
+    },
+    shadowed(event) {
+      if (!open.has(keyOf(event))) return undefined;
+      const { ruleId: rule_id, wouldBe: would_be, was } = event;
+      return send({ name: 'hook.policy.shadow', ...baseOf(event), rule_id, would_be, was });
     },
     denied(event) {
       if (!open.has(keyOf(event))) return undefined;

@@ -8,6 +8,7 @@ export type {
   HookEvent,
   HookPolicyBefore,
   HookPolicyDeny,
+  HookPolicyShadow,
   HookToolAfter,
   HookToolBefore,
 } from './hook-events.ts';

@@ -115,7 +115,7 @@ export interface TapeReplay {
  * ```
  */
 export function replayTape(tape: Tape): TapeReplay {
-  const { tools, calls, redact = [] } = readTape(tape);
+  const { tools, calls, redact = [] } = readTape(tape, 'replayTape');
   const replay: Replay = { mismatches: [], undeclared: [], decks: [] };
   const definitions: AnyTool<unknown>[] = [];
   for (const [name, { latest, at, forms }] of formsOf(tools, redact)) {

@@ -89,80 +89,95 @@ const errorMembers: Members = {
 
 /**
  * Returns a frozen copy of a tape.
+ * @param who The function that was called, for messages.
  * @throws MisuseError `invalid_file`, naming the place, if the argument is not a tape or is a tape
  * of another version.
  */
-export function readTape(given: unknown): Tape {
+export function readTape(given: unknown, who: string): Tape {
   const copy = copyJson(given, limits);
-  if (!copy.ok) throw fault(copy.path, 'JSON', copy.message);
+  if (!copy.ok) throw fault(who, copy.path, 'JSON', copy.message);
   const { value } = copy;
   if (!isJsonObject(value))
     throw fault(
+      who,
       '',
       typeof given === 'string' ? 'an object (parse the text first)' : 'an object',
       describe(value),
     );
   if (value.version !== tapeVersion)
     throw fault(
+      who,
       '/version',
       `${tapeVersion}`,
       `${describe(value.version)}. Record the tape again with this version of host-tools`,
     );
-  members(value, '', tapeMembers);
+  members(who, value, '', tapeMembers);
   const tape = value as unknown as Tape;
   const names = new Set<string>();
   for (const [index, tool] of tape.tools.entries()) {
-    members(tool as unknown as JsonValue, `/tools/${index}`, toolMembers);
+    members(who, tool as unknown as JsonValue, `/tools/${index}`, toolMembers);
     names.add(tool.name);
   }
   for (const [index, call] of tape.calls.entries()) {
     const at = `/calls/${index}`;
-    members(call as unknown as JsonValue, at, callMembers);
+    members(who, call as unknown as JsonValue, at, callMembers);
     const { result } = call;
     members(
+      who,
       result as unknown as JsonValue,
       `${at}/result`,
       (result as { success?: unknown }).success === true ? successMembers : failureMembers,
     );
     if (!result.success)
-      members(result.error as unknown as JsonValue, `${at}/result/error`, errorMembers);
+      members(who, result.error as unknown as JsonValue, `${at}/result/error`, errorMembers);
     if (result.success !== (call.status === 'succeeded'))
       throw fault(
+        who,
         `${at}/status`,
         '"succeeded" if and only if the result is a success',
         `"${call.status}"`,
       );
     if (result.success && !call.ran)
-      throw fault(`${at}/ran`, 'true if the result is a success', 'false');
+      throw fault(who, `${at}/ran`, 'true if the result is a success', 'false');
     if (call.ran && call.parentCallId === undefined && !names.has(call.tool))
-      throw fault(`${at}/tool`, 'a tool of the tape, since its handler ran', describe(call.tool));
+      throw fault(
+        who,
+        `${at}/tool`,
+        'a tool of the tape, since its handler ran',
+        describe(call.tool),
+      );
   }
   return deepFreeze(tape);
 }
 
-function members(value: JsonValue, at: string, known: Members): void {
-  if (!isJsonObject(value)) throw fault(at, 'an object', describe(value));
+function members(who: string, value: JsonValue, at: string, known: Members): void {
+  if (!isJsonObject(value)) throw fault(who, at, 'an object', describe(value));
   for (const [key, check] of Object.entries(known)) {
     const name = key.replace('?', '');
     const member = memberOf(value, name);
     if (member === undefined && key !== name) continue;
     const expected = member === undefined ? 'there' : check(member);
     if (expected !== undefined)
-      throw fault(`${at}/${name}`, expected, member === undefined ? 'nothing' : describe(member));
+      throw fault(
+        who,
+        `${at}/${name}`,
+        expected,
+        member === undefined ? 'nothing' : describe(member),
+      );
   }
   for (const key of Object.keys(value))
     if (!Object.hasOwn(known, key) && !Object.hasOwn(known, `${key}?`))
-      throw fault(`${at}/${escapePointer(key)}`, 'absent', 'an unknown member');
+      throw fault(who, `${at}/${escapePointer(key)}`, 'absent', 'an unknown member');
 }
 
 function memberOf(value: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-function fault(at: string, expected: string, got: string): MisuseError {
+function fault(who: string, at: string, expected: string, got: string): MisuseError {
   return new MisuseError(
     'invalid_file',
-    `replayTape: expected ${at === '' ? 'the tape' : `\`${at}\` of the tape`} to be ` +
+    `${who}: expected ${at === '' ? 'the tape' : `\`${at}\` of the tape`} to be ` +
       `${expected}, got ${got}.`,
   );
 }

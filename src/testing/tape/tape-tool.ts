@@ -73,9 +73,9 @@ export function definitionOf(
   const { input, output } = internals;
   for (const schema of [input, output, internals.knobs]) schema?.check();
   const accept = (value: JsonValue): { readonly value: JsonValue } => ({ value });
-  const { name, description, title, version, category, annotations, tags } = definition;
+  const { name, description, title, version, category, deprecated, annotations, tags } = definition;
   return seal(
-    { name, description, title, version, category, annotations, tags },
+    { name, description, title, version, category, deprecated, annotations, tags },
     {
       ...internals,
       input: inputOf(input),

@@ -27,8 +27,8 @@ function said(
 ): Record<string, unknown> | undefined {
   const event = events.find((one) => one.type === type) as Record<string, unknown> | undefined;
   if (event === undefined) return undefined;
-  const { type: _type, sessionId: _session, at: _at, seq: _seq, ...rest } = event;
-  return rest;
+  const common = ['type', 'sessionId', 'principal', 'surface', 'at', 'seq'];
+  return Object.fromEntries(Object.entries(event).filter(([name]) => !common.includes(name)));
 }
 
 describe('an event of an approval holds what was said, and no member for what was not', () => {

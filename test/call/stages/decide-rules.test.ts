@@ -1,4 +1,4 @@
-/** What rules judge of a call: both values of it, within the budget of their layer. */
+/** What rules judge of a call: both values of it, within their budget. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { matchOf } from '../../../src/call/stages/decide.ts';
@@ -7,8 +7,8 @@ import type { Judged } from '../../../src/policy/judged.ts';
 import type { CompiledRule } from '../../../src/policy/rule.ts';
 import { define, setup } from '../define.ts';
 
-// A comparison with a glob without `?` costs half a step a character: three of them fit into a
-// layer's budget of 2 000 000, and five do not.
+// A comparison with a glob without `?` costs a quarter of a step a character: four of them fit into
+// the budget of 1 000 000, and five do not.
 const text = 'a'.repeat(900_000);
 const rules = (count: number, rest: Partial<Rule> = {}): Rule[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -18,7 +18,7 @@ const rules = (count: number, rest: Partial<Rule> = {}): Rule[] =>
     ...rest,
   }));
 
-describe('the rules of one layer share one budget', () => {
+describe('all rules of a call share one budget', () => {
   test('and a call that is over it is refused, by the rule that was being judged', async () => {
     const { session, told } = setup([define('t')], { rules: rules(8) });
     expect(await session.call('t', { text })).toMatchObject({
@@ -56,9 +56,13 @@ describe('the rules of one layer share one budget', () => {
     }
   });
 
-  test('and every layer has its own', async () => {
+  test('in whichever layers they are', async () => {
+    const two = setup([define('t')], { rules: rules(2) }, { rules: rules(2) });
+    expect(await two.session.call('t', { text })).toMatchObject({ success: true });
     const { session } = setup([define('t')], { rules: rules(4) }, { rules: rules(4) });
-    expect(await session.call('t', { text })).toMatchObject({ success: true });
+    expect(await session.call('t', { text })).toMatchObject({
+      error: { reason: 'rules_over_budget', ruleId: 'r0', source: 'session' },
+    });
   });
 
   test('and each call has it anew', async () => {

@@ -407,8 +407,9 @@ describe('the event of a verdict', () => {
       const { session: made, events } = setup([define('t', tool)], session);
       await made.call('t', { n: 1 }, { callId: 'c' });
       const event = events.find(({ type }) => type === 'policy:check');
-      const rest = { at: expect.any(Number), seq: 2, sessionId: 's', toolName: 't', callId: 'c' };
-      expect(event).toStrictEqual({ type: 'policy:check', ...rest, ...told });
+      const who = { sessionId: 's', principal: '', surface: '' };
+      const rest = { at: expect.any(Number), seq: 2, toolName: 't', callId: 'c' };
+      expect(event).toStrictEqual({ type: 'policy:check', ...who, ...rest, ...told });
     },
   );
 

@@ -710,6 +710,7 @@ describe('a store that lies, throws or says nothing', () => {
     ['answers {}', () => ({})],
     ['answers a reservation that is no object', () => ({ reservation: 1 })],
     ['answers an inherited reservation', () => Object.create({ reservation: {} })],
+    ['answers both', () => ({ reservation: {}, refused: [] })],
     ['refuses without saying what', () => ({ refused: [] })],
     ['refuses what would fit', () => ({ refused: [{ used: 0n, retryAfterMs: 0 }] })],
     ['refuses with numbers', () => ({ refused: [{ used: 5, retryAfterMs: 0 }] })],
@@ -824,3 +825,64 @@ describe('a store that lies, throws or says nothing', () => {
 function raise(): never {
   throw new Error('down');
 }
+
+test.each([
+  ['reservation', {}],
+  ['refused', []],
+  ['unavailable', true],
+  ['unreadable', 'sum'],
+])('`%s` on a polluted prototype changes no verdict', async (name, value) => {
+  const w = setup([{ ...daily, max: 1 }]);
+  const polluted = Object.prototype as Record<string, unknown>;
+  polluted[name] = value;
+  try {
+    expect([reasonOf(await w.pay()), reasonOf(await w.pay())]).toEqual(['paid', 'quota_exceeded']);
+    expect((await w.session.explain('pay', {})).decision).toEqual({
+      effect: 'deny',
+      reason: 'quota_exceeded',
+    });
+  } finally {
+    delete polluted[name];
+  }
+  await w.settle();
+});
+
+describe('a store that answers at once, and runs code of the host', () => {
+  test('a rule that it adds while it reserves refuses the call, and gives back', async () => {
+    const inner = watched();
+    const w = setup([daily], {
+      registry: {
+        quotaStore: {
+          ...inner.store,
+          reserve: (spends) => {
+            w.registry.addRules([{ effect: 'deny', tools: 'pay', reason: 'closed' }]);
+            return inner.store.reserve(spends);
+          },
+        },
+      },
+    });
+    expect(reasonOf(await w.pay())).toBe('closed');
+    expect(w.runs).toEqual([]);
+    expect(inner.backs).toHaveLength(1);
+    await w.settle();
+  });
+
+  test('facts that it sets while it reserves count', async () => {
+    const inner = memoryQuotas();
+    const w = setup([daily], {
+      registry: {
+        rules: [{ effect: 'deny', tools: 'pay', facts: { frozen: true }, reason: 'frozen' }],
+        quotaStore: {
+          ...inner,
+          reserve: (spends) => {
+            w.session.setFacts({ frozen: true });
+            return inner.reserve(spends);
+          },
+        },
+      },
+    });
+    expect(reasonOf(await w.pay())).toBe('frozen');
+    expect(w.runs).toEqual([]);
+    await w.settle();
+  });
+});

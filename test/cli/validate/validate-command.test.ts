@@ -1,7 +1,7 @@
 /** `host-tools validate` as a command: what it writes, and how it ends. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cli } from '../cli-run.ts';
 
 const cwd = join(fileURLToPath(new URL('..', import.meta.url)), 'fixtures');
@@ -39,4 +39,55 @@ test('--no-calls leaves out what calls tools', async () => {
   };
   expect(await namesOf()).toContain('never_throws');
   expect(await namesOf('--no-calls')).not.toContain('never_throws');
+});
+
+describe('a module that requires a configuration', () => {
+  const checkOf = async (name: string, ...options: string[]) => {
+    const { exit, stdout } = await cli(
+      ['validate', 'configured-module.mjs', '--json', ...options],
+      {
+        cwd,
+      },
+    );
+    const [file] = (
+      JSON.parse(stdout) as { files: { checks: { name: string; message: string }[] }[] }
+    ).files;
+    return { exit, message: file!.checks.find((check) => check.name === name)?.message };
+  };
+
+  test('fails without one, and the message says how to give one', async () => {
+    const { exit, message } = await checkOf('mount_runs');
+    expect(exit).toBe(1);
+    expect(message).toMatch(
+      /^`mount` failed with an empty configuration: .*folder.*\. If the module needs a configuration, give one with --config\. /,
+    );
+  });
+
+  test.each([
+    ['JSON', '{"folder":"notes"}'],
+    ['a file', '@config.json'],
+  ])('passes with --config and %s', async (_, config) => {
+    expect(await checkOf('mount_runs', '--config', config)).toEqual({
+      exit: 0,
+      message: '`mount` ran with the configuration of --config.',
+    });
+  });
+
+  test('fails with one that does not fit, and the message names what is wrong', async () => {
+    const { exit, message } = await checkOf('mount_runs', '--config', '{"foldr":"notes"}');
+    expect(exit).toBe(1);
+    expect(message).toMatch(/failed with the configuration of --config: .*`foldr`.*`folder`/);
+  });
+
+  test.each([
+    ['[]', /Expected `--config` to be a JSON object, such as '\{"folder":"notes"\}'\./],
+    ['{', /Expected `--config` to be JSON: /],
+  ])('--config %s is a wrong command line', async (config, message) => {
+    const { exit, stdout, stderr } = await cli(
+      ['validate', 'configured-module.mjs', '--config', config],
+      { cwd },
+    );
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
 });

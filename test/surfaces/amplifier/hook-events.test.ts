@@ -71,6 +71,26 @@ describe('the stream of one call', () => {
     });
   });
 
+  test('that a shadow rule would have denied: it is told between the verdict and the end', async () => {
+    const { session, events, names } = listen({
+      rules: [{ id: 'trial', effect: 'deny', tools: 'git', shadow: true }],
+    });
+    await session.call('git', { action: 'status' });
+    expect(names()).toEqual([
+      'hook.tool.before',
+      'hook.policy.before',
+      'hook.policy.shadow',
+      'hook.tool.after',
+    ]);
+    expect(events[2]).toMatchObject({
+      tool: 'git',
+      rule_id: 'trial',
+      would_be: 'deny',
+      was: 'allow',
+    });
+    expect(events[3]).toMatchObject({ status: 'ok' });
+  });
+
   test('that fails: its reason is its code where it has none of its own', async () => {
     const { session, events, names } = listen();
     await session.call('git', { action: 'fail' });

@@ -1,0 +1,49 @@
+/** Tells the observers of a call of its end. */
+import type { ToolResult } from '../result.ts';
+import type { Call } from '../state/call.ts';
+import type { CallObservers, CallRecord } from '../state/call-observers.ts';
+import { reportFault } from './report-fault.ts';
+import { shownInput } from './shown-input.ts';
+
+/** What there is to tell of a call. @param result Absent where the call is about to start. */
+export function recordOf(call: Call, result: ToolResult | undefined): CallRecord {
+  const { session, entry, verdict, extra, parent } = call;
+  const { registry } = session;
+  const error = result === undefined || result.success ? undefined : result.error;
+  const known = entry ?? session.entryOf(call.toolName);
+  return {
+    at: registry.now(),
+    callId: call.callId,
+    attempt: call.attempt,
+    parentCallId: parent?.callId,
+    sessionId: session.sessionId,
+    principal: session.actor,
+    surface: call.surfaceName,
+    tool: call.toolName,
+    source: known?.source,
+    version: known?.definition.version,
+    fingerprint: known?.fingerprint,
+    input: shownInput(call),
+    ruleId: error?.ruleId ?? verdict?.ruleId,
+    decidedBy: error?.source ?? verdict?.source,
+    reason: error?.reason ?? verdict?.reason,
+    approval: extra?.approval,
+    status: result?.metadata.status,
+    code: error?.code,
+    durationMs: result?.metadata.durationMs ?? Math.max(0, registry.monotonic() - call.startedAt),
+  };
+}
+
+/** Tells of the end of a call. An observer that throws is reported. */
+export function tellEnd(call: Call, result: ToolResult, observers: CallObservers): void {
+  const told = observers.of(call.session);
+  if (told.length === 0) return;
+  const record = recordOf(call, result);
+  for (const observer of told) {
+    try {
+      observer.ended(record);
+    } catch (error) {
+      reportFault(call, error, 'audit', 'an observer of calls failed');
+    }
+  }
+}

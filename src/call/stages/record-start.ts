@@ -1,0 +1,70 @@
+/**
+ * Lets those who must record a call before it runs do so. If one of them cannot, the call is refused.
+ */
+import { type ToolError, toolError, withCause } from '../../errors.ts';
+import type { FoundCall } from '../../state/call.ts';
+import type { CallObserver } from '../../state/call-observers.ts';
+import { recordOf } from '../observed.ts';
+import { reportFault } from '../report-fault.ts';
+import type { Outcome, Step } from '../step.ts';
+import { answerInTime, tooLate } from '../with-deadline.ts';
+
+/**
+ * Records the start. A call that waited for that is judged again and comes back here, and is
+ * recorded again only if its input has changed meanwhile.
+ */
+export function recordStart(call: FoundCall): Step {
+  const { session, canonical, extra } = call;
+  if (extra?.recorded === canonical) return undefined;
+  const observers = session.registry.observers?.of(session) ?? [];
+  const asked = observers.filter(({ starting }) => starting !== undefined);
+  if (asked.length === 0) return undefined;
+  call.more.recorded = canonical;
+  return askFrom(call, asked, 0);
+}
+
+function askFrom(call: FoundCall, observers: readonly CallObserver[], from: number): Step {
+  for (let index = from; index < observers.length && !call.ended; index++) {
+    try {
+      const pending = (observers[index] as CallObserver).starting?.(recordOf(call, undefined));
+      if (pending !== undefined) return later(call, observers, index, pending);
+    } catch (error) {
+      return unavailable(call, error);
+    }
+  }
+  return undefined;
+}
+
+async function later(
+  call: FoundCall,
+  observers: readonly CallObserver[],
+  index: number,
+  pending: Promise<void>,
+): Promise<Outcome> {
+  call.waited = true;
+  const { policyTimeoutMs } = call.session.registry;
+  try {
+    const settled = await answerInTime(call, pending, policyTimeoutMs);
+    if (call.ended) return undefined;
+    if (settled === tooLate)
+      return unavailable(
+        call,
+        new Error(`The audit log did not record the call within ${policyTimeoutMs / 1_000} s.`),
+      );
+  } catch (error) {
+    return call.ended ? undefined : unavailable(call, error);
+  }
+  return askFrom(call, observers, index + 1);
+}
+
+function unavailable(call: FoundCall, cause: unknown): ToolError {
+  reportFault(call, cause, 'audit', 'a call could not be recorded, so it was refused');
+  return withCause(
+    toolError(
+      'policy_error',
+      'The call was refused because it could not be recorded in the audit log. Try again later.',
+      { reason: 'audit_unavailable', source: 'audit', retryable: true },
+    ),
+    cause,
+  );
+}

@@ -1,0 +1,15 @@
+/** Logs the first call to a deprecated tool. */
+import type { RegistryState } from '../state/registry-state.ts';
+import type { ToolEntry } from '../state/tool-entry.ts';
+import { deprecationText } from '../tool/deprecation.ts';
+
+/** Does nothing from the second call on. */
+export function tellDeprecated(registry: RegistryState, entry: ToolEntry): void {
+  const { name, version, deprecated } = entry.definition;
+  entry.untold = false;
+  if (deprecated === undefined) return;
+  registry.warn(
+    { tool: name, ...(version === undefined ? {} : { version }), deprecated },
+    `the tool \`${name}\` was called. ${deprecationText(deprecated)}`,
+  );
+}

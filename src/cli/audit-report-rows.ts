@@ -1,0 +1,52 @@
+/** What the text and the page of a report have in common: its rows, in their order. */
+import type { AuditSummary, ToolSummary } from './audit-summary.ts';
+import { printable } from './printable.ts';
+
+/** Most calls without an end that are named. */
+const mostNamed = 10;
+
+/** What a reader must not overlook. */
+export function noted(summary: AuditSummary): readonly string[] {
+  const { openStarts, dropped, recovered, unanswered, refusedResumes } = summary;
+  const some = (count: number, one: string, many: string): readonly string[] =>
+    count === 0 ? [] : [count === 1 ? `1 ${one}` : `${count} ${many}`];
+  return [
+    ...some(unanswered, 'approval has no answer.', 'approvals have no answer.'),
+    ...some(refusedResumes, 'resume was refused.', 'resumes were refused.'),
+    ...some(dropped, 'line was lost,', 'lines were lost,').map(
+      (line) => `${line} because too many were waiting.`,
+    ),
+    ...some(recovered, 'torn line was recovered', 'torn lines were recovered').map(
+      (line) => `${line} after a crash.`,
+    ),
+    ...some(openStarts.length, 'call started and has no end:', 'calls started and have no end:'),
+    ...openStarts
+      .slice(0, mostNamed)
+      .map(
+        ({ at, tool, callId, sessionId }) =>
+          `  ${new Date(at).toISOString()} ${printable(tool)}, call ${printable(callId)} of ` +
+          `${printable(sessionId)}`,
+      ),
+  ];
+}
+
+/** The tools with the most denials, then the most calls, first. */
+export function mostDenied({ byTool }: AuditSummary): [string, Readonly<ToolSummary>][] {
+  return [...byTool].sort(([, a], [, b]) => b.denied - a.denied || b.calls - a.calls);
+}
+
+/** The tools that ran, the slowest on average first. */
+export function slowest({ byTool }: AuditSummary): [string, Readonly<ToolSummary>][] {
+  return [...byTool]
+    .filter(([, { durationMs }]) => durationMs.count > 0)
+    .sort(([, { durationMs: a }], [, { durationMs: b }]) => b.sum / b.count - a.sum / a.count);
+}
+
+export function byCount(map: ReadonlyMap<string, number>): [string, number][] {
+  return [...map].sort(([, a], [, b]) => b - a);
+}
+
+/** A share in per cent, with one decimal. */
+export function percent(part: number, whole: number): string {
+  return `${whole === 0 ? '0' : ((100 * part) / whole).toFixed(1).replace(/\.0$/, '')} %`;
+}

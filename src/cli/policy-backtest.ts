@@ -1,0 +1,152 @@
+/**
+ * `policy backtest`: shows which recorded calls would be decided differently by the rules of a file
+ * than by those that are loaded. No handler runs.
+ */
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { BacktestResult, BacktestSummary } from '../backtest/index.ts';
+import { messageOf } from '../errors.ts';
+import { isMisuseError, type Rule } from '../index.ts';
+import { everyQuota, registryStateOf } from '../surface-port.ts';
+import type { CliIo } from './cli-io.ts';
+import type { Command } from './command.ts';
+import { failure, untilInterrupted, usageFault } from './fault.ts';
+import { columns, printable } from './printable.ts';
+import { requireFile } from './read-text.ts';
+import type { Screen } from './screen.ts';
+import type { World } from './world.ts';
+
+/** Most changed calls that the text shows. */
+const mostRows = 1_000;
+/** Most names that a line of the text lists. */
+const mostNames = 20;
+
+export const policyBacktest: Command = {
+  name: 'policy backtest',
+  usage: '--from FILE --rules FILE',
+  summary: 'show which recorded calls new rules would decide differently; nothing runs',
+  notes: [
+    '--from has one record per line, a list of records, or a tape. A record is { toolName, input,',
+    'callId?, principal?, facts?, at?, sessionId?, surface?, profile? }.',
+    'The `rules` of --rules take the place of those that --host-tools loads.',
+    'The exit code is 1 if a call changes to what --fail-on names.',
+  ],
+  options: ['host-tools', 'host-tools-module', 'from', 'rules', 'fail-on'],
+  operands: [],
+  async run({ io, screen, options: { from, rules: rulesFile, failOn }, world }) {
+    if (from === undefined || rulesFile === undefined)
+      throw usageFault(
+        `\`policy backtest\` needs \`--${from === undefined ? 'from FILE' : 'rules FILE'}\`.`,
+      );
+    const after = await rulesOf(rulesFile, io, screen);
+    if (from !== '-')
+      await requireFile(from, io).catch((error: unknown) => {
+        throw failure(`Cannot read \`${from}\`: ${messageOf(error)}.`);
+      });
+    const loaded = await world();
+    loaded.requireRules();
+    const result = await compare(loaded, after, from, io);
+    const failed = result.summary.changes.some((change) => change.after === failOn);
+    const hasQuotas = everyQuota(registryStateOf(loaded.registry)).length > 0;
+    return { exit: failed ? 1 : 0, text: textOf(result, hasQuotas), json: result };
+  },
+};
+
+async function rulesOf(file: string, io: CliIo, screen: Screen): Promise<readonly Rule[]> {
+  await requireFile(file, io).catch((error: unknown) => {
+    throw failure(`Cannot read \`${file}\`: ${messageOf(error)}.`);
+  });
+  const { readRules } = await import('../config/read-rules.ts');
+  const { rules, others } = await readRules(resolve(io.cwd, file)).catch((error: unknown) => {
+    throw isMisuseError(error) ? failure(error.message) : error;
+  });
+  if (others.length > 0)
+    screen.note(`Only the rules of \`${file}\` are used; its ${others.join(' and ')} are not.`);
+  return rules;
+}
+
+async function compare(
+  { registry }: World,
+  after: readonly Rule[],
+  from: string,
+  io: CliIo,
+): Promise<BacktestResult> {
+  const { backtest, readRecords } = await import('../backtest/index.ts');
+  const file = from === '-' ? undefined : await open(resolve(io.cwd, from), 'r');
+  try {
+    const chunks = file === undefined ? io.stdin : file.createReadStream({ autoClose: false });
+    const name = from === '-' ? 'standard input' : from;
+    const records = readRecords(chunks as AsyncIterable<string | Uint8Array>, { name });
+    return await untilInterrupted(backtest(records, { registry, after }), io.signal);
+  } catch (error) {
+    throw isMisuseError(error) ? failure(error.message) : error;
+  } finally {
+    await file?.close();
+  }
+}
+
+function textOf({ calls, changed, unknown, byRule, summary }: BacktestResult, quotas: boolean) {
+  const rows = changed
+    .slice(0, mostRows)
+    .map(({ callId, toolName, before, after, ruleId = '' }) =>
+      [callId, toolName, before, after, ruleId].map(printable),
+    );
+  const rules = Object.entries(byRule);
+  return [
+    ...(rows.length === 0 ? [] : columns([['CALL', 'TOOL', 'BEFORE', 'AFTER', 'RULE'], ...rows])),
+    ...(rows.length === summary.changed ? [] : [`… and ${summary.changed - rows.length} more.`]),
+    changesLine(calls, summary),
+    ...notJudged(summary, unknown),
+    ...doubts(summary, quotas),
+    ...rules
+      .filter(([, { shadow }]) => shadow > 0)
+      .map(
+        ([id, { shadow }]) =>
+          `The shadow rule ${printable(id)} would decide ${counted(shadow, 'call')} differently.`,
+      ),
+    ...unmatched(rules.filter(([, { matched, changed: made }]) => matched + made === 0)),
+  ].join('\n');
+}
+
+/** `120 calls, 3 decided differently: 2 from allow to ask, 1 from allow to deny.` */
+function changesLine(calls: number, { changed, changes }: BacktestSummary): string {
+  const start = `${counted(calls, 'call')}, ${changed === 0 ? 'none' : changed} decided differently`;
+  const parts = changes.map(({ before, after, calls: n }) => `${n} from ${before} to ${after}`);
+  return `${start}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
+}
+
+function notJudged({ unknown, invalid }: BacktestSummary, names: readonly string[]): string[] {
+  const parts = [
+    ...(unknown === 0 ? [] : [`${unknown} of unknown tools (${listed(names)})`]),
+    ...(invalid === 0 ? [] : [`${invalid} with arguments that are refused before any rule`]),
+  ];
+  return parts.length === 0 ? [] : [`Not judged: ${parts.join(', ')}.`];
+}
+
+/** What to keep in mind about the calls that were judged. */
+function doubts(
+  { redacted, unasked, untimed, unordered }: BacktestSummary,
+  quotas: boolean,
+): string[] {
+  const line = (count: number, text: string): string[] =>
+    count === 0 ? [] : [`${counted(count, 'call')} ${text}`];
+  return [
+    ...line(redacted, 'with `[redacted]` in the arguments: the rules saw that text.'),
+    ...line(unasked, 'about which code of the host decides too, which was not asked.'),
+    ...line(quotas ? untimed : 0, 'without a time: quotas took that of the call before.'),
+    ...line(quotas ? unordered : 0, 'earlier than the one before: quotas took the later time.'),
+  ];
+}
+
+function unmatched(rules: readonly (readonly [string, unknown])[]): string[] {
+  return rules.length === 0 ? [] : [`No call matched: ${listed(rules.map(([id]) => id))}.`];
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, mostNames).map(printable).join(', ');
+  return names.length > mostNames ? `${shown} and ${names.length - mostNames} more` : shown;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

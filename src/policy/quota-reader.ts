@@ -1,0 +1,43 @@
+/** Reads one input for all quotas of a call: each path once, however many quotas name it. */
+import { readBudget, subjectsAt, sumAt, type Unreadable, unreadable } from './quota-values.ts';
+import { subjectKey } from './quotas.ts';
+
+/** Most amounts that one call may spend. */
+export const mostSpendings = 1_000;
+
+export class QuotaReader {
+  /** What was sent. */
+  readonly input: unknown;
+  /** What the handler gets. */
+  readonly parsed: unknown;
+  readonly #budget = readBudget();
+  readonly #sums = new Map<string, bigint | Unreadable>();
+  readonly #subjects = new Map<string, readonly string[] | Unreadable>();
+
+  constructor(input: unknown, parsed: unknown) {
+    this.input = input;
+    this.parsed = parsed;
+  }
+
+  /** The sum of the numbers at a path, in units. */
+  sum(path: readonly string[]): bigint | Unreadable {
+    const name = JSON.stringify(path);
+    const known = this.#sums.get(name);
+    if (known !== undefined) return known;
+    const sum = sumAt(path, this.input, this.parsed, this.#budget);
+    this.#sums.set(name, sum);
+    return sum;
+  }
+
+  /** The {@link subjectKey} of each value at a path; of one more than a call may spend for. */
+  subjects(path: readonly string[]): readonly string[] | Unreadable {
+    const name = JSON.stringify(path);
+    const known = this.#subjects.get(name);
+    if (known !== undefined) return known;
+    const found = subjectsAt(path, this.input, this.parsed, this.#budget);
+    const subjects =
+      found === unreadable ? unreadable : [...found].slice(0, mostSpendings + 1).map(subjectKey);
+    this.#subjects.set(name, subjects);
+    return subjects;
+  }
+}

@@ -1,0 +1,58 @@
+/** Watches the calls of a registry or a session. */
+import { describe, MisuseError } from '../errors.ts';
+import { stateOf } from '../session/session.ts';
+import { type CallObserver, CallObservers } from '../state/call-observers.ts';
+import { registryStateOf } from './default-registry.ts';
+
+/** An observer that was added. */
+export interface Observing {
+  /** The registry whose calls are observed; for comparing. */
+  readonly registry: object;
+  /** Removes the observer. */
+  stop(): void;
+  /** Logs a fault of the observer to the registry's logger. */
+  report(error: unknown, message: string): void;
+}
+
+/**
+ * Adds an observer.
+ * @param where The function that was called, for messages.
+ * @throws MisuseError `invalid_option` if the target is neither a registry nor a session.
+ */
+export function observeCalls(where: string, target: unknown, observer: CallObserver): Observing {
+  const { registry, session } = statesOf(where, target);
+  registry.observers ??= new CallObservers();
+  return {
+    registry,
+    stop: registry.observers.add(observer, session),
+    report: (error, message) => registry.hostFault(error, { source: 'audit' }, message),
+  };
+}
+
+function statesOf(
+  where: string,
+  target: unknown,
+): {
+  registry: ReturnType<typeof registryStateOf>;
+  session: ReturnType<typeof stateOf> | undefined;
+} {
+  const read = [
+    () => ({ registry: registryStateOf(target), session: undefined }),
+    () => {
+      const session = stateOf(target);
+      return { registry: session.registry, session };
+    },
+  ];
+  for (const states of read) {
+    try {
+      return states();
+    } catch {
+      // It may be the other one.
+    }
+  }
+  throw new MisuseError(
+    'invalid_option',
+    `${where}: expected a HostToolRegistry or a session of this copy of host-tools, got ` +
+      `${describe(target)}.`,
+  );
+}

@@ -1,0 +1,86 @@
+/**
+ * Judges a recorded call by the code that decides about real ones, and runs nothing. What is counted
+ * goes to the call's registry, which is a copy that is made for this (`state/judging-copy.ts`).
+ */
+import { collectSecrets } from '../call/call-secrets.ts';
+import { readInput } from '../call/stages/admit.ts';
+import { decide } from '../call/stages/decide.ts';
+import { reserveQuota } from '../call/stages/reserve-quota.ts';
+import { validate } from '../call/stages/validate.ts';
+import type { Effect } from '../policy/decision.ts';
+import { Call, type FoundCall, isFound } from '../state/call.ts';
+import { optionsVia } from '../state/call-options.ts';
+import { countMatched, countShadow } from '../state/counters.ts';
+import type { SessionState } from '../state/session-state.ts';
+
+/** A call as it was recorded. */
+export interface RecordedCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  /** The adapter that the call came through; `""` for a direct call. */
+  readonly surface: string;
+  /** Something in the input was replaced by `[redacted]`, so it may not fit the schema any more. */
+  readonly redacted: boolean;
+}
+
+/** What is decided about a recorded call. */
+export interface Judgement {
+  readonly effect: Effect;
+  /** The rule or quota that decides, if one does. */
+  readonly ruleId: string | undefined;
+}
+
+/**
+ * Judges a call. A call that a person would be asked about counts as approved for the quotas, since
+ * it spends what it needs once the person agrees.
+ * @returns `unknown` if there is no such tool, `invalid` for arguments that the gates never see
+ */
+export async function judgeRecorded(
+  session: SessionState,
+  { callId, toolName, input, surface, redacted }: RecordedCall,
+): Promise<Judgement | 'unknown' | 'invalid'> {
+  const options = optionsVia(surface === '' ? undefined : surface);
+  const call = new Call(session, toolName, callId, input, options, undefined, undefined);
+  // Whether the tool was listed then is no matter of rules: the record says that it was called.
+  call.binding = session.binding(toolName);
+  call.entry = call.binding?.entry;
+  if (!isFound(call)) return 'unknown';
+  if (readInput(call) !== undefined) return 'invalid';
+  collectSecrets(call);
+  // As in a real call, a tool that a rule hides is refused before its arguments are validated.
+  const validated = call.binding.drop === 'denied' ? undefined : validate(call);
+  // Most calls wait for nothing, and a wait takes longer than their rules.
+  const refused = validated instanceof Promise ? await validated : validated;
+  if (refused !== undefined) {
+    if (!redacted || call.unsafe) return 'invalid';
+    // The rules see the text in place of the secret. No attribute is asked about it.
+    call.parsed = undefined;
+    const paths = [...(call.entry.internals.attributes?.keys() ?? [])];
+    const answers = new Map(paths.map((path) => [path, undefined]));
+    call.more.attributes = { input: call.canonical, answers };
+  }
+  const decided = decide(call);
+  if (decided instanceof Promise) await decided;
+  const verdict = call.verdict ?? allowed;
+  const judgement = verdict.effect === 'deny' ? verdict : ((await refusedByQuota(call)) ?? verdict);
+  count(call);
+  const { effect, ruleId } = judgement;
+  return { effect, ruleId };
+}
+
+const allowed: Judgement = { effect: 'allow', ruleId: undefined };
+
+/** Reserves what the call spends. Undefined if its quotas let it through. */
+async function refusedByQuota(call: FoundCall): Promise<Judgement | undefined> {
+  const { verdict } = call;
+  if (verdict?.quotas !== undefined) call.more.agreed = verdict.quotas;
+  const error = await reserveQuota(call);
+  return error === undefined ? undefined : { effect: 'deny', ruleId: error.ruleId };
+}
+
+/** Counts what rules have matched, as the end of a real call does. */
+function count({ matched, extra }: FoundCall): void {
+  if (matched !== undefined) countMatched(matched);
+  if (extra?.shadowed !== undefined) for (const rule of extra.shadowed) countShadow(rule);
+}

@@ -1,0 +1,58 @@
+/**
+ * A registry that judges calls as another one does and runs none of them. Of the host's functions it
+ * asks only `attributes`, since rules read what they say. It shares nothing that changes.
+ */
+import type { Rule } from '../policy/rule.ts';
+import type { QuotaStore } from '../quota/store.ts';
+import { inertDefinition } from '../tool/definition.ts';
+import { RegistryState } from './registry-state.ts';
+import { unusedCopies } from './rule-use.ts';
+import { ToolEntry } from './tool-entry.ts';
+
+/** How a copy differs from its registry. */
+export interface JudgingCopyOptions {
+  /** In place of the rules of the registry itself. @default its rules */
+  readonly rules: readonly Rule[] | undefined;
+  readonly quotaStore: QuotaStore;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/**
+ * Copies a registry as it is now, without its policies, its handlers and what it has counted.
+ * @throws MisuseError `invalid_rule`.
+ */
+export function judgingCopy(
+  registry: RegistryState,
+  { rules, quotaStore, now }: JudgingCopyOptions,
+): RegistryState {
+  const { default: fallback, policyTimeoutMs, redact, logger, spine } = registry;
+  const copy = new RegistryState(
+    { default: fallback, policyTimeoutMs, redact, logger, now, quotaStore },
+    spine,
+  );
+  copy.rules.takeOver(registry.rules, rules);
+  copy.quotas.takeOver(registry.quotas);
+  copyTools(registry, copy);
+  for (const [id, { given, resolved }] of registry.profiles)
+    copy.profiles.set(id, {
+      given,
+      resolved: Object.freeze({ ...resolved, rules: unusedCopies(resolved.rules) }),
+    });
+  return copy;
+}
+
+/** Copies all versions of all tools, and which of them is shown. */
+function copyTools({ tools, versions }: RegistryState, copy: RegistryState): void {
+  const copies = new Map<ToolEntry, ToolEntry>();
+  const copyOf = (entry: ToolEntry): ToolEntry => {
+    const known = copies.get(entry);
+    if (known !== undefined) return known;
+    const inert = new ToolEntry(inertDefinition(entry.definition), entry.owner, copy.waits);
+    inert.enabled = entry.enabled;
+    copies.set(entry, inert);
+    return inert;
+  };
+  for (const [name, entry] of tools) copy.tools.set(name, copyOf(entry));
+  for (const [name, several] of versions) copy.versions.set(name, several.map(copyOf));
+}

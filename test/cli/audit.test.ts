@@ -1,0 +1,177 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAuditLog } from '../../src/audit/index.ts';
+import { defineTool, HostToolRegistry } from '../../src/index.ts';
+import { cli } from './cli-run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'host-tools-audit-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const path = join(folder, 'audit.jsonl');
+const broken = join(folder, 'broken.jsonl');
+const keyed = join(folder, 'keyed.jsonl');
+const keyFile = join(folder, 'secret');
+const key = 'k'.repeat(40);
+const hostile = `"><script>alert('x')</script>&\u202e\u001b[31m`;
+let head = '';
+
+beforeAll(async () => {
+  writeFileSync(keyFile, `${key}\n`);
+  const registry = new HostToolRegistry({
+    now: () => Date.UTC(2026, 0, 1),
+    approvals: { secret: 'x'.repeat(32) },
+    rules: [
+      { id: 'no-prod', effect: 'deny', when: { env: 'prod' }, reason: 'frozen' },
+      { id: hostile, effect: 'deny', when: { env: 'evil' }, reason: 'evil' },
+      { id: 'asks', effect: 'ask', when: { env: 'ask' } },
+    ],
+  });
+  registry.register(
+    defineTool({
+      name: 'deploy',
+      description: 'x',
+      parameters: { type: 'object' },
+      handler: () => 1,
+    }),
+  );
+  const audit = createAuditLog({ path });
+  const other = createAuditLog({ path: keyed, key });
+  audit.attach(registry);
+  other.attach(registry);
+  const session = registry.createSession({
+    sessionId: 's',
+    principal: hostile,
+    approvalMode: 'suspend',
+  });
+  for (const env of ['dev', 'dev', 'prod', 'evil']) await session.call('deploy', { env });
+  await session.call(hostile, {});
+  const pending = await session.call('deploy', { env: 'ask' });
+  const token = ('approval' in pending ? pending.approval?.token : undefined) ?? '';
+  await session.approvals.resume(token, { decision: 'allow_once', by: hostile });
+  await session.approvals.resume(token, 'allow_once');
+  await Promise.all([audit.close(), other.close()]);
+  ({ hash: head } = audit.head());
+  writeFileSync(broken, readFileSync(path, 'utf8').replace('"env":"prod"', '"env":"test"'));
+});
+
+describe('audit verify', () => {
+  test('says that a log is whole', async () => {
+    expect(await cli(['audit', 'verify', path, '--head', head])).toMatchObject({
+      exit: 0,
+      stdout: '8 lines, all as written.\n',
+      stderr: '',
+    });
+    expect(JSON.parse((await cli(['audit', 'verify', path, '--json'])).stdout)).toEqual({
+      ok: true,
+      lines: 8,
+    });
+  });
+
+  test('says where it is not, with exit code 1', async () => {
+    expect(await cli(['audit', 'verify', broken], { cwd: folder })).toMatchObject({
+      exit: 1,
+      stdout:
+        'Broken at line 3 of 8 (broken.jsonl): the line was changed, or the key is not the one of ' +
+        'the log.\n',
+    });
+    expect(await cli(['audit', 'verify', path, '--head', 'a'.repeat(64)])).toMatchObject({
+      exit: 1,
+      stdout: expect.stringContaining(
+        'Broken at line 9 of 8: the line of `head` is not in the log',
+      ),
+    });
+  });
+
+  test('takes a key from a file', async () => {
+    expect((await cli(['audit', 'verify', keyed, '--key-file', keyFile])).exit).toBe(0);
+    expect((await cli(['audit', 'verify', keyed])).exit).toBe(1);
+  });
+
+  test.each([
+    [['audit', 'verify', 'none.jsonl'], 1, 'Cannot read `none.jsonl`: there is no such file.'],
+    [['audit', 'report', 'none.jsonl'], 1, 'Cannot read `none.jsonl`: there is no such file.'],
+    [['audit', 'verify', path, '--key-file', 'none'], 1, 'Cannot read `none`: '],
+    [
+      ['audit', 'verify', path, '--head', 'abc'],
+      2,
+      'Expected `--head` to be a hash of 64 hex digits, got `abc`.',
+    ],
+  ])('%j', async (argv, exit, said) => {
+    const ran = await cli(argv);
+    expect(ran).toMatchObject({ exit, stdout: '' });
+    expect(ran.stderr).toContain(said);
+  });
+});
+
+describe('audit report', () => {
+  test('counts each call once, and what was denied, and who approved', async () => {
+    const { exit, stdout } = await cli(['audit', 'report', path]);
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/^8 lines, all as written\.\n6 calls: /);
+    expect(stdout).toContain('3 succeeded, 3 rejected; 33.3 % denied.\n1 resume was refused.\n');
+    expect(stdout).toMatch(/\nno-prod +1\n/);
+    expect(stdout).toMatch(/\nfrozen +1\n/);
+    expect(stdout).not.toContain('\u001b');
+    const { summary } = JSON.parse((await cli(['audit', 'report', path, '--json'])).stdout);
+    expect(summary).toMatchObject({
+      calls: 6,
+      denied: 2,
+      byStatus: { succeeded: 3, rejected: 3 },
+      byTool: { deploy: { calls: 5, denied: 2, failed: 0 } },
+      deniedByRule: { 'no-prod': 1, [hostile]: 1 },
+      approvers: { [hostile]: { allowed: 1, rejected: 0 } },
+      refusedResumes: 1,
+      openStarts: [],
+    });
+  });
+
+  test('writes one page, in which every text is escaped and nothing is asked for', async () => {
+    const { exit, stdout } = await cli(['audit', 'report', path, '--html', 'out.html'], {
+      cwd: folder,
+    });
+    expect(exit).toBe(0);
+    expect(stdout).toContain('\nThe report is in out.html.\n');
+    const page = readFileSync(join(folder, 'out.html'), 'utf8');
+    expect(page).toContain('&#60;script&#62;');
+    expect(page).not.toMatch(/<script|\ssrc=|href=|url\(|@import|https?:/);
+    expect(page).not.toContain('\u202e');
+    expect(page).toContain("default-src 'none'; style-src 'unsafe-inline'");
+    expect(page).toContain('prefers-color-scheme:dark');
+    expect(page).toContain('<svg');
+  });
+
+  test('of a broken log says so first, with exit code 1', async () => {
+    const { exit, stdout } = await cli(['audit', 'report', broken, '--html', 'b.html'], {
+      cwd: folder,
+    });
+    expect(exit).toBe(1);
+    expect(stdout).toMatch(/^Broken at line 3 of 8 \(broken\.jsonl\): [^\n]+\n6 calls: /);
+    expect(readFileSync(join(folder, 'b.html'), 'utf8')).toContain('role="alert">Broken at line 3');
+  });
+
+  test('names the calls that started and have no end', async () => {
+    const crashed = join(folder, 'crashed.jsonl');
+    const registry = new HostToolRegistry({ now: () => Date.UTC(2026, 0, 1) });
+    registry.register(
+      defineTool({
+        name: 'slow',
+        description: 'x',
+        parameters: { type: 'object' },
+        handler: () => new Promise((resolve) => setTimeout(() => resolve(1), 50)),
+      }),
+    );
+    const audit = createAuditLog({ path: crashed, required: true });
+    audit.attach(registry);
+    const calling = registry.createSession({ sessionId: 's' }).call('slow', {}, { callId: 'c' });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await audit.close();
+    await calling;
+    const { stdout } = await cli(['audit', 'report', crashed]);
+    expect(stdout).toContain(
+      '0 calls: none; 0 % denied.\n1 call started and has no end:\n' +
+        '  2026-01-01T00:00:00.000Z slow, call c of s\n',
+    );
+  });
+});
