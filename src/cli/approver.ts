@@ -5,6 +5,7 @@
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../index.ts';
 import { approvalInput, shortLine, unshowableInput } from '../surfaces/shared/approval-input.ts';
 import type { CliIo } from './cli-io.ts';
+import { originText } from './origin-text.ts';
 import { columns, printable } from './printable.ts';
 import { discardTyped, readLine } from './read-line.ts';
 import type { Screen } from './screen.ts';
@@ -53,22 +54,23 @@ async function askOne(
   }
 }
 
-/** Most lines of a message that are shown. */
-const mostLines = 20;
+/** Most values whose origin has a row of its own. */
+const mostOrigins = 10;
 
 /** The question comes last, so that it is below an input of any length. */
 function questionOf(
-  { title, message, risk, tool, ruleId, source, hiddenFields }: ApprovalRequest,
+  { title, message, risk, tool, ruleId, source, hiddenFields, origins = [] }: ApprovalRequest,
   input: string,
   screen: Screen,
 ): string {
   const rows: (readonly [string, string])[] = [
     ['tool', `${printable(tool.name)} (from ${printable(tool.source)})`],
   ];
-  // A line of its own for each line, since each may say where another value came from.
-  const lines = message?.split('\n').slice(0, mostLines) ?? [];
-  for (const [index, line] of lines.entries())
-    rows.push([index === 0 ? 'message' : '', printable(shortLine(line))]);
+  if (message !== undefined) rows.push(['message', printable(shortLine(message))]);
+  // The message says it too, but a long one is shortened.
+  const foreign = origins.filter(({ origin }) => origin === 'untrusted' || origin === 'unknown');
+  for (const [index, one] of foreign.slice(0, mostOrigins).entries())
+    rows.push([index === 0 ? 'origins' : '', printable(shortLine(originText(one)))]);
   if (risk !== undefined) rows.push(['risk', risk]);
   rows.push(['asked by', printable(ruleId === undefined ? source : `${ruleId} (${source})`)]);
   if (hiddenFields.length > 0) rows.push(['hidden', printable(shortLine(hiddenFields.join(', ')))]);

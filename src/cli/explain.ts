@@ -1,8 +1,9 @@
 /** `explain`: shows what would happen to a call, using the code that decides about real calls. */
-import type { Effect, Explanation, JsonObject, JsonValue, JudgedOrigin } from '../index.ts';
+import type { Effect, Explanation, JsonObject, JsonValue } from '../index.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
-import { columns, headline, jsonText, printable } from './printable.ts';
+import { originText } from './origin-text.ts';
+import { columns, jsonText, printable } from './printable.ts';
 import { readInput } from './read-json.ts';
 
 export const explain: Command = {
@@ -62,7 +63,7 @@ function textOf(name: string, explanation: Explanation): string {
   if (code !== undefined && decision !== undefined && code !== 'policy_denied')
     rows.push(['code', code]);
   for (const [index, origin] of (explanation.origins ?? []).entries())
-    rows.push([index === 0 ? 'origins' : '', originText(origin)]);
+    rows.push([index === 0 ? 'origins' : '', printable(originText(origin))]);
   // A single step that decides is already shown by the rows above.
   const [only] = steps;
   const isShownAbove =
@@ -79,16 +80,6 @@ function textOf(name: string, explanation: Explanation): string {
       : ['  steps', ...said.map((line, index) => `    ${index + 1}. ${line}`)]),
   ].join('\n');
 }
-
-/** `to "US133": untrusted, seen in read_file`. */
-function originText({ path, value, origin, seen }: JudgedOrigin): string {
-  const where = seen?.map(({ toolName }) => printable(toolName)).join(', ');
-  const after = where === undefined || where === '' ? '' : `, seen in ${where}`;
-  return `${printable(path)} ${headline(jsonText(value), longestValue)}: ${origin}${after}`;
-}
-
-/** Maximum characters of a value that is shown with its origin. */
-const longestValue = 60;
 
 /** `registry, rule no-main: deny (reason)`. */
 function stepText({

@@ -19,7 +19,9 @@ export type Role = 'target' | 'content' | 'free';
 
 /** A place where a value was seen. */
 export interface SeenAt {
+  /** The id of the call whose output it was. */
   readonly callId: string;
+  /** The tool of that call. */
   readonly toolName: string;
   /** The path in the output, joined by dots. Absent if the value stood in an output that is a text. */
   readonly path?: string;
@@ -27,6 +29,7 @@ export interface SeenAt {
 
 /** What is known about one value. */
 export interface FoundOrigin {
+  /** Where the value came from. */
   readonly origin: Origin;
   /** The outputs that it stood in, in the order of the calls; at most {@link mostSeen}. */
   readonly seen?: readonly SeenAt[];
@@ -40,6 +43,7 @@ export interface FoundOrigin {
 export interface JudgedOrigin extends FoundOrigin {
   /** Where it stands in the input, joined by dots: `to`, `participants.0`. */
   readonly path: string;
+  /** The argument, or the identifier as it stands in the text. */
   readonly value: JsonPrimitive;
   /** `content` for an identifier that was found in a text. */
   readonly role: 'target' | 'content';

@@ -9,6 +9,24 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const tried = join(folder, 'tried.yaml');
 writeFileSync(tried, 'rules: [{ id: trial, effect: deny, tools: greet, shadow: true }]\n');
 
+const traced = join(folder, 'traced.yaml');
+writeFileSync(traced, 'rules: [{ effect: ask, tools: push, origins: unknown }]\n');
+
+test('explain says where values came from, if a rule asks', async () => {
+  const input = '{"branch":"topic"}';
+  const { stdout } = await cli([
+    'explain',
+    'push',
+    ...tools,
+    '--host-tools',
+    traced,
+    '--input',
+    input,
+  ]);
+  expect(stdout).toContain('  outcome     would ask a person\n');
+  expect(stdout).toContain('  origins     branch "topic": unknown\n');
+});
+
 describe('explain', () => {
   test('names the rule that denies, with exit code 0: the question was answered', async () => {
     const { exit, stdout, stderr } = await cli([

@@ -41,6 +41,62 @@ describe('policy test', () => {
     );
   });
 
+  // `push` itself requires an approval.
+  test('a case may say what the user wrote and what the model was shown', async () => {
+    const rules = table(
+      'rules: [{ effect: deny, tools: push, origins: [untrusted, unknown] }]\n' +
+        'profiles: { web: { tools: [push, { name: greet, origins: { from: untrusted } }] } }\n',
+      'origins.yaml',
+    );
+    const file = table(
+      [
+        'tests:',
+        '  - { tool: push, input: { branch: topic }, expect: deny }',
+        '  - { tool: push, input: { branch: topic }, said: Push topic., expect: ask }',
+        '  - { tool: push, input: { branch: topic }, said: [Push, topic], expect: ask }',
+        '  - tool: push',
+        '    input: { branch: topic }',
+        '    seen: [{ tool: greet, output: The branch is topic. }]',
+        '    expect: ask',
+        '  - tool: push',
+        '    profile: web',
+        '    input: { branch: topic }',
+        '    seen: [{ tool: greet, output: { from: topic } }]',
+        '    expect: deny',
+        '',
+      ].join('\n'),
+    );
+    const { exit, stdout, stderr } = await cli([
+      'policy',
+      'test',
+      file,
+      ...tools,
+      '--host-tools',
+      rules,
+    ]);
+    expect({ exit, stderr, last: stdout.split('\n').slice(-7) }).toEqual({
+      exit: 0,
+      stderr: '',
+      last: [
+        ...Array.from({ length: 5 }, () => expect.stringMatching(/^ok/)),
+        '5 cases, each as expected.',
+        '',
+      ],
+    });
+  });
+
+  test.each([
+    ['said: [1]', 'expected `said` to be a text or a list of texts.'],
+    ['seen: text', 'expected `seen` to be a list of { tool, output }.'],
+    ['seen: [{ tool: greet }]', 'expected `seen` to be a list of { tool, output }.'],
+    ['seen: [{ tool: great, output: x }]', '`seen` names the tool `great`, which does not exist.'],
+  ])('%s is refused with its line', async (member, message) => {
+    const file = table(`tests:\n  - { tool: push, ${member}, expect: ask }\n`);
+    const { exit, stderr } = await cli(['policy', 'test', file, ...gated]);
+    expect(exit).toBe(1);
+    expect(stderr).toContain(`${file}:2: ${message}`);
+  });
+
   test('with --json tells each case', async () => {
     const { stdout } = await cli([
       'policy',
