@@ -32,6 +32,7 @@ export function callLine(record: CallRecord, argumentsOf: ArgumentsOf): NewMembe
     version: record.version,
     fingerprint: record.fingerprint,
     arguments: argumentsOf(record.input),
+    origins: record.origins as JsonValue | undefined,
     ruleId: record.ruleId,
     decidedBy: record.decidedBy,
     reason: record.reason,

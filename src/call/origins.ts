@@ -38,6 +38,8 @@ export class CallOrigins implements OriginJudge {
   readonly #call: FoundCall;
   readonly #session: SessionOrigins;
   readonly #known = new Map<string, Known>();
+  /** What was judged last, whatever the session has learnt since. */
+  last: readonly JudgedOrigin[] | undefined;
   readonly #steps = { left: lookupSteps };
 
   constructor(call: FoundCall, session: SessionOrigins) {
@@ -67,6 +69,7 @@ export class CallOrigins implements OriginJudge {
     const judged =
       paths || hosts ? this.#session.within(this.judged(), { paths, hosts }) : this.#judge();
     this.#known.set(key, { version, canonical, parsed, judged });
+    this.last = judged;
     return judged;
   }
 

@@ -2,6 +2,7 @@
 import type { ApprovalChoice } from '../approval/request.ts';
 import type { CallStatus } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
+import type { Origin, SeenAt } from '../origins/origin.ts';
 import type { SessionState } from './session-state.ts';
 
 /** What an observer is told of a call. Its texts hold no secret of the call. */
@@ -29,6 +30,8 @@ export interface CallRecord {
   readonly decidedBy: string | undefined;
   readonly reason: string | undefined;
   readonly approval: ApprovalTold | undefined;
+  /** Where the arguments came from; undefined if nothing asked for it. */
+  readonly origins: readonly OriginTold[] | undefined;
   /** How the call ended; undefined where it is about to start. */
   readonly status: CallStatus | undefined;
   readonly code: string | undefined;
@@ -43,6 +46,17 @@ export interface ApprovalTold {
   readonly by?: string;
   /** Absent if there was no answer, or none yet. */
   readonly decision?: ApprovalChoice;
+}
+
+/** Where one argument came from. Its value stands in the input only. */
+export interface OriginTold {
+  /** Its path in the input, joined by dots. */
+  readonly path: string;
+  readonly origin: Origin;
+  /** The outputs that it stood in. */
+  readonly seen?: readonly SeenAt[];
+  /** Who approved the value. */
+  readonly approvedBy?: string;
 }
 
 /** Is told of calls. What it throws is reported and does not affect a call, but for `starting`. */
