@@ -27,7 +27,11 @@ const others = Array.from(
   }),
 );
 
-function called(name: string, rules: readonly Rule[], options: SessionOptions = {}): Case {
+function called(
+  name: string,
+  rules: readonly Rule[],
+  options: Omit<SessionOptions, 'sessionId'> = {},
+): Case {
   const registry = new HostToolRegistry({ rules: [...rules, allowed] });
   registry.registerAll([zodTool, ...rawTools(999)]);
   const { call } = registry.createSession({ sessionId: 'bench', ...options });

@@ -77,13 +77,20 @@ function isStream(chunks: unknown): boolean {
 
 /** The beginning of the text, up to the end of its first line or to the length of a line. */
 async function headOf(texts: AsyncGenerator<string>): Promise<string> {
-  let head = '';
-  while (!head.trimStart().includes('\n') && head.length <= maxLine) {
+  // Looks at each piece once: there may be as many as characters.
+  const parts: string[] = [];
+  let length = 0;
+  let isBlank = true;
+  while (length <= maxLine) {
     const next = await texts.next();
     if (next.done === true) break;
-    head += next.value;
+    parts.push(next.value);
+    length += next.value.length;
+    const text: string = isBlank ? next.value.trimStart() : next.value;
+    isBlank &&= text === '';
+    if (text.includes('\n')) break;
   }
-  return head;
+  return parts.join('');
 }
 
 /** Whether the first line is a record, so that the text has one per line. */

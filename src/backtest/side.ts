@@ -37,6 +37,8 @@ export type { Judgement };
 
 /** Most sessions that are kept for further calls. Making one again changes nothing. */
 const mostSessions = 1_000;
+/** Most characters of their keys, which have the facts: a thousand large ones would fill memory. */
+const mostKeyChars = 8_388_608;
 
 /** @param services What `attributes` get as `context.services`. */
 export function createSide(
@@ -50,6 +52,7 @@ export function createSide(
   const countsBySession = everyQuota(original).some(({ by }) => by === 'session');
   const registry = judgingCopy(original, { rules, quotaStore, now });
   const sessions = new Map<string, SessionState>();
+  let keyChars = 0;
 
   const sessionOf = (record: KnownRecord, where: string): SessionState => {
     const { callId, principal, facts, profile } = record;
@@ -60,7 +63,10 @@ export function createSide(
       (facts === undefined ? '' : canonicalJson(facts));
     const known = sessions.get(key);
     if (known !== undefined) return known;
-    if (sessions.size >= mostSessions) sessions.clear();
+    if (sessions.size >= mostSessions || keyChars + key.length > mostKeyChars) {
+      sessions.clear();
+      keyChars = 0;
+    }
     const session = new SessionState(
       registry,
       inPlace(where, () =>
@@ -68,6 +74,7 @@ export function createSide(
       ),
     );
     sessions.set(key, session);
+    keyChars += key.length;
     return session;
   };
   return {

@@ -1,6 +1,6 @@
 /** Whether the branches of a `oneOf` exclude each other. */
-import { canonicalJson, isJsonObject, type JsonValue } from '../json.ts';
-import { kindsOf, type Side, type Steps } from './inclusion-values.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
+import { kindsOf, type Side, type Steps, textOf } from './inclusion-values.ts';
 import { keyword } from './json-schema-dialect.ts';
 
 type Get = (schema: JsonValue, name: string) => JsonValue | undefined;
@@ -28,8 +28,8 @@ function differ(one: JsonValue, other: JsonValue, get: Get, steps: Steps): boole
   steps.left -= required.length + 1;
   if (steps.left < 0) return false;
   return required.some((name) => {
-    const left = valuesAt(one, name as string, get);
-    const right = left === undefined ? undefined : valuesAt(other, name as string, get);
+    const left = valuesAt(one, name as string, get, steps);
+    const right = left === undefined ? undefined : valuesAt(other, name as string, get, steps);
     if (left === undefined || right === undefined) return false;
     steps.left -= left.size + right.size;
     return [...left].every((value) => !right.has(value));
@@ -37,7 +37,13 @@ function differ(one: JsonValue, other: JsonValue, get: Get, steps: Steps): boole
 }
 
 /** The values that a property always has one of; undefined if there is no such list. */
-function valuesAt(schema: JsonValue, name: string, get: Get): ReadonlySet<string> | undefined {
+function valuesAt(
+  schema: JsonValue,
+  name: string,
+  get: Get,
+  steps: Steps,
+): ReadonlySet<string> | undefined {
+  if (steps.left < 0) return undefined;
   const properties = get(schema, 'properties');
   if (!isJsonObject(properties) || !Object.hasOwn(properties, name)) return undefined;
   if (!listOf(get(schema, 'required')).includes(name)) return undefined;
@@ -45,7 +51,7 @@ function valuesAt(schema: JsonValue, name: string, get: Get): ReadonlySet<string
   const constant = get(property, 'const');
   const values = constant === undefined ? get(property, 'enum') : [constant];
   return Array.isArray(values)
-    ? new Set(values.map((value: JsonValue) => canonicalJson(value)))
+    ? new Set(values.map((value: JsonValue) => textOf(value, steps)))
     : undefined;
 }
 

@@ -130,9 +130,10 @@ function* inPlace(
 function simple(schema: JsonObject, value: JsonValue, { dialect }: Side, steps: Steps): Answer {
   const get = (name: string): JsonValue | undefined => keyword(schema, name, dialect);
   if (!kindsOf(get('type')).includes(kindOf(value))) return false;
-  const text = canonicalJson(value);
+  const text = textOf(value, steps);
+  if (steps.left < 0) return undefined;
   const constant = get('const');
-  if (constant !== undefined && canonicalJson(constant) !== text) return false;
+  if (constant !== undefined && textOf(constant, steps) !== text) return false;
   const among = get('enum');
   if (among !== undefined && !textsOf(among, steps).has(text)) return false;
   const size = (least: string, most: string, count: number): boolean =>
@@ -151,6 +152,13 @@ function simple(schema: JsonObject, value: JsonValue, { dialect }: Side, steps: 
       listOf(get('required')).every((name) => Object.hasOwn(value, name as string))
     );
   return typeof value !== 'number' || numberFits(get, value);
+}
+
+/** The canonical text of a value. A long one takes as many steps as many short ones. */
+export function textOf(value: JsonValue, steps: Steps): string {
+  const text = canonicalJson(value);
+  steps.left -= text.length >> 8;
+  return text;
 }
 
 function textsOf(values: JsonValue, { enums }: Steps): ReadonlySet<string> {

@@ -9,11 +9,15 @@ import {
   resolveProfile,
 } from '../policy/profile.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
+import { shortened } from '../text/shortened.ts';
 import { checkKnobs } from './check-knobs.ts';
 import { checkLabels } from './check-labels.ts';
 import type { RegistryState } from './registry-state.ts';
 import { keepUse } from './rule-use.ts';
 import { pickVersion, type VersionTable, versionsOf } from './tool-versions.ts';
+
+/** Most characters of a name that a message shows. */
+const mostShown = 200;
 
 /** @throws MisuseError `unknown_tool`, `unknown_knob`, `unknown_profile`, `invalid_option`. */
 export function defineProfile(registry: RegistryState, profile: Profile): void {
@@ -91,10 +95,18 @@ function unknownTool(
       `Profile \`${id}\`: expected a registered version of \`${name}\` that fits ` +
         `\`${range.text}\`, got ${versions.join(', ')}. ${remedy}`,
     );
-  const hint = didYouMean(nearestNames(name, table.tools.keys()));
+  const hint = rangeHint(name, table) ?? didYouMean(nearestNames(name, table.tools.keys()));
   return new MisuseError(
     'unknown_tool',
     `Profile \`${id}\`: expected \`tools\` to name registered tools, got ` +
-      `\`${name}\`.${hint} ${remedy}`,
+      `\`${shortened(name, mostShown)}\`.${hint} ${remedy}`,
   );
+}
+
+/** What follows the `@` was probably meant as a range. */
+function rangeHint(name: string, table: VersionTable): string | undefined {
+  const at = name.lastIndexOf('@');
+  if (at <= 0 || !table.tools.has(name.slice(0, at))) return undefined;
+  const text = JSON.stringify(shortened(name.slice(at + 1), mostShown));
+  return ` ${text} is no range of versions, such as \`^1.2\`.`;
 }

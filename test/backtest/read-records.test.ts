@@ -169,3 +169,10 @@ test('refuses an unknown option', async () => {
     'readRecords: unknown option `nam`; did you mean `name`?',
   );
 });
+
+test('takes text in the smallest pieces, also a long first line', async () => {
+  const text = `\n ${JSON.stringify({ toolName: 'refund', input: { to: 'x'.repeat(200_000) } })}\n`;
+  let read = 0;
+  for await (const _ of readRecords([...text, ...row(1)])) read++;
+  expect(read).toBe(2);
+});

@@ -279,9 +279,10 @@ describe('a proof that a schema accepts everything that another one accepts', ()
     ];
     for (const [narrow, wide] of hostile) {
       obstaclesTo({ ...narrow }, { ...wide });
+      // Without the bound on steps, minutes. How long the steps take is for the bench to say.
       const started = performance.now();
       obstaclesTo(narrow, wide);
-      expect(performance.now() - started).toBeLessThan(250);
+      expect(performance.now() - started).toBeLessThan(2_000);
     }
   });
 });

@@ -103,6 +103,27 @@ describe('compareDefinitions', () => {
     ).toBe(true);
   });
 
+  it('gives up on long values as on large schemas', () => {
+    const tooLarge = [false, 'parameters is too large to compare'];
+    const long = Array.from({ length: 10 }, (_, index) => `${'v'.repeat(40_000)}${index}`);
+    const sizes = Array.from({ length: 300 }, (_, index) => ({ minLength: 50_000 + index }));
+    const [texts, lengths] = [input({ a: { enum: long } }), input({ a: { anyOf: sizes } })];
+    expect(compare(texts, lengths).slice(0, 2)).toEqual(tooLarge);
+
+    const branch = (kind: number, more: object) => ({
+      type: 'object',
+      required: ['kind'],
+      properties: { kind: { enum: long.map((text) => `${kind}${text}`) }, ...more },
+    });
+    const kinds = (more: object) => Array.from({ length: 20 }, (_, kind) => branch(kind, more));
+    expect(
+      compare(
+        input({ a: { oneOf: kinds({}) } }),
+        input({ a: { oneOf: kinds({ b: { type: 'string' } }) } }),
+      ),
+    ).toEqual(tooLarge);
+  });
+
   it('refuses what is no definition', () => {
     expect(() => compareDefinitions({} as never, tool())).toThrow('defineTool()');
   });
