@@ -159,6 +159,10 @@ async function factsOf(session: ToolSession, name: string, io: CliIo): Promise<J
   const shown = typeof knobs === 'object' && knobs !== null ? (knobs as JsonObject) : {};
   const safe = entry.knobRedactor(registry.redact)?.redact(shown) ?? shown;
   for (const [knob, value] of Object.entries(safe as JsonObject)) flat[`knobs.${knob}`] = value;
+  const tool = stateOf(session).profile?.tools.get(name);
+  for (const [path, origin] of Object.entries(tool?.origins ?? {}))
+    flat[`origins.${path}`] = origin;
+  for (const [path, role] of Object.entries(tool?.roles ?? {})) flat[`roles.${path}`] = role;
   return flat;
 }
 
@@ -237,7 +241,7 @@ function textOf({
 }
 
 function ruleLine({ id, effect, rule, tools }: RuleRow): string {
-  const { when, reason, shadow, principal, surface, facts } = rule;
+  const { when, origins, reason, shadow, principal, surface, facts } = rule;
   const touched =
     tools.length === 0
       ? `${subjectOf(rule)}, which is not an effective tool,`
@@ -247,6 +251,7 @@ function ruleLine({ id, effect, rule, tools }: RuleRow): string {
     (surface === undefined ? '' : ` by way of ${jsonText(surface)}`) +
     (facts === undefined ? '' : ` with the facts ${jsonText(facts)}`) +
     (when === undefined ? '' : ` when ${jsonText(when)}`) +
+    (origins === undefined ? '' : ` with values of the origins ${jsonText(origins)}`) +
     (reason === undefined ? '' : ` as ${printable(reason)}`);
   const what = shadow === true ? `shadow ${effect}` : effect;
   return `${what} ${rest === '' ? touched.replace(/,$/, '') : touched}${rest} (${printable(id)})`;

@@ -23,6 +23,22 @@ describe('profiles diff', () => {
     );
   });
 
+  test('shows labels, and the origins that rules ask for', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'host-tools-diff-'));
+    const file = join(folder, 'newer.yaml');
+    writeFileSync(
+      file,
+      'profiles:\n  a: { tools: [greet] }\n  b:\n    tools: [{ name: greet, roles: { name: ' +
+        'free } }]\n    rules: [{ id: x, effect: deny, tools: greet, origins: unknown }]\n',
+    );
+    const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
+    rmSync(folder, { recursive: true });
+    expect(stdout).toBe(
+      'greet:\n  roles.name: not set in a, free in b\n' +
+        'Rules only in b:\n  deny greet with values of the origins "unknown" (x)\n',
+    );
+  });
+
   test('tells what each can do that the other cannot', async () => {
     const { exit, stdout, stderr } = await cli(['profiles', 'diff', 'reader', 'writer', ...gated]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });

@@ -163,6 +163,58 @@ describe('the recommended rules', () => {
   });
 });
 
+describe('what the schema makes of the input', () => {
+  const route = (target: z.ZodType) => {
+    const registry = new HostToolRegistry();
+    registry.register(
+      defineTool({
+        name: 'route',
+        description: 'Routes.',
+        parameters: z.object({ to: target }),
+        handler: () => 'done',
+      }),
+    );
+    const session = open({}, registry);
+    session.said('Use ann@example.org.');
+    return session;
+  };
+  const ann = { to: 'ann@example.org' };
+
+  test('is judged beside what was sent', async () => {
+    const moved = route(z.string().transform((to) => to.replace('ann', 'eve')));
+    expect(await decision(moved, 'route', ann)).toBe('ask');
+    expect(moved.originOf('route', ann).map(({ value, origin }) => [value, origin])).toEqual([
+      ['ann@example.org', 'user'],
+      ['eve@example.org', 'unknown'],
+    ]);
+  });
+
+  test('is no second value if it is the same', async () => {
+    const same = route(z.string().transform((to) => to.trim()));
+    expect(same.originOf('route', ann)).toHaveLength(1);
+    expect(await decision(same, 'route', ann)).toBe('allow');
+  });
+
+  test('is read as rules read it, and what cannot be read is unknown', () => {
+    const inSet = route(z.string().transform((to) => new Set([to])));
+    expect(inSet.originOf('route', ann).map(({ origin }) => origin)).toEqual(['user', 'user']);
+    const opaque = route(z.string().transform(() => () => 'later'));
+    expect(opaque.originOf('route', ann).at(-1)).toEqual({
+      path: '',
+      value: '…',
+      role: 'target',
+      origin: 'unknown',
+    });
+  });
+});
+
+test('a conversation that is said again at each turn takes no more room', () => {
+  const session = open({ origins: { maxChars: 100 } });
+  for (let turn = 0; turn < 20; turn++) session.said('The first message of a long talk.');
+  session.said('short');
+  expect(session.originOf('pay', { recipient: 'short', cents: 1 })[0]?.origin).toBe('user');
+});
+
 describe('what is remembered', () => {
   test('is what the model was shown: what was cut off is unknown', async () => {
     const registry = new HostToolRegistry();
