@@ -87,23 +87,25 @@ const mostMembers = 1_000;
  */
 export function capabilityFacts(prefix: string, declared: unknown): JsonObject {
   const facts = new Map<string, JsonPrimitive>();
+  let level: readonly (readonly [path: string, object: JsonObject])[] = isJsonObject(declared)
+    ? [['', declared]]
+    : [];
   let looked = 0;
-  const add = (path: string, value: unknown, depth: number): void => {
-    if (facts.size >= mostFacts || path.length > mostChars) return;
-    const level = levelOf(value);
-    if (level === undefined) return;
-    facts.set(prefix + path, level);
-    if (!isJsonObject(value) || depth >= mostDepth) return;
-    for (const [name, member] of Object.entries(value)) {
-      if (++looked > mostMembers) return;
-      if (isPlain(name)) add(`${path}.${name}`, member, depth + 1);
-    }
-  };
-  if (isJsonObject(declared))
-    for (const [name, member] of Object.entries(declared)) {
-      if (++looked > mostMembers) break;
-      if (isPlain(name)) add(name, member, 1);
-    }
+  // Level by level, so that many members of one capability do not crowd out another.
+  for (let depth = 1; depth <= mostDepth && level.length > 0; depth++) {
+    const next: (readonly [path: string, object: JsonObject])[] = [];
+    for (const [start, object] of level)
+      for (const name of Object.keys(object)) {
+        if (++looked > mostMembers || facts.size >= mostFacts) return Object.fromEntries(facts);
+        const path = start + name;
+        const value = object[name];
+        const fact = levelOf(value);
+        if (fact === undefined || path.length > mostChars || !isPlain(name)) continue;
+        facts.set(prefix + path, fact);
+        if (isJsonObject(value)) next.push([`${path}.`, value]);
+      }
+    level = next;
+  }
   return Object.fromEntries(facts);
 }
 

@@ -51,6 +51,18 @@ describe('facts of capabilities', () => {
       expect(capabilityFacts('p.', odd)).toEqual({});
   });
 
+  it('begin with the outermost, so that a long list of one capability hides no other', () => {
+    const experimental = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`e${n}`, {}]));
+    const facts = capabilityFacts('p.', { experimental, sampling: {}, elicitation: { form: {} } });
+    expect(Object.keys(facts).slice(0, 4)).toEqual([
+      'p.experimental',
+      'p.sampling',
+      'p.elicitation',
+      'p.experimental.e0',
+    ]);
+    expect(Object.keys(facts)).toHaveLength(64);
+  });
+
   it('never leave their prefix, and are few and short', () => {
     fc.assert(
       fc.property(fc.object({ maxDepth: 6, maxKeys: 100 }), (declared) => {

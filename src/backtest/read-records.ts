@@ -55,7 +55,10 @@ export async function* readRecords(
   const texts = decoded(chunks, name);
   try {
     const head = await headOf(texts);
-    if (!beginsWithRow(head)) return yield* rowsOf(await wholeOf(head, texts, name), name);
+    if (!beginsWithRow(head)) {
+      const text = await wholeOf(head, texts, name);
+      return yield* rowsOf(parse(text, name, 'one record per line, or one JSON document'), name);
+    }
     for await (const { number, text } of linesOf(after(head, texts), name, maxLine)) {
       const where = `${name}: line ${number}`;
       yield* checkedRow(parse(text, where), where);
@@ -112,11 +115,7 @@ async function* after(head: string, texts: AsyncGenerator<string>): AsyncGenerat
   yield* texts;
 }
 
-async function wholeOf(
-  head: string,
-  texts: AsyncGenerator<string>,
-  name: string,
-): Promise<JsonValue> {
+async function wholeOf(head: string, texts: AsyncGenerator<string>, name: string): Promise<string> {
   const parts = [head];
   let { length } = head;
   for await (const part of texts) {
@@ -129,14 +128,14 @@ async function wholeOf(
       );
     parts.push(part);
   }
-  return parse(parts.join(''), name);
+  return parts.join('');
 }
 
-function parse(text: string, where: string): JsonValue {
+function parse(text: string, where: string, expected = 'JSON'): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch (error) {
-    throw new MisuseError('invalid_file', `${where}: expected JSON: ${messageOf(error)}.`);
+    throw new MisuseError('invalid_file', `${where}: expected ${expected}: ${messageOf(error)}.`);
   }
 }
 

@@ -101,8 +101,16 @@ export function readRecord(record: unknown, where: string, wording = asField): R
 
 function timeOf(value: unknown): number | undefined {
   const time =
-    typeof value === 'string' && isoTime.test(value) ? Date.parse(value) : (value as number);
+    typeof value === 'string' && isoTime.test(value) && isDay(value.slice(0, 10))
+      ? Date.parse(value)
+      : (value as number);
   return typeof time === 'number' && Math.abs(time) <= furthest ? time : undefined;
+}
+
+/** Whether the calendar has the day. `Date.parse` takes 30 February for 2 March. */
+function isDay(day: string): boolean {
+  const time = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
 }
 
 function readFacts(facts: unknown, where: string, wording: OptionsWording): JsonObject {

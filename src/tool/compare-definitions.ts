@@ -116,15 +116,23 @@ function compareSchemas(
   const broken = isOutput ? obstaclesTo(now, old) : obstaclesTo(old, now);
   const allowed = isOutput ? obstaclesTo(old, now) : obstaclesTo(now, old);
   const seen = new Set(broken.map(keyOf));
-  const changes = [
+  const changes = distinct([
     ...broken.map((one) => told(area, one, isOutput, false)),
     ...allowed
       .filter((one) => !seen.has(keyOf(one)))
       .map((one) => told(area, one, !isOutput, true)),
-  ];
+  ]);
   return changes.length > 0
     ? changes
     : [change(area, true, 'is written differently, and accepts the same values')];
+}
+
+/** A schema that is reached in several ways is told of once. */
+function distinct(changes: readonly DefinitionChange[]): readonly DefinitionChange[] {
+  const keyed = changes.map(
+    (one) => [`${one.path}\n${one.compatible}\n${one.message}`, one] as const,
+  );
+  return [...new Map(keyed).values()];
 }
 
 function keyOf({ path, keyword }: Obstacle): string {

@@ -431,6 +431,11 @@ test.each<[string, unknown, string]>([
       '"2026-03-01T09:30:00Z", got `2026-02-30T00:00` (string).',
   ],
   [
+    'a day that no calendar has',
+    [{ toolName: 'refund', input: {}, at: '2026-02-30T09:30:00Z' }],
+    'got `2026-02-30T09:30:00Z` (string).',
+  ],
+  [
     'facts that are no object',
     [{ toolName: 'refund', input: {}, facts: [] }],
     'backtest: record 0: expected `facts` to be a JSON object, got an array of 0.',

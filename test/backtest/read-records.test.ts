@@ -82,7 +82,7 @@ test.each<[string, string, string]>([
     '5',
     'calls.jsonl: expected one record per line, a list of records or a tape.',
   ],
-  ['text', 'hello\nthere', 'calls.jsonl: expected JSON: '],
+  ['text', 'hello\nthere', 'calls.jsonl: expected one record per line, or one JSON document: '],
   [
     'a malformed tape',
     '{"version":1,"tools":[],"calls":[{"callId":"a"}]}',

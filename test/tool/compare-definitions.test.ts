@@ -103,6 +103,21 @@ describe('compareDefinitions', () => {
     ).toBe(true);
   });
 
+  it('tells of a change once, in however many ways a schema is reached', () => {
+    const of = (more: object) =>
+      tool({
+        parameters: {
+          type: 'object',
+          properties: { q: { allOf: [{ $ref: '#/$defs/q' }, { $ref: '#/$defs/q' }] } },
+          $defs: { q: { type: 'string', ...more } },
+        },
+      });
+    expect(compare(of({}), of({ maxLength: 9 }))).toEqual([
+      false,
+      'parameters.properties.q `maxLength` was not set and is 9',
+    ]);
+  });
+
   it('gives up on long values as on large schemas', () => {
     const tooLarge = [false, 'parameters is too large to compare'];
     const long = Array.from({ length: 10 }, (_, index) => `${'v'.repeat(40_000)}${index}`);
