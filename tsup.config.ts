@@ -1,6 +1,7 @@
 import type { Options } from 'tsup';
 
-const subpaths = {
+/** The subpaths of the package, and their entries. */
+export const subpaths = {
   index: 'src/index.ts',
   testing: 'src/testing/index.ts',
   amplifier: 'src/surfaces/amplifier/index.ts',

@@ -89,7 +89,9 @@ beforeAll(async () => {
   for (const name of [
     'package.json',
     'tsconfig.json',
+    'tsconfig.build.json',
     'tsup.config.ts',
+    'tsup.build.config.ts',
     'README.md',
     'LICENSE',
     'CHANGELOG.md',
@@ -134,7 +136,7 @@ describe('what is in the package', () => {
     expect(
       packed.filter(
         (path) =>
-          !/^dist\/(?:relay\/)?[\w-]+\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(
+          !/^dist\/(?:relay\/)?[\w-]+(?:\.d-[\w-]{8})?\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(
             path,
           ),
       ),
@@ -482,7 +484,9 @@ async function buildOnce(): Promise<void> {
     'package.json',
     'package-lock.json',
     'tsconfig.json',
+    'tsconfig.build.json',
     'tsup.config.ts',
+    'tsup.build.config.ts',
     ...sources,
   ])
     hash.update(`${name}\0${readFileSync(join(root, name), 'utf8')}\0`);
@@ -490,7 +494,13 @@ async function buildOnce(): Promise<void> {
   const kept = join(cache, hash.digest('hex').slice(0, 16));
   const dist = join(built, 'dist');
   if (existsSync(kept)) return cpSync(kept, dist, { recursive: true });
-  await run(built, 'node', [join(root, 'node_modules/tsup/dist/cli-default.js'), '--silent']);
+  // As `npm run build`, without what npm prints.
+  const tool = (path: string): string => join(root, 'node_modules', path);
+  await run(built, 'node', [tool('typescript/bin/tsc'), '-p', 'tsconfig.build.json']);
+  await run(built, 'node', [
+    tool('tsup/dist/cli-default.js'),
+    ...['--config', 'tsup.build.config.ts', '--silent'],
+  ]);
   rmSync(cache, { recursive: true, force: true });
   const draft = `${kept}.${process.pid}`;
   cpSync(dist, draft, { recursive: true });
