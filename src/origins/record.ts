@@ -120,7 +120,7 @@ export class OriginRecord {
   output(value: JsonValue, facts: OutputFacts): void {
     const room = this.#maxChars - this.#chars;
     const texts = textsOf(value, facts.labels, room + leafOverhead);
-    const echoes = facts.input === undefined ? '' : foldText(leavesOf(facts.input).join(leafEnd));
+    const echoes = facts.input === undefined ? '' : echoesOf(facts.input);
     if (!this.#takes(echoes.length)) return;
     const input = echoes === '' ? undefined : new Shelf<undefined>(this.#seed);
     input?.add(echoes, undefined);
@@ -233,6 +233,13 @@ export class OriginRecord {
 /** Makes the record of one session. @throws MisuseError `invalid_option`. */
 export function createOriginRecord(options?: OriginRecordOptions): OriginRecord {
   return new OriginRecord(options);
+}
+
+/** What an output may repeat: the texts of the input, and the same without invisible characters. */
+function echoesOf(input: JsonValue): string {
+  const text = leavesOf(input).join(leafEnd);
+  const seen = visible(text);
+  return seen === text ? foldText(text) : foldText(text + leafEnd + seen);
 }
 
 function stands(shelf: Shelf<undefined>, spellings: readonly Sought[], steps: Steps): boolean {
