@@ -90,11 +90,11 @@ function partTexts(part: ContentPart): JsonValue {
     case 'text':
       return part.text;
     case 'resource':
-      return [part.resource.uri, part.resource.text ?? ''];
+      return [part.resource.uri, part.resource.text ?? '', part.resource.mimeType ?? ''];
     case 'resource_link':
-      return [part.uri, part.name ?? ''];
+      return [part.uri, part.name ?? '', part.mimeType ?? ''];
     default:
-      return '';
+      return part.mimeType;
   }
 }
 

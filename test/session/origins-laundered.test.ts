@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
   type AnyTool,
+  type ApprovalRequest,
   content,
   defineTool,
   HostToolRegistry,
@@ -21,7 +22,7 @@ const send = defineTool({
 });
 
 function open(
-  tools: readonly AnyTool[],
+  tools: readonly AnyTool<unknown>[],
   origins: Readonly<Record<string, OutputOrigin>> | undefined = undefined,
 ): ToolSession {
   const registry = new HostToolRegistry({ rules: originRules() });
@@ -36,7 +37,7 @@ function originIn(session: ToolSession, to = foreign): string | undefined {
 }
 
 describe('a trusted tool that repeats what it was given', () => {
-  async function repeated(tool: AnyTool, input: object): Promise<string | undefined> {
+  async function repeated(tool: AnyTool<unknown>, input: object): Promise<string | undefined> {
     const session = open([tool]);
     const { success } = await session.call(tool.name, input);
     expect(success).toBe(true);
@@ -136,4 +137,88 @@ describe('a trusted tool with an untrusted field', () => {
   test('still vouches for its other fields', async () => {
     expect(await read([{ id: foreign, body: 'Hello' }])).toBe('trusted');
   });
+});
+
+test('a trusted tool vouches for no part of what a child call returned, in any member', async () => {
+  const attachment = { uri: 'file:///a', mimeType: foreign };
+  for (const output of [
+    content.link(attachment),
+    content.resource({ ...attachment, text: 'Hello' }),
+    content.image('AAAA', foreign),
+  ]) {
+    const read = defineTool({
+      name: 'read',
+      description: 'Reads.',
+      parameters: z.object({}),
+      annotations: { readOnly: true },
+      origin: 'untrusted',
+      handler: () => output,
+    });
+    const kinds = defineTool({
+      name: 'kinds',
+      description: 'Lists kinds of files.',
+      parameters: z.object({}),
+      annotations: { readOnly: true },
+      uses: ['read'],
+      handler: async (_input, { tools: { call } }) =>
+        /eve@evil\.example/.exec(JSON.stringify((await call('read', {})).output))?.[0] ?? '',
+    });
+    const session = open([kinds, read]);
+    const { output: listed } = await session.call('kinds', {});
+    expect(listed).toBe(foreign);
+    expect(originIn(session)).toBe('untrusted');
+  }
+});
+
+test('a flood of the first group of a number leaves the number untrusted', async () => {
+  const read = defineTool({
+    name: 'read',
+    description: 'Reads.',
+    parameters: z.object({}),
+    annotations: { readOnly: true },
+    origin: 'untrusted',
+    handler: () => `Pay GB29 NWBK 6016 1331 9268 19. ${'GB29 '.repeat(2_100)}`,
+  });
+  const session = open([read]);
+  await session.call('read', {});
+  expect(originIn(session, 'GB29 NWBK 6016 1331 9268 19')).toBe('untrusted');
+  expect(originIn(session, 'GB29NWBK60161331926819')).toBe('untrusted');
+});
+
+test('many values that the model made up do not hide the one from an untrusted output', async () => {
+  const read = defineTool({
+    name: 'read',
+    description: 'Reads.',
+    parameters: z.object({}),
+    annotations: { readOnly: true },
+    origin: 'untrusted',
+    handler: () => foreign,
+  });
+  const invite = defineTool({
+    name: 'invite',
+    description: 'Invites.',
+    parameters: z.object({ people: z.array(z.string()) }),
+    handler: () => 'Invited.',
+  });
+  const registry = new HostToolRegistry({ rules: originRules() });
+  registry.registerAll([read, invite]);
+  const requests: ApprovalRequest[] = [];
+  const session = registry.createSession({
+    sessionId: 's',
+    approver: (request) => {
+      requests.push(request);
+      return 'reject_once';
+    },
+  });
+  await session.call('read', {}, { callId: 'c1' });
+  const invited = Array.from({ length: 150 }, (_, index) => `guest${index}@made-up.example`);
+  await session.call('invite', { people: [...invited, foreign] });
+  expect(requests[0]?.origins).toHaveLength(100);
+  expect(requests[0]?.origins?.[0]?.value).toBe(foreign);
+  const lines = requests[0]?.message?.split('\n') ?? [];
+  expect(lines[0]).toBe(
+    '`people.150` eve@evil.example was first seen in the output of `read` (call c1), not in ' +
+      'anything the user wrote.',
+  );
+  expect(lines.at(-1)).toBe('The same holds for 141 further values.');
 });
