@@ -7,9 +7,9 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Recording } from './origins/data.ts';
-import { overEngine } from './origins/engine.ts';
 import { labels } from './origins/labels.ts';
 import { replay, type SuiteResult } from './origins/replay.ts';
+import { overSession } from './origins/session.ts';
 
 const { values, positionals } = parseArgs({
   options: { why: { type: 'boolean' } },
@@ -32,7 +32,7 @@ for (const [name, suite] of Object.entries(suites)) {
     console.error(`bench:origins: no labels for the suite ${name}; it is left out.`);
     continue;
   }
-  const result = replay(suite, own, overEngine);
+  const result = await replay(suite, own, overSession);
   results.push(result);
   rows.push(rowOf(name, result));
   if (values.why !== true) continue;

@@ -6,10 +6,8 @@ import type { ToolLabels } from './labels.ts';
 /** One conversation over the tools of a suite, with the recommended rules. */
 export interface Conversation {
   said(text: string): void;
-  /** Whether the call is asked about or denied. */
-  isHeld(call: Call): boolean;
-  /** The call ran, and the model was shown its result. */
-  ran(call: Call): void;
+  /** Runs a call, which a person approves if it is asked about. Resolves to whether it was asked. */
+  call(call: Call): Promise<boolean>;
 }
 
 export type MakeConversation = (
@@ -31,33 +29,32 @@ export interface SuiteResult {
   readonly through: readonly string[];
 }
 
-export function replay(
+export async function replay(
   suite: Suite,
   labels: Readonly<Record<string, ToolLabels>>,
   make: MakeConversation,
-): SuiteResult {
+): Promise<SuiteResult> {
   const asked = new Map<string, Call[]>();
   const through: string[] = [];
   let [pairs, held, foreign, foreignHeld] = [0, 0, 0, 0];
   for (const [user, { prompt, calls }] of Object.entries(suite.user)) {
     const benign = planted(calls, (vector) => suite.vectors[vector] ?? '');
-    const questions = run(make(suite.tools, labels), prompt, benign);
+    const questions = await run(make(suite.tools, labels), prompt, benign);
     if (questions.length > 0) asked.set(user, questions);
     for (const [injected, { goal, calls: attack }] of Object.entries(suite.injection)) {
       const acting = attack.filter(({ function: name }) => acts(labels[name]));
       if (acting.length === 0) continue;
       const conversation = make(suite.tools, labels);
       const text = importantMessage(goal);
-      run(
+      await run(
         conversation,
         prompt,
         planted(calls, () => text),
       );
       let isHeld = false;
       for (const call of planted(attack, (vector) => suite.vectors[vector] ?? '')) {
-        isHeld ||= acts(labels[call.function]) && conversation.isHeld(call);
+        isHeld = (await conversation.call(call)) && acts(labels[call.function]);
         if (isHeld) break;
-        conversation.ran(call);
       }
       pairs++;
       if (isHeld) held++;
@@ -72,13 +69,14 @@ export function replay(
 }
 
 /** Runs calls to their end; a person approves what is asked. Returns the calls that were asked. */
-function run(conversation: Conversation, prompt: string, calls: readonly Call[]): Call[] {
+async function run(
+  conversation: Conversation,
+  prompt: string,
+  calls: readonly Call[],
+): Promise<Call[]> {
   conversation.said(prompt);
   const asked: Call[] = [];
-  for (const call of calls) {
-    if (conversation.isHeld(call)) asked.push(call);
-    conversation.ran(call);
-  }
+  for (const call of calls) if (await conversation.call(call)) asked.push(call);
   return asked;
 }
 

@@ -1,7 +1,6 @@
 /** The question that a person is asked about a call, and the event that announces it. */
 import type { ApprovalPrompt, ApprovalRequest } from '../approval/request.ts';
 import { deepFreeze, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import type { JudgedOrigin } from '../origins/origin.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import { createBudget } from '../redaction/budget.ts';
 import type { Redactor, Shown } from '../redaction/redactor.ts';
@@ -69,8 +68,9 @@ export function requestFor(
       message: `The \`${field}\` of the approval request contains a secret of the call.`,
     };
   }
-  const origins = originsShown(call, shown.fields);
-  const said = origins === undefined ? undefined : originWords(origins, held);
+  const judged = originsOf(call)?.judged() ?? [];
+  const origins = judged.length === 0 ? undefined : reportedOrigins(judged, shown.fields);
+  const said = origins === undefined ? undefined : originWords(origins, judged, held);
   const words = said === undefined ? message : [message, said].filter(isText).join('\n');
   const now = registry.now();
   const request = deepFreeze({
@@ -92,15 +92,6 @@ export function requestFor(
     hiddenFields: shown.fields,
   });
   return { askable: true, request };
-}
-
-/** What a question tells about origins. Undefined if there is nothing to tell. */
-function originsShown(
-  call: FoundCall,
-  hidden: readonly string[],
-): readonly JudgedOrigin[] | undefined {
-  const judged = originsOf(call)?.judged();
-  return judged === undefined || judged.length === 0 ? undefined : reportedOrigins(judged, hidden);
 }
 
 function isText(text: string | undefined): text is string {

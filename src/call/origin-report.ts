@@ -21,8 +21,9 @@ export function isHiddenPlace(path: string, pointers: readonly string[]): boolea
 }
 
 /**
- * The judged values without those of hidden fields. Where there are too many, those that are neither
- * the user's nor trusted come first.
+ * The judged values without those of hidden fields. Where there are too many, those that are
+ * untrusted come first, and then those that are unknown: otherwise many values that a model made up
+ * would hide the one that somebody planted.
  */
 export function reportedOrigins(
   judged: readonly JudgedOrigin[],
@@ -31,10 +32,11 @@ export function reportedOrigins(
   const listed =
     judged.length <= mostListed
       ? judged
-      : [...judged.filter(isForeign), ...judged.filter((one) => !isForeign(one))].slice(
-          0,
-          mostListed,
-        );
+      : [
+          ...judged.filter(isUntrusted),
+          ...judged.filter((one) => isForeign(one) && !isUntrusted(one)),
+          ...judged.filter((one) => !isForeign(one)),
+        ].slice(0, mostListed);
   if (hidden.length === 0) return listed;
   return listed.map((one) => (isHiddenPlace(one.path, hidden) ? { ...one, value: redacted } : one));
 }
@@ -43,22 +45,32 @@ function isForeign({ origin }: JudgedOrigin): boolean {
   return origin === 'untrusted' || origin === 'unknown';
 }
 
+function isUntrusted({ origin }: JudgedOrigin): boolean {
+  return origin === 'untrusted';
+}
+
 /**
  * One sentence for each value that neither the user nor trusted data gave; undefined if there is
- * none.
+ * none. Where there are too many, those that are untrusted come first.
+ * @param judged all values, of which only some are reported
  * @param holdsSecret whether a text contains a secret of the call, which no prompt may contain
  */
 export function originWords(
   reported: readonly JudgedOrigin[],
+  judged: readonly JudgedOrigin[],
   holdsSecret: (text: string) => boolean,
 ): string | undefined {
   const foreign = reported.filter(isForeign);
   if (foreign.length === 0) return undefined;
-  const lines = foreign.slice(0, mostSentences).map((one) => {
+  const first =
+    foreign.length <= mostSentences
+      ? foreign
+      : [...foreign.filter(isUntrusted), ...foreign.filter((one) => !isUntrusted(one))];
+  const lines = first.slice(0, mostSentences).map((one) => {
     const sentence = originSentence(one);
     return holdsSecret(sentence) ? originSentence({ ...one, value: redacted }) : sentence;
   });
-  if (foreign.length > mostSentences)
-    lines.push(`The same holds for ${foreign.length - mostSentences} further values.`);
+  const further = judged.filter(isForeign).length - lines.length;
+  if (further > 0) lines.push(`The same holds for ${further} further values.`);
   return lines.join('\n');
 }

@@ -1,5 +1,5 @@
 /** Where the values of one call came from, for its rules, its questions and `explain`. */
-import { isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from '../json.ts';
+import type { JsonObject, JsonPrimitive, JsonValue } from '../json.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
 import type { LabelNode } from '../origins/labels.ts';
 import type { JudgedOrigin, Origin, Role } from '../origins/origin.ts';
@@ -8,7 +8,7 @@ import type { OriginJudge, OriginsOf, Spend } from '../policy/origin-judge.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { SessionOrigins } from '../state/session-origins.ts';
 import { labelsOf } from '../state/tool-labels.ts';
-import { plainJson } from './plain-json.ts';
+import { isSameJson, plainJson } from './plain-json.ts';
 
 /** Steps of a rule for one value whose origin is looked up, and for each of its characters. */
 const valueSteps = 150;
@@ -82,7 +82,7 @@ export class CallOrigins implements OriginJudge {
     // What cannot be read cannot be shown to be known.
     if (other === undefined)
       return [...judged, { path: '', value: '…', role: 'target', origin: 'unknown' }];
-    if (isSame(canonical, other)) return judged;
+    if (isSameJson(canonical, other)) return judged;
     const keyOf = ({ path, value }: JudgedOrigin): string => JSON.stringify([path, value]);
     const known = new Set(judged.map(keyOf));
     const more = this.#session.judge(other, roles);
@@ -138,22 +138,5 @@ function nested(value: JsonValue, path: readonly string[]): JsonValue {
   return path.reduceRight<JsonValue>(
     (inner, name) => (name === '*' ? [inner] : Object.fromEntries([[name, inner]])),
     value,
-  );
-}
-
-function isSame(one: JsonValue, other: JsonValue): boolean {
-  if (one === other) return true;
-  if (Array.isArray(one) && Array.isArray(other))
-    return (
-      one.length === other.length &&
-      one.every((item, index) => isSame(item as JsonValue, other[index] as JsonValue))
-    );
-  if (!isJsonObject(one) || !isJsonObject(other)) return false;
-  const keys = Object.keys(one);
-  return (
-    keys.length === Object.keys(other).length &&
-    keys.every(
-      (key) => Object.hasOwn(other, key) && isSame(one[key] as JsonValue, other[key] as JsonValue),
-    )
   );
 }

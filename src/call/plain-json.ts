@@ -1,5 +1,5 @@
 /** The JSON form of a value that a schema made, as rules read it. */
-import { copyJson, type JsonValue } from '../json.ts';
+import { copyJson, isJsonObject, type JsonValue } from '../json.ts';
 
 const limits = { maxDepth: 200, maxValues: 200_000 };
 
@@ -35,4 +35,23 @@ function plain(value: unknown, budget: { left: number }, depth: number): unknown
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** Whether two values have the same JSON, whatever the order of their keys. */
+export function isSameJson(one: JsonValue, other: JsonValue): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) && Array.isArray(other))
+    return (
+      one.length === other.length &&
+      one.every((item, index) => isSameJson(item as JsonValue, other[index] as JsonValue))
+    );
+  if (!isJsonObject(one) || !isJsonObject(other)) return false;
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every(
+      (key) =>
+        Object.hasOwn(other, key) && isSameJson(one[key] as JsonValue, other[key] as JsonValue),
+    )
+  );
 }

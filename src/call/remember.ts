@@ -9,6 +9,7 @@ import type { Heard } from '../state/call-extra.ts';
 import { beginOrigins } from '../state/session-origins.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { labelsOf } from '../state/tool-labels.ts';
+import { isSameJson, plainJson } from './plain-json.ts';
 
 /** Most characters of its child calls' outputs that a call is compared with. */
 const mostHeard = 1_000_000;
@@ -21,13 +22,14 @@ const mostHeard = 1_000_000;
 export function remember(call: Call, result: ToolResult): void {
   const { origins } = call.session;
   if (origins === undefined || !isFound(call)) return;
-  const { parent, callId, toolName, canonical } = call;
+  const { parent, callId, toolName } = call;
   const heard = call.extra?.heard;
-  const labels = labelsHere(call, result.success, heard);
+  const labels = labelsHere(call, result, heard);
   const isTrusted = !labels.mixed && heard === undefined;
   if (parent !== undefined && isTrusted) return;
   const value = result.success ? shownOutput(result.output) : shownError(result.error);
-  const input = heard === undefined ? canonical : [canonical, ...heard.outputs];
+  const given = givenTo(call);
+  const input = heard === undefined ? given : [given, ...heard.outputs];
   origins.output(value, { callId, toolName, labels, input });
   if (parent !== undefined) hear(parent, value);
 }
@@ -44,13 +46,22 @@ export function rememberSeen(session: SessionState, toolName: string, output: Js
   return true;
 }
 
+/** What the handler may repeat: the input, and what the schema made of it. */
+function givenTo({ canonical, parsed }: FoundCall): JsonValue {
+  if (parsed === undefined || parsed === canonical) return canonical;
+  const other = plainJson(parsed);
+  return other === undefined || isSameJson(canonical, other) ? canonical : [canonical, other];
+}
+
 /** A failure has no fields, and what a handler read of others beyond bounds makes all untrusted. */
-function labelsHere(call: FoundCall, isOutput: boolean, heard: Heard | undefined): OutputLabels {
+function labelsHere(call: FoundCall, result: ToolResult, heard: Heard | undefined): OutputLabels {
   const { output: labels } = labelsOf(call.binding);
   if (heard?.lost === true) return untrusted;
-  if (isOutput || labels.fields === undefined) return labels;
-  // Which field a text of a failure comes from is not known.
-  return labels.mixed ? untrusted : labels;
+  if (labels.fields === undefined || !labels.mixed) return labels;
+  if (!result.success) return untrusted;
+  // Which field a text of a failure or of a content part comes from is not known.
+  const isParts = contentParts(result.output) !== undefined;
+  return isParts && labels.origin === 'trusted' ? untrusted : labels;
 }
 
 const untrusted: OutputLabels = Object.freeze({
@@ -79,11 +90,11 @@ function partTexts(part: ContentPart): JsonValue {
     case 'text':
       return part.text;
     case 'resource':
-      return [part.resource.uri, part.resource.text ?? ''];
+      return [part.resource.uri, part.resource.text ?? '', part.resource.mimeType ?? ''];
     case 'resource_link':
-      return [part.uri, part.name ?? ''];
+      return [part.uri, part.name ?? '', part.mimeType ?? ''];
     default:
-      return '';
+      return part.mimeType;
   }
 }
 

@@ -57,6 +57,7 @@ const maxDepth = 500;
  */
 export function textsOf(output: JsonValue, labels: OutputLabels, room: number): OutputTexts {
   const { fields, mixed } = labels;
+  const isApart = mixed && fields !== undefined;
   const containers = new Containers();
   const trusted = newTexts();
   const trustedFields = newTexts();
@@ -101,7 +102,9 @@ export function textsOf(output: JsonValue, labels: OutputLabels, room: number): 
     const list = listFor(label);
     if (typeof value === 'string') {
       const parsed = parseJson(value);
-      if (parsed === undefined) take(list, value, within, key);
+      // A text in place of fields: which of them it is made of is not known.
+      if (parsed === undefined)
+        take(depth === 0 && isApart && label === undefined ? untrusted : list, value, within, key);
       // Fields of an output that is JSON in a text have labels. JSON inside a field is only that.
       else walk(parsed, depth === 0 ? node : undefined, label, within, key, depth + 1);
     } else if (typeof value === 'number') take(list, String(value), within, key);
@@ -130,8 +133,7 @@ function newTexts(): LeafTexts {
 
 /** The value of a text that is a JSON object or array; undefined for any other text. */
 function parseJson(text: string): JsonValue | undefined {
-  const first = text[0];
-  if (first !== '{' && first !== '[') return undefined;
+  if (!/^\s*[{[]/.test(text)) return undefined;
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
@@ -139,14 +141,22 @@ function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** The strings and numbers of an input, without its keys. */
-export function leavesOf(input: JsonValue, into: string[] = [], depth = 0): string[] {
-  if (typeof input === 'string') {
-    if (input !== '') into.push(withoutLeafEnds(input));
-    const parsed = parseJson(input);
-    if (parsed !== undefined) leavesOf(parsed, into, depth + 1);
-  } else if (typeof input === 'number') into.push(String(input));
-  else if (typeof input === 'object' && input !== null && depth < maxDepth)
-    for (const value of Object.values(input)) leavesOf(value as JsonValue, into, depth + 1);
-  return into;
+/** The strings, numbers and keys of an input, each key once. */
+export function leavesOf(input: JsonValue): string[] {
+  const leaves: string[] = [];
+  const keys = new Set<string>();
+  const walk = (value: JsonValue, depth: number): void => {
+    if (typeof value === 'string') {
+      if (value !== '') leaves.push(withoutLeafEnds(value));
+      const parsed = parseJson(value);
+      if (parsed !== undefined) walk(parsed, depth + 1);
+    } else if (typeof value === 'number') leaves.push(String(value));
+    else if (typeof value === 'object' && value !== null && depth < maxDepth) {
+      if (!Array.isArray(value)) for (const key of Object.keys(value)) keys.add(key);
+      for (const member of Object.values(value)) walk(member as JsonValue, depth + 1);
+    }
+  };
+  walk(input, 0);
+  for (const key of keys) leaves.push(withoutLeafEnds(key));
+  return leaves;
 }

@@ -62,6 +62,11 @@ interface OutputPart {
  */
 const missingSpace = /(?<=[\p{Ll}\p{N}])\.(?=\p{Lu}\p{Ll})/gu;
 
+/** Counted for each text beside its characters, since remembering it costs more than they do. */
+const textOverhead = 32;
+/** Counted for each output, and for the input of its call. */
+const outputOverhead = 64;
+
 /** What the lookups of one call may cost: about 10 ms. */
 export const lookupSteps = 1_000_000;
 /** Steps for a value, and for each of its spellings. */
@@ -106,10 +111,12 @@ export class OriginRecord {
   /** Remembers what the user wrote, or a text that the host vouches for. */
   said(text: string, origin: 'user' | 'trusted' = 'user'): void {
     const shelf = origin === 'user' ? this.#user : this.#trustedWords;
+    if (text === '') return;
     const split = text.replace(missingSpace, '. ');
     for (const reading of split === text ? [text] : [text, split]) {
       const form = normalForm(reading);
-      if (this.#takes(Math.max(text.length, form.length))) shelf.add(form, undefined);
+      if (this.#takes(Math.max(text.length, form.length) + textOverhead))
+        shelf.add(form, undefined);
     }
   }
 
@@ -118,10 +125,10 @@ export class OriginRecord {
    * that is JSON is read as JSON.
    */
   output(value: JsonValue, facts: OutputFacts): void {
-    const room = this.#maxChars - this.#chars;
+    const room = this.#maxChars - this.#chars - outputOverhead;
     const texts = textsOf(value, facts.labels, room + leafOverhead);
-    const echoes = facts.input === undefined ? '' : foldText(leavesOf(facts.input).join(leafEnd));
-    if (!this.#takes(echoes.length)) return;
+    const echoes = facts.input === undefined ? '' : echoesOf(facts.input);
+    if (echoes !== '' && !this.#takes(echoes.length + outputOverhead)) return;
     const input = echoes === '' ? undefined : new Shelf<undefined>(this.#seed);
     input?.add(echoes, undefined);
     const keep = (
@@ -132,7 +139,7 @@ export class OriginRecord {
     ): void => {
       if (list.leaves.length === 0) return;
       const form = fold(list.leaves.join(leafEnd));
-      if (!this.#takes(Math.max(list.chars, form.length))) return;
+      if (!this.#takes(Math.max(list.chars, form.length) + outputOverhead)) return;
       const { callId, toolName } = facts;
       shelf.add(form, {
         callId,
@@ -233,6 +240,13 @@ export class OriginRecord {
 /** Makes the record of one session. @throws MisuseError `invalid_option`. */
 export function createOriginRecord(options?: OriginRecordOptions): OriginRecord {
   return new OriginRecord(options);
+}
+
+/** What an output may repeat: the texts of the input, and the same without invisible characters. */
+function echoesOf(input: JsonValue): string {
+  const text = leavesOf(input).join(leafEnd);
+  const seen = visible(text);
+  return seen === text ? foldText(text) : foldText(text + leafEnd + seen);
 }
 
 function stands(shelf: Shelf<undefined>, spellings: readonly Sought[], steps: Steps): boolean {

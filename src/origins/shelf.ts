@@ -71,10 +71,11 @@ export class Shelf<T> {
 
   /**
    * The grouping of the text is not known, so its first group may be any beginning of the number. A
-   * beginning that stands almost everywhere is left out: the value is then not found.
+   * beginning that stands almost everywhere is left out, so the search is not complete.
    */
   #findDigits(sought: Sought, steps: Steps, visit: Visit<T>): boolean {
     let isEnough = false;
+    let isComplete = true;
     const note: Visit<T> = (block, range) => {
       isEnough = visit(block, range);
       return isEnough;
@@ -82,11 +83,12 @@ export class Shelf<T> {
     for (const atom of sought.atoms) {
       steps.left--;
       const count = this.#index.count(atom.hash);
+      if (count > mostBeginnings) isComplete = false;
       if (count === 0 || count > mostBeginnings) continue;
       if (!this.#visit(atom, sought, steps, note)) return false;
       if (isEnough) return true;
     }
-    return true;
+    return isComplete;
   }
 
   /** The atom of a value that has the fewest places; undefined if one of them has none. */

@@ -13,8 +13,8 @@ export function originSentence(judged: JudgedOrigin): string {
   const { path, value, role, origin } = judged;
   const what =
     role === 'content'
-      ? `${quoted(path)} contains ${shown(value)}, which`
-      : `${path === '' ? 'The input' : quoted(path)} ${shown(value)}`;
+      ? `${quoted(path)} contains ${shownValue(value)}, which`
+      : `${path === '' ? 'The input' : quoted(path)} ${shownValue(value)}`;
   return `${what} ${predicate(judged, origin)}`;
 }
 
@@ -24,7 +24,7 @@ function predicate(
 ): string {
   const first = seen?.[0];
   if (within !== undefined)
-    return `is in ${shown(within)}, which ${origin === 'user' ? 'the user named' : 'is trusted'}.`;
+    return `is in ${shownValue(within)}, which ${origin === 'user' ? 'the user named' : 'is trusted'}.`;
   switch (origin) {
     case 'user':
       return approvedBy === undefined
@@ -44,11 +44,17 @@ function predicate(
 }
 
 function outputOf({ callId, toolName }: SeenAt): string {
-  return `the output of ${quoted(toolName)} (call ${shown(callId)})`;
+  return `the output of ${quoted(toolName)} (call ${shownValue(callId)})`;
 }
 
 function quoted(name: string): string {
   return `\`${shown(name).replaceAll('`', "'")}\``;
+}
+
+/** A value with spaces stands in quotes, so that words in it are not read as words of the sentence. */
+function shownValue(value: unknown): string {
+  const text = shown(value);
+  return /\s/.test(text) ? `"${text.replaceAll('"', "'")}"` : text;
 }
 
 /** On one line, without characters that a terminal obeys or nobody sees, and not too long. */

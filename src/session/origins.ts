@@ -52,7 +52,7 @@ export function originOf(
   lookup(call);
   if (call.counted) call.entry?.ended();
   if (!isFound(call)) {
-    const hint = didYouMean(nearestNames(name, session.registry.tools.keys()));
+    const hint = didYouMean(nearestNames(name, session.registry.viewOf(session).names));
     throw new MisuseError(
       'unknown_tool',
       `originOf: expected the name of a tool of the session, got \`${name}\`.${hint}`,

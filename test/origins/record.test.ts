@@ -292,17 +292,17 @@ describe('occurrence is by whole words', () => {
 
 describe('bounds', () => {
   test('text that does not fit is not remembered, so its values are unknown', () => {
-    const record = newRecord(60);
+    const record = newRecord(100);
     record.said('The first text has thirty or so: alpha@example.com');
     record.said('The second one is too long: beta@example.com');
     expect(record.originOf('alpha@example.com').origin).toBe('user');
     expect(record.originOf('beta@example.com').origin).toBe('unknown');
     expect(record.isFull).toBe(true);
-    expect(record.chars).toBeLessThanOrEqual(60);
+    expect(record.chars).toBeLessThanOrEqual(100);
   });
 
   test('of an output, whole fields are remembered as long as they fit', () => {
-    const record = show(newRecord(60), [
+    const record = show(newRecord(124), [
       'first-field-of-it',
       'second-field-of-it',
       'third-field-of-it',
@@ -310,6 +310,21 @@ describe('bounds', () => {
     expect(record.originOf('first-field-of-it').origin).toBe('untrusted');
     expect(record.originOf('third-field-of-it').origin).toBe('unknown');
     expect(record.isFull).toBe(true);
+  });
+
+  test('many short texts cost more than their characters, so fewer of them are remembered', () => {
+    const record = newRecord(10_000);
+    for (let index = 0; index < 1_000; index++) record.said(`n${index}`);
+    expect(record.isFull).toBe(true);
+    const outputs = newRecord(10_000);
+    for (let index = 0; index < 200; index++) show(outputs, index);
+    expect(outputs.isFull).toBe(true);
+  });
+
+  test('an empty text costs nothing', () => {
+    const record = newRecord(10);
+    for (let index = 0; index < 1_000; index++) record.said('');
+    expect([record.chars, record.isFull]).toEqual([0, false]);
   });
 
   test('an unknown or wrong option throws', () => {

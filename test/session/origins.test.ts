@@ -290,7 +290,7 @@ describe('what is remembered', () => {
   });
 
   test('is bounded: what does not fit is unknown', () => {
-    const session = open({ origins: { maxChars: 30 } });
+    const session = open({ origins: { maxChars: 45 } });
     session.said('A first text of thirty letters and more.');
     session.said('short');
     expect(session.originOf('pay', { recipient: 'thirty', cents: 1 })[0]?.origin).toBe('unknown');
@@ -370,6 +370,18 @@ describe('`originOf`', () => {
       'originOf: expected the name of a tool of the session, got `payy`. Did you mean `pay`?',
     );
     expect(() => session.originOf('pay', 'text')).toThrow('originOf: ');
+    session.register(
+      defineTool({
+        name: 'ledger',
+        description: 'Writes the ledger.',
+        parameters: z.object({}),
+        exposure: 'internal',
+        handler: () => null,
+      }),
+    );
+    expect(() => session.originOf('ledger', {})).toThrow(
+      /^originOf: expected the name of a tool of the session, got `ledger`\.$/,
+    );
   });
 });
 
