@@ -133,12 +133,29 @@ function newTexts(): LeafTexts {
 
 /** The value of a text that is a JSON object or array; undefined for any other text. */
 function parseJson(text: string): JsonValue | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined;
+  if (!/^\s*[{[]/.test(text) || isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
     return undefined;
   }
+}
+
+/** Whether JSON is nested deeper than is remembered. Parsing very deep text takes long. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (isString) {
+      if (code === 92) at++;
+      else if (code === 34) isString = false;
+    } else if (code === 34) isString = true;
+    else if (code === 91 || code === 123) {
+      if (++depth > maxDepth) return true;
+    } else if (code === 93 || code === 125) depth--;
+  }
+  return false;
 }
 
 /** The strings, numbers and keys of an input, each key once. */

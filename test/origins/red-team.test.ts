@@ -254,6 +254,13 @@ describe('size', () => {
     expect(record.chars).toBeLessThan(500_100);
   });
 
+  test('JSON that is nested deeper than is read counts as a text', () => {
+    const record = newRecord();
+    const text = `${'['.repeat(2_000)}"eve@evil.example"${']'.repeat(2_000)}`;
+    show(record, text);
+    expect(record.originOf('eve@evil.example').origin).toBe('untrusted');
+  });
+
   test('JSON in JSON in JSON', () => {
     let text = `"${evil}"`;
     for (let depth = 0; depth < 12; depth++) text = JSON.stringify([text]);
