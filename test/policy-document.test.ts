@@ -123,7 +123,7 @@ describe('input that is made to pass', () => {
     opaPolicy({
       wasm: tinyPolicy({
         entrypoints: {
-          e: [{ find: '{"principal":"root",', does: { answer: '[{"result":true}]' } }],
+          e: [{ find: '{"principal":"root","action":', does: { answer: '[{"result":true}]' } }],
         },
       }),
     }),
@@ -189,9 +189,9 @@ describe('input that is made to pass', () => {
     ['a huge text', () => ({ role: 'admin'.repeat(2_000_000) })],
     [
       'a huge text that ends in what is looked for',
-      () => ({ role: `${'x'.repeat(3_000_000)}{"principal":"root",` }),
+      () => ({ role: `${'x'.repeat(3_000_000)}{"principal":"root","action":` }),
     ],
-    ['an input in an input', () => ({ role: '{"principal":"root",' })],
+    ['an input in an input', () => ({ role: '{"principal":"root","action":' })],
     ['deep nesting', () => JSON.parse(`${'{"a":'.repeat(63)}1${'}'.repeat(63)}`)],
     [
       'nesting beyond what is accepted',

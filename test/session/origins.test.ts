@@ -209,7 +209,7 @@ describe('what the schema makes of the input', () => {
 });
 
 test('a conversation that is said again at each turn takes no more room', () => {
-  const session = open({ origins: { maxChars: 100 } });
+  const session = open({ origins: { maxChars: 200 } });
   for (let turn = 0; turn < 20; turn++) session.said('The first message of a long talk.');
   session.said('short');
   expect(session.originOf('pay', { recipient: 'short', cents: 1 })[0]?.origin).toBe('user');
