@@ -130,7 +130,8 @@ export class RegistryTools {
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
       const own = besideOf(definition, owner);
-      const others = besides.get(name) ?? [...registeredBeside(state, name)];
+      const others =
+        besides.get(name) ?? (state.tools.has(name) ? [...registeredBeside(state, name)] : []);
       checkBeside(name, own, others);
       others.push(own);
       besides.set(name, others);

@@ -19,8 +19,8 @@ export function checkMarks(
   known: readonly string[],
   where: string,
 ): boolean {
-  // Most schemas have no label. Their text shows that faster than a walk.
-  if (!JSON.stringify(schema).includes(`${keyword}":`)) return false;
+  // Most schemas have no label, and this look at their keys makes nothing.
+  if (!mentions(schema, keyword, `x-${keyword}`)) return false;
   let isFound = false;
   const seen = new Set<JsonValue>();
   const pending: JsonValue[] = [schema];
@@ -32,6 +32,20 @@ export function checkMarks(
       if (!data.has(key) && value !== undefined) pending.push(value);
   }
   return isFound;
+}
+
+/** Whether some key in a schema is one of two. */
+function mentions(part: JsonValue | undefined, one: string, other: string): boolean {
+  if (typeof part !== 'object' || part === null) return false;
+  if (Array.isArray(part)) {
+    for (const item of part as readonly JsonValue[]) if (mentions(item, one, other)) return true;
+    return false;
+  }
+  // An inherited key leads to the walk, which looks at own ones only.
+  for (const key in part)
+    if (key === one || key === other || mentions((part as JsonObject)[key], one, other))
+      return true;
+  return false;
 }
 
 function checkPart(
