@@ -41,10 +41,12 @@ function mentions(part: JsonValue | undefined, one: string, other: string): bool
     for (const item of part as readonly JsonValue[]) if (mentions(item, one, other)) return true;
     return false;
   }
-  // An inherited key leads to the walk, which looks at own ones only.
-  for (const key in part)
+  for (const key in part) {
+    // An inherited member can be a value that inherits itself, and has no end.
+    if (!Object.hasOwn(part, key)) continue;
     if (key === one || key === other || mentions((part as JsonObject)[key], one, other))
       return true;
+  }
   return false;
 }
 
