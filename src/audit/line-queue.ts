@@ -118,7 +118,10 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
         return fail(error);
       }
     })().finally(() => {
-      if (pumping === now) pumping = undefined;
+      if (pumping !== now) return;
+      pumping = undefined;
+      // A line that came after the last look, such as during a sync, has started no run of its own.
+      if (waiting.length > 0 && pause === undefined && !closed) void run(false);
     });
     pumping = now;
     return now;
