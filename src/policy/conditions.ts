@@ -6,7 +6,7 @@ import type { JsonObject } from '../json.ts';
 import { type Judged, maxRuleSteps, overBudget, type Reading } from './judged.ts';
 import type { OriginsOf } from './origin-judge.ts';
 import type { ValueTest } from './value-test.ts';
-import { allOf, anyOf, type Walk } from './walk.ts';
+import { allOf, allReadings, anyOf, type Walk } from './walk.ts';
 
 /** One condition: a path and a test of what is found there. */
 export interface Condition {
@@ -133,30 +133,7 @@ function holdsEverywhere(walk: Walk, input: unknown, other: Other): boolean {
   // What an allow takes for absent must not be there on another reading of the path.
   return (
     test.holdsWhereAbsent &&
-    !hasFailing(walk, input) &&
-    (other === undefined || !hasFailing(walk, other.value))
+    allReadings(input, 0, walk, 0) &&
+    (other === undefined || allReadings(other.value, 0, walk, 0))
   );
-}
-
-/** Whether the widest reading of the path leads to a value that does not pass. */
-function hasFailing({ path, test, judged, originsOf }: Walk, value: unknown): boolean {
-  const { cost, steps, writesNumbers, testsOrigin } = test;
-  const inverted: ValueTest = {
-    judge: (one, whole, facts, of) => test.judge(one, whole, facts, of) !== true,
-    cost,
-    steps,
-    writesNumbers,
-    testsOrigin,
-    holdsWhereAbsent: false,
-  };
-  const walk: Walk = {
-    path,
-    test: inverted,
-    judged,
-    originsOf,
-    hole: false,
-    found: 0,
-    keys: undefined,
-  };
-  return anyOf(value, 0, walk, 0);
 }

@@ -245,20 +245,38 @@ export function allOf(value: unknown, at: number, walk: Walk, depth: number): bo
 }
 
 /**
- * A key that contains dots, or that is a star, is another reading of the path. Where it exists, it
- * must pass too, but it does not make the path present.
+ * A key that contains dots, or that is a star, is another reading of the path. Where it exists, all
+ * that it may lead to must pass too, but it does not make the path present.
  */
 function allTwins(object: JsonObject, at: number, walk: Walk, depth: number): boolean {
-  const { found, hole } = walk;
   for (let end = at; end < walk.path.length; end++) {
     const key = keyAt(walk, at, end);
     if (end === at && key !== '*') continue;
     spend(walk, 1);
-    if (Object.hasOwn(object, key) && !allOf(object[key], end + 1, walk, depth + 1)) return false;
+    if (Object.hasOwn(object, key) && !allReadings(object[key], end + 1, walk, depth + 1))
+      return false;
   }
-  walk.found = found;
-  walk.hole = hole;
   return true;
+}
+
+/** Whether each value passes that the widest reading of the path leads to. */
+export function allReadings(value: unknown, at: number, walk: Walk, depth: number): boolean {
+  const { path, test, judged, originsOf, keys } = walk;
+  const { cost, steps, writesNumbers, testsOrigin } = test;
+  const failing: ValueTest = {
+    judge: (one, whole, facts, of) => test.judge(one, whole, facts, of) !== true,
+    cost,
+    steps,
+    writesNumbers,
+    testsOrigin,
+    holdsWhereAbsent: false,
+  };
+  return !anyOf(
+    value,
+    at,
+    { path, test: failing, judged, originsOf, hole: false, found: 0, keys },
+    depth,
+  );
 }
 
 /** An array at the end of the path. All of its elements count, at every depth. */

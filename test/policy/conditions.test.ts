@@ -165,6 +165,21 @@ describe('when: paths', () => {
       false,
     ],
     ['and takes it when it does', { 'a.b': 'x' }, { a: { b: 'x' }, 'a.b': 'x' }, true, true],
+    [
+      'behind the dotted twin, every reading has to pass',
+      { 'a.b.c': 'x' },
+      { a: { b: { c: 'x' } }, 'a.b': [{ c: 'y' }] },
+      true,
+      false,
+    ],
+    ['and behind a key that is a star', { '*.b': 'x' }, { '*': [{ b: 'y' }], b: 'x' }, true, false],
+    [
+      'where it takes what all readings pass',
+      { '*.b': 'x' },
+      { '*': [{ b: 'x' }], b: 'x' },
+      true,
+      true,
+    ],
 
     ['an index', { 'args.0': 'push' }, { args: ['push', 'x'] }, true, true],
     ['another index', { 'args.1': 'push' }, { args: ['push', 'x'] }, false, false],

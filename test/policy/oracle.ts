@@ -90,7 +90,8 @@ function allows(path: readonly string[], test: RuleTest, given: Given): boolean 
 
 /**
  * `plain` and `narrow` follow the path as it is written; `plain` also finds what lies in arrays that
- * the path does not name, and `twins` keys that hold several names of the path. `wide` does both.
+ * the path does not name, and `twins` keys that hold several names of the path. `wide` does both,
+ * and so does `twins` behind such a key.
  */
 type Way = 'narrow' | 'plain' | 'twins' | 'wide';
 
@@ -117,8 +118,10 @@ function find(given: unknown, path: readonly string[], way: Way): Found {
     for (let count = 1; count <= most; count++) {
       const key = path.slice(0, count).join('.');
       const starred = key === '*' && !(way === 'wide' || way === 'twins');
+      // Behind a key that is another reading of the path, an allow follows every reading.
+      const behind = way === 'twins' && (count > 1 || key === '*') ? 'wide' : way;
       if (Object.hasOwn(value, key) && !starred)
-        ways.push(find(value[key], path.slice(count), way));
+        ways.push(find(value[key], path.slice(count), behind));
     }
   }
   // A value that is in no array counts as an array of one.
