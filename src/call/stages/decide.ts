@@ -139,6 +139,8 @@ function judgesOf(binding: Binding): readonly Judge[] {
   if (binding.judges === undefined) {
     const { registryRules, policies, sessionRules, sessionPolicies, entry } = binding;
     const judges: Judge[] = [...attributeJudges(binding)];
+    if ([...registryRules, ...sessionRules].some((rule) => rule.testsOrigin))
+      judges.push(textsSettled);
     if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
     for (const policy of policies) judges.push(policyJudge(policy, 'registry'));
     if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));
@@ -151,6 +153,9 @@ function judgesOf(binding: Binding): readonly Judge[] {
   }
   return binding.judges as readonly Judge[];
 }
+
+/** Rules about origins wait for texts that are too long to be remembered at once. */
+const textsSettled: Judge = ({ session }) => session.origins?.settled;
 
 /** The gate that the rules of one layer make up together. All layers share one budget of steps. */
 function rulesJudge(all: readonly CompiledRule[]): Judge {
