@@ -103,7 +103,10 @@ export async function explain(
     if (input !== undefined) return stop('validation', invalid);
     steps.push({ stage: 'validation', note: 'no input was given' });
   }
-  if (input !== undefined) addOrigins(call, draft);
+  if (input !== undefined) {
+    await session.origins?.settled;
+    addOrigins(call, draft);
+  }
   const verdict = await judge(call, steps);
   draft.decision = scrubJson(
     call,
