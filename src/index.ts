@@ -22,6 +22,7 @@ export type {
   AnyTool,
   DefineTool,
   ExecutorToolConfig,
+  ExternalToolConfig,
   FactRule,
   HandlerReturn,
   HostToolDefinition,
@@ -41,6 +42,7 @@ export { negotiate } from './capabilities.ts';
 export { hostToolRegistry } from './registry/default-registry.ts';
 export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';
+export type { Authorization, ExternalOutcome } from './session/authorize.ts';
 export type { BatchOptions, BatchResult } from './session/batch.ts';
 export type { Explanation } from './session/explain.ts';
 export type {

@@ -67,7 +67,8 @@ export async function explain(
 ): Promise<Explanation> {
   const steps: JsonObject[] = [];
   const draft: Draft = { visible: false, steps };
-  const call = new Call(session, name, 'explain', input, optionsVia(surface), undefined, undefined);
+  const options = optionsVia(surface, 'explained');
+  const call = new Call(session, name, 'explain', input, options, undefined, undefined);
   const stop = (stage: string, error: ToolError): Explanation => {
     steps.push({ stage, ...(scrubJson(call, error as unknown as JsonObject) as JsonObject) });
     draft.code = error.code;

@@ -49,6 +49,7 @@ export const toolTable = {
   outputSchema: anything(),
   handler: fn<RawHandler>(),
   create: fn<NonNullable<ToolInternals['create']>>(),
+  external: flag,
   executor: withMethods<Executor>(['execute'], 'an object with `kind` and `execute`'),
   scope: oneOf('global', 'session'),
   category: text(),

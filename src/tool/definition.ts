@@ -65,6 +65,8 @@ export interface ToolInternals {
     | ((session: Omit<CallInfo, 'callId' | 'toolName'>) => MaybePromise<MadeHandler>)
     | undefined;
   readonly executor: Executor | undefined;
+  /** Somebody else runs it, and asks `session.authorize` first. */
+  readonly external: boolean;
   readonly check: ((call: PolicyCall<unknown, unknown, unknown>) => unknown) | undefined;
   readonly requiresApproval:
     | boolean

@@ -235,6 +235,7 @@ export interface ToolConfig<
   handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
   create?: never;
   executor?: never;
+  external?: false | undefined;
 }
 
 /** A tool whose calls run elsewhere: in a worker, in a process or behind a connection. */
@@ -249,6 +250,25 @@ export interface ExecutorToolConfig<
   executor: Executor;
   handler?: never;
   create?: never;
+  external?: false | undefined;
+}
+
+/** A tool that somebody else runs, such as a coding agent's own tools. */
+export interface ExternalToolConfig<
+  Name extends string,
+  P extends Schema,
+  OS extends Schema | undefined,
+  KS extends Schema | undefined,
+  S,
+> extends ToolSpecBase<Name, P, OS, KS, S> {
+  /**
+   * Whoever runs the tool asks `session.authorize` before each call. The tool is listed to no model,
+   * and `session.call` refuses it.
+   */
+  external: true;
+  handler?: never;
+  create?: never;
+  executor?: never;
 }
 
 /** A tool with a handler for each session, such as one that holds a connection. */
@@ -269,11 +289,12 @@ export interface SessionToolConfig<
   }>;
   handler?: never;
   executor?: never;
+  external?: false | undefined;
 }
 
 /**
- * The type of {@link defineTool} for services `S`. A config has exactly one of `handler`, `create`
- * and `executor`.
+ * The type of {@link defineTool} for services `S`. A config has exactly one of `handler`, `create`,
+ * `executor` and `external`.
  * @throws MisuseError `invalid_definition` or `invalid_schema`.
  */
 export type DefineTool<S> = <
@@ -286,5 +307,6 @@ export type DefineTool<S> = <
   config:
     | ToolConfig<Name, P, OS, KS, S, R>
     | SessionToolConfig<Name, P, OS, KS, S, R>
-    | ExecutorToolConfig<Name, P, OS, KS, S>,
+    | ExecutorToolConfig<Name, P, OS, KS, S>
+    | ExternalToolConfig<Name, P, OS, KS, S>,
 ) => HostToolDefinition<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S>;

@@ -123,6 +123,7 @@ export function dropCode(
   if (fact !== undefined) return `fact_unmet:${fact}`;
   if (blocked?.includes('not_registered') === true) return 'not_registered';
   if (blocked?.includes('knobs_missing') === true) return 'knobs_missing';
+  if (blocked?.includes('external') === true) return 'external';
   return undefined;
 }
 

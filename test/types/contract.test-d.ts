@@ -237,8 +237,10 @@ adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(t
 // The code that a call would end with, which its decision alone does not say.
 adds<Ours.Explanation, Contract.Explanation, 'code' | 'quotas' | 'deprecated' | 'origins'>(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
-// What the user wrote, and where arguments came from.
-adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>, 'said' | 'originOf'>(true);
+// What the user wrote, where arguments came from, and permission for tools that run elsewhere.
+adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>, 'said' | 'originOf' | 'authorize'>(
+  true,
+);
 fits<Contract.ToolSession<Services>>(given<Ours.ToolSession<Services>>());
 fits<Contract.ToolSession>(given<Ours.ToolSession>());
 adds<

@@ -51,6 +51,9 @@ export function run(call: FoundCall, options: RunOptions): void {
     if (internals.handler !== undefined) {
       keepQuota(call);
       settle(call, options, internals.handler(call.parsed, new HandlerContext(call)));
+    } else if (typeof call.options?.elsewhere === 'function') {
+      keepQuota(call);
+      settle(call, options, call.options.elsewhere(call, cloneJson(call.canonical)));
     } else if (internals.executor !== undefined) {
       keepQuota(call);
       settle(
