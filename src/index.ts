@@ -17,18 +17,18 @@ export { compareDefinitions } from './tool/compare-definitions.ts';
 export { defineTool } from './tool/define-tool.ts';
 export type { Deprecation } from './tool/deprecation.ts';
 export type { Executor } from './tool/executor.ts';
+export type { FactRule } from './tool/fact-rule.ts';
 export type { HostTool } from './tool/host-tool.ts';
+export type { PolicyCall } from './tool/policy-call.ts';
 export type {
   AnyTool,
   DefineTool,
   ExecutorToolConfig,
   ExternalToolConfig,
-  FactRule,
   HandlerReturn,
   HostToolDefinition,
   KnobsOf,
   OutputFor,
-  PolicyCall,
   SessionToolConfig,
   ToolConfig,
   ToolSpecBase,

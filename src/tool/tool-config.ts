@@ -1,16 +1,18 @@
 /** The config of a tool, and the types that follow from it. */
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
-import type { JsonPrimitive, JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { OutputOrigin } from '../origins/origin.ts';
-import type { Allow, Ask, Decision, Deny } from '../policy/decision.ts';
+import type { Decision } from '../policy/decision.ts';
 import type { Fail, Ok } from '../result.ts';
 import type { InputOf, JsonSchema, ParsedOf, Schema } from '../schema/schema.ts';
 import type { ToolAnnotations, ToolRef } from '../tool-summary.ts';
 import type { Attribute } from './attributes.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { Executor } from './executor.ts';
+import type { FactRule } from './fact-rule.ts';
+import type { PolicyCall } from './policy-call.ts';
 
 declare const toolServices: unique symbol;
 
@@ -77,33 +79,6 @@ type Needed<OS> = [OS] extends [Schema] ? InputOf<OS> : unknown;
 export type OutputFor<OS, R> = [OS] extends [Schema] ? ParsedOf<OS> : OutputFromReturn<R>;
 /** The type of a tool's parsed knobs. An empty object if it declares none. */
 export type KnobsOf<KS> = [KS] extends [Schema] ? ParsedOf<KS> : Readonly<Record<string, never>>;
-
-/**
- * The argument of a tool's own `check`. `input` and `knobs` are copies: changing them has no
- * effect.
- */
-export interface PolicyCall<I, K, S> {
-  /** The parsed input, with defaults. */
-  readonly input: I;
-  /** The tool's settings in the session's profile, parsed. */
-  readonly knobs: K;
-  /** The session and the call. */
-  readonly context: CallInfo<S>;
-  /** No objection. */
-  allow(): Allow;
-  /** Asks for an approval. `prompt` is the question. @default a text that names the tool */
-  ask(prompt?: string): Ask;
-  /**
-   * Denies the call. `reason` is stable and matches `^[a-z][a-z0-9_]*$`. `message` tells the model
-   * what to do instead.
-   */
-  deny(reason: string, message?: string): Deny;
-}
-
-/** A condition on one of the session's facts. */
-export type FactRule =
-  | { readonly fact: string; readonly equals: JsonPrimitive }
-  | { readonly fact: string; readonly in: readonly JsonPrimitive[] };
 
 /** Everything in a tool's config except how it runs. */
 export interface ToolSpecBase<

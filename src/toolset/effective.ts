@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
-import type { FactRule } from '../tool/tool-config.ts';
+import type { FactRule } from '../tool/fact-rule.ts';
 import { own, ownMembers } from './own.ts';
 import { specsByName, type ToolSpec } from './tool-spec.ts';
 

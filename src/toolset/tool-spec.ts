@@ -1,7 +1,7 @@
 /** What planning knows about a tool. */
 import { MisuseError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { FactRule } from '../tool/tool-config.ts';
+import type { FactRule } from '../tool/fact-rule.ts';
 
 /** What planning knows about a tool. */
 export interface ToolSpec {

@@ -163,7 +163,7 @@ const situations: readonly (readonly [string, unknown, Setup & { readonly body?:
   [
     'a quota that is used up',
     { command: 'ls' },
-    { registry: { quotas: [{ id: 'none', tools: 'Bash', max: 0, per: 'hour' }] } },
+    { registry: { quotas: [{ id: 'none', tools: 'Bash', by: 'session', max: 0, per: 'hour' }] } },
   ],
   ['a disabled tool', { command: 'ls' }, { session: { overrides: { disable: ['Bash'] } } }],
   [
