@@ -106,6 +106,7 @@ export type {
   FoundOrigin,
   JudgedOrigin,
   Origin,
+  OriginTold,
   OutputOrigin,
   Role,
   SeenAt,

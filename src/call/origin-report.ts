@@ -51,7 +51,7 @@ function isUntrusted({ origin }: JudgedOrigin): boolean {
 
 /**
  * One sentence for each value that neither the user nor trusted data gave; undefined if there is
- * none. Where there are too many, those that are untrusted come first.
+ * none. Those that are untrusted come first, since a surface may cut a long text.
  * @param judged all values, of which only some are reported
  * @param holdsSecret whether a text contains a secret of the call, which no prompt may contain
  */
@@ -62,15 +62,18 @@ export function originWords(
 ): string | undefined {
   const foreign = reported.filter(isForeign);
   if (foreign.length === 0) return undefined;
-  const first =
-    foreign.length <= mostSentences
-      ? foreign
-      : [...foreign.filter(isUntrusted), ...foreign.filter((one) => !isUntrusted(one))];
+  const first = [...foreign.filter(isUntrusted), ...foreign.filter((one) => !isUntrusted(one))];
   const lines = first.slice(0, mostSentences).map((one) => {
     const sentence = originSentence(one);
     return holdsSecret(sentence) ? originSentence({ ...one, value: redacted }) : sentence;
   });
   const further = judged.filter(isForeign).length - lines.length;
-  if (further > 0) lines.push(`The same holds for ${further} further values.`);
+  if (further > 0) lines.push(furtherWords(further));
   return lines.join('\n');
+}
+
+function furtherWords(count: number): string {
+  return count === 1
+    ? 'One further value was given neither by the user nor by a trusted output.'
+    : `${count} further values were given neither by the user nor by a trusted output.`;
 }
