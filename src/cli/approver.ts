@@ -3,8 +3,8 @@
  * cannot draw on the screen or fake a part of the question.
  */
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../index.ts';
+import { toldOrigins } from '../surface-port.ts';
 import { approvalInput, shortLine, unshowableInput } from '../surfaces/shared/approval-input.ts';
-import { toldOrigins } from '../surfaces/shared/origin-lines.ts';
 import type { CliIo } from './cli-io.ts';
 import { columns, printable } from './printable.ts';
 import { discardTyped, readLine } from './read-line.ts';

@@ -643,6 +643,51 @@ describe('a person who is asked', () => {
   });
 });
 
+test.each([
+  ['long', 'sesame-'.repeat(30)],
+  ['in quotes', 'sesame "4711" open'],
+  ['with a control character', 'sesame\u0007-4711'],
+])('a secret that is %s is not in the words about another field', async (_, secret) => {
+  const parameters = z.object({ pin: z.string().meta({ 'x-secret': true }), to: z.string() });
+  const own = defineTool({
+    name: 'transfer',
+    description: 'Transfers.',
+    parameters,
+    handler: () => 'done',
+  });
+  const outside = createDefinition(
+    {
+      name: 'outside',
+      description: 'A tool of a server.',
+      parameters: z.toJSONSchema(parameters) as never,
+      executor: { kind: 'remote', execute: async () => 'done' },
+    },
+    undefined,
+    { source: 'mcp:x', withdrawn: () => undefined, onRegistered: () => {} },
+  );
+  const registry = new HostToolRegistry();
+  registry.registerAll([own, outside as AnyTool<unknown>]);
+  const asked: (string | undefined)[] = [];
+  const session = open(
+    {
+      approver: ({ message }) => {
+        asked.push(message);
+        return 'reject_once';
+      },
+    },
+    registry,
+  );
+  const heard: unknown[] = [];
+  session.events.on('approval:required', ({ request }) => heard.push(request));
+  await session.call('transfer', { pin: secret, to: secret });
+  expect(asked[0]).not.toContain('sesame');
+  // What a server calls secret is shown to the person, and to no one else.
+  await session.call('outside', { pin: secret, to: secret });
+  expect(asked[1]).toContain('sesame');
+  expect(heard).toHaveLength(2);
+  expect(JSON.stringify(heard)).not.toContain('sesame');
+});
+
 describe('the event `policy:check`', () => {
   const told = async (rules: readonly Rule[]) => {
     const session = open({ rules, approver: () => 'reject_once' });

@@ -2,8 +2,8 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest } from '../../index.ts';
 import { sanitizeText } from '../../serialize.ts';
+import { toldOrigins } from '../../surface-port.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../surfaces/shared/approval-input.ts';
-import { toldOrigins } from '../../surfaces/shared/origin-lines.ts';
 
 /** The key of the question among the inputs that a result asks for. */
 export const approvalKey = 'approval';

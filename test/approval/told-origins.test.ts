@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ApprovalRequest, JudgedOrigin } from '../../../src/index.ts';
-import { toldOrigins } from '../../../src/surfaces/shared/origin-lines.ts';
+import { toldOrigins } from '../../src/approval/told-origins.ts';
+import type { ApprovalRequest, JudgedOrigin } from '../../src/index.ts';
 
 const judged = (path: string, origin: JudgedOrigin['origin']): JudgedOrigin => ({
   path,

@@ -1,5 +1,5 @@
 /** Tells the host's words in the message of a request from the sentences about origins. */
-import type { ApprovalRequest } from '../../index.ts';
+import type { ApprovalRequest } from './request.ts';
 
 /** The message of a request, and where its values came from, a sentence in each line. */
 export interface ToldOrigins {
