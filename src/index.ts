@@ -108,6 +108,7 @@ export type {
   FoundOrigin,
   JudgedOrigin,
   Origin,
+  OriginTold,
   OutputOrigin,
   Role,
   SeenAt,

@@ -189,8 +189,7 @@ export function beginOrigins(session: SessionState): SessionOrigins {
   const { registry, setup } = session;
   session.origins ??= new SessionOrigins(
     setup.originChars ?? registry.originChars,
-    // Counts exist once a call has ended.
-    session.counts !== undefined,
+    session.counts?.haveRun === true,
   );
   return session.origins;
 }

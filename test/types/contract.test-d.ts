@@ -216,11 +216,18 @@ adds<
   Contract.ToolEvents['tool:error'],
   'durationMs' | 'status' | 'input' | Who
 >(true);
+adds<Ours.ToolEvents['policy:check'], Contract.ToolEvents['policy:check'], 'origins' | Who>(true);
 adds<Ours.ToolEvents['session:start'], Contract.ToolEvents['session:start'], 'profile' | Who>(true);
 adds<Ours.ToolEvents['tools:changed'], Contract.ToolEvents['tools:changed'], 'reason'>(true);
 type Unchanged = Exclude<
   keyof Ours.ToolEvents,
-  'tool:pre' | 'tool:post' | 'tool:error' | 'session:start' | 'tools:changed' | 'policy:shadow'
+  | 'tool:pre'
+  | 'tool:post'
+  | 'tool:error'
+  | 'policy:check'
+  | 'session:start'
+  | 'tools:changed'
+  | 'policy:shadow'
 >;
 same<
   { [K in Unchanged]: Exclude<keyof Ours.ToolEvents[K], Who> },

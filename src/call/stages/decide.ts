@@ -16,6 +16,8 @@ import { promptOf } from '../approval-question.ts';
 import { attributeJudges } from '../attribute-judge.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
 import { judgedOf } from '../judged.ts';
+import type { CallOrigins } from '../origins.ts';
+import { originsTold } from '../origins-told.ts';
 import { quotaJudge } from '../quota-judge.ts';
 import { compareTried, noteMatch, tellTrials, tryRules } from '../shadow-rules.ts';
 import type { Outcome, Step } from '../step.ts';
@@ -54,6 +56,12 @@ function conclude(call: Call, verdict: Verdict): Outcome {
 
 /** Announces the verdict and what shadow rules would have made of it. */
 export function tellVerdict(call: Call): void {
+  const { extra, session } = call;
+  if (
+    extra?.origins !== undefined &&
+    (session.registry.observers !== undefined || session.hears('policy:check'))
+  )
+    (extra.origins as CallOrigins).completeForTelling();
   tellCheck(call);
   tellTrials(call);
 }
@@ -81,6 +89,8 @@ function tellCheck(call: Call): void {
   if (ruleId !== undefined) event.ruleId = ruleId;
   if (source !== undefined) event.source = source;
   if (reason !== undefined) event.reason = reason;
+  const origins = originsTold(call);
+  if (origins !== undefined) event.origins = origins;
   deliver(session, 'policy:check', event);
 }
 
