@@ -92,7 +92,12 @@ test('what has not been worked on is not found yet, and then it is', () => {
 test('an output may change after it was handed over', () => {
   const record = createOriginRecord();
   const output = [repeated('lorem ipsum '), 'eve@evil.example'];
-  const labels = { origin: 'untrusted', mixed: true, fields: undefined } as const;
+  const labels = {
+    origin: 'untrusted',
+    mixed: true,
+    hasUntrusted: true,
+    fields: undefined,
+  } as const;
   const slices = record.outputting(output, { callId: 'c', toolName: 't', labels });
   output.length = 0;
   finish(slices);
