@@ -3,7 +3,7 @@
  * each other.
  */
 import { EventEmitter } from 'eventemitter3';
-import type { ApprovalChoice, ApprovalRequest } from './approval/request.ts';
+import type { ApprovalRequest, ApprovalSettled } from './approval/request.ts';
 import { describe, MisuseError, type ToolError } from './errors.ts';
 import { deepFreeze, type JsonValue } from './json.ts';
 import type { OriginTold } from './origins/origin.ts';
@@ -131,17 +131,11 @@ export interface ToolEvents {
     /** The message of the answer, or the reason in words. */
     readonly message?: string;
   };
-  /** The call of a question ends, answered or not. A suspended call that expires sends none. */
-  'approval:settled': CallEvent & {
-    /** The id of the approval request. */
-    readonly id: string;
-    /** Who answered, if the answer said so. */
-    readonly by?: string;
-    /** What was answered; absent if there was no answer that counts. */
-    readonly decision?: ApprovalChoice;
-    /** The `metadata.status` of the call's result. */
-    readonly status: string;
-  };
+  /**
+   * The call of a question ends, answered or not: sent before its `tool:post` or `tool:error`. A
+   * suspended call that expires sends none.
+   */
+  'approval:settled': CallEvent & ApprovalSettled;
   /** A session was created. Only the registry emits it: a new session has no listeners yet. */
   'session:start': EventBase & {
     /** The id of the session's profile; `""` if it has none. */

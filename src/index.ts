@@ -130,6 +130,7 @@ export type {
   ApprovalChoice,
   ApprovalPrompt,
   ApprovalRequest,
+  ApprovalSettled,
   Grant,
   PendingApproval,
 } from './approval/request.ts';

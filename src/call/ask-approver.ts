@@ -39,7 +39,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
     return rejected(call, undefined, question.reason, undefined, question.message);
   const { request } = question;
   call.more.approval = { id: request.id };
-  call.onEnd(({ metadata }) => tellSettled(session, call, request.id, metadata.status));
+  call.onEnd(({ metadata }) => tellSettled(call, request.id, metadata.status));
   if (approver === undefined) {
     announceQuestion(call, request);
     return rejected(

@@ -1,20 +1,14 @@
-/** Tells that the call of an approval request has ended. */
+/** Tells that a call that a person was asked about ends. */
 import type { CallStatus } from '../errors.ts';
 import type { Call } from '../state/call.ts';
-import type { ApprovalTold } from '../state/call-observers.ts';
-import type { SessionState } from '../state/session-state.ts';
 
-export function tellSettled(
-  session: SessionState,
-  call: Pick<Call, 'toolName' | 'callId' | 'surfaceName' | 'extra'>,
-  id: string,
-  status: CallStatus,
-  told: ApprovalTold | undefined = call.extra?.approval,
-): void {
+/** @param id The approval request. */
+export function tellSettled(call: Call, id: string, status: CallStatus): void {
+  const { session, toolName, callId, extra } = call;
   if (!session.hears('approval:settled')) return;
-  const { toolName, callId, surfaceName } = call;
   // A later question of the same call has an answer of its own.
-  const { by, decision } = told?.id === id ? told : { by: undefined, decision: undefined };
+  const told = extra?.approval?.id === id ? extra.approval : undefined;
+  const { by, decision } = told ?? {};
   session.emit(
     'approval:settled',
     {
@@ -25,6 +19,6 @@ export function tellSettled(
       ...(decision === undefined ? {} : { decision }),
       status,
     },
-    surfaceName,
+    call.surfaceName,
   );
 }

@@ -12,7 +12,6 @@ import { usedIn, usedMark } from '../approval/used-marks.ts';
 import { failureResult } from '../call/end-call.ts';
 import { tellEnd } from '../call/observed.ts';
 import { callTool } from '../call/spine.ts';
-import { tellSettled } from '../call/tell-settled.ts';
 import type { CallOptions } from '../context.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
 import { hasOwn } from '../own-member.ts';
@@ -71,19 +70,6 @@ export async function resumeCall(
   );
   await answered;
   await keepOutcome(registry, claims, said, result);
-  const { by, allowed, always } = said;
-  const surfaceName = via?.surface?.name ?? '';
-  tellSettled(
-    session,
-    { toolName: tool, callId, surfaceName, extra: undefined },
-    approvalId,
-    result.metadata.status,
-    {
-      id: approvalId,
-      ...(by === undefined ? {} : { by }),
-      decision: `${allowed ? 'allow' : 'reject'}_${always ? 'always' : 'once'}`,
-    },
-  );
   return result;
 }
 

@@ -916,8 +916,8 @@ describe('suspend: the call ends at once and is resumed later', () => {
         'tool:pre',
         'policy:check',
         'approval:granted',
-        'tool:post',
         'approval:settled',
+        'tool:post',
       ]);
       expect(later[0]).toMatchObject({ callId: 'call-1', attempt: 2 });
     },
