@@ -23,6 +23,7 @@ export const subpaths = {
   opa: 'src/opa/index.ts',
   policy: 'src/backtest/index.ts',
   audit: 'src/audit/index.ts',
+  inspector: 'src/inspector/index.ts',
 };
 
 /** The functions that give pages, by the names of their modules in `src/pages`. */

@@ -62,6 +62,7 @@ const sections: Readonly<
     'opa',
     'audit',
     'pages',
+    'inspector',
     'testing',
     'backtest',
     'config',

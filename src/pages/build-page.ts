@@ -25,11 +25,7 @@ const browser = fileURLToPath(new URL('./browser', import.meta.url));
 /** Builds the page. It takes about a tenth of a second. Rejects if the sources have an error. */
 export async function buildPage({ name, title, packages }: PageSource): Promise<Page> {
   const { outputFiles } = await build({
-    stdin: {
-      contents: `import './${name}/main.css'; import './${name}/main.tsx';`,
-      resolveDir: browser,
-      loader: 'ts',
-    },
+    entryPoints: [join(browser, name, 'main.tsx'), join(browser, name, 'main.css')],
     outdir: '/',
     write: false,
     bundle: true,
