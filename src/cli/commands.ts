@@ -5,6 +5,7 @@ import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
 import { init } from './init/init.ts';
+import { inspect } from './inspect.ts';
 import { list } from './list.ts';
 import { mcpPin } from './mcp-pin.ts';
 import { policyBacktest } from './policy-backtest.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   policyBacktest,
   replay,
   serve,
+  inspect,
   relay,
   mcpPin,
   auditVerify,

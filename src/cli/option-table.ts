@@ -40,7 +40,11 @@ export const optionTable = {
     value: '[HOST:]PORT',
     help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given',
   },
-  port: { value: 'N', help: 'listen on this port; default 4040; 0 is any free port' },
+  port: {
+    value: 'N',
+    help: 'listen on this port; default 4040, or 4041 for inspect; 0 is any free port',
+  },
+  'allow-calls': { help: 'let the page call tools, under a profile of its choice' },
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
   redis: {
     value: 'URL',
