@@ -64,6 +64,7 @@ const sections: Readonly<
     'testing',
     'backtest',
     'config',
+    'gateway',
     'cli',
   ],
 };
@@ -139,7 +140,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
   'node:fs/promises': ['config', 'audit', 'cli'],
-  'node:path': ['config', 'audit', 'cli'],
+  'node:path': ['config', 'audit', 'gateway', 'cli'],
   'node:url': ['config', 'cli'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
