@@ -3,7 +3,7 @@
  * each other.
  */
 import { EventEmitter } from 'eventemitter3';
-import type { ApprovalRequest } from './approval/request.ts';
+import type { ApprovalRequest, ApprovalSettled } from './approval/request.ts';
 import { describe, MisuseError, type ToolError } from './errors.ts';
 import { deepFreeze, type JsonValue } from './json.ts';
 import type { OriginTold } from './origins/origin.ts';
@@ -131,6 +131,11 @@ export interface ToolEvents {
     /** The message of the answer, or the reason in words. */
     readonly message?: string;
   };
+  /**
+   * The call of a question ends, answered or not: sent before its `tool:post` or `tool:error`. A
+   * suspended call that expires sends none.
+   */
+  'approval:settled': CallEvent & ApprovalSettled;
   /** A session was created. Only the registry emits it: a new session has no listeners yet. */
   'session:start': EventBase & {
     /** The id of the session's profile; `""` if it has none. */

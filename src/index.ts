@@ -57,7 +57,7 @@ export type { Approvals, EffectiveTools, ToolSession } from './session/session-a
 export type { SessionOptions } from './session/session-options.ts';
 export type { OriginOptions } from './state/origin-options.ts';
 export type { ToolRegistration } from './state/registration.ts';
-export type { Logger, RegistryOptions } from './state/registry-options.ts';
+export type { Logger, RegistryOptions, SessionFor } from './state/registry-options.ts';
 export type { UnusedRule } from './state/rule-use.ts';
 export type { BatchPlan, PlannedCall, ToolCall } from './toolset/batch-plan.ts';
 export type { Dropped, Overrides, Prerequisite } from './toolset/effective.ts';
@@ -130,15 +130,25 @@ export type {
   ApprovalChoice,
   ApprovalPrompt,
   ApprovalRequest,
+  ApprovalSettled,
   Grant,
   PendingApproval,
 } from './approval/request.ts';
 export type {
   AnsweredApproval,
+  ApprovalQuery,
   ApprovalRecord,
   ApprovalStore,
+  InboxStore,
+  SettledApproval,
   SuspendedApproval,
 } from './approval/store.ts';
+export type {
+  NamedAnswer,
+  PendingOptions,
+  RegistryApprovals,
+} from './registry/registry-approvals.ts';
+export type { ApprovalOutcome } from './session/settle-approval.ts';
 
 // Events and errors
 

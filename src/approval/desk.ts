@@ -6,6 +6,8 @@ import type { ApprovalRequest, ReadAnswer } from './request.ts';
 interface Waiting {
   readonly request: ApprovalRequest;
   answer(answer: ReadAnswer): void;
+  /** Adds a listener to the end of the call, which gets the call's result. */
+  onEnd(listener: (result: unknown) => void): void;
 }
 
 /** A call that is being written to the store. */

@@ -11,6 +11,12 @@ export interface SuspendedCall {
   /** The whole canonical input, with its secrets: the store must be protected accordingly. */
   readonly input: JsonObject;
   readonly idempotencyKey: string;
+  /** The id of the session's profile. */
+  readonly profile?: string | undefined;
+  readonly facts?: JsonObject | undefined;
+  readonly overrides?: JsonObject | undefined;
+  /** The name of the call's surface. */
+  readonly surface?: string | undefined;
 }
 
 /** Makes a record and its token, which signs a digest of the record to detect changes to it. */
@@ -18,7 +24,7 @@ export function sealRecord(
   signer: TokenSigner,
   call: SuspendedCall,
 ): { record: SuspendedApproval; token: string } {
-  const { request, principal, input, idempotencyKey } = call;
+  const { request, principal, input, idempotencyKey, profile, facts, overrides, surface } = call;
   const { id, sessionId, expiresAt, callId, tool } = request;
   const body: Omit<SuspendedApproval, 'token'> = {
     id,
@@ -28,6 +34,10 @@ export function sealRecord(
     input,
     idempotencyKey,
     request: JSON.parse(JSON.stringify(request)) as SuspendedApproval['request'],
+    ...(profile === undefined ? {} : { profile }),
+    ...(facts === undefined ? {} : { facts }),
+    ...(overrides === undefined ? {} : { overrides }),
+    ...(surface === undefined ? {} : { surface }),
   };
   const digest = jsonDigest(input);
   const claims: TokenClaims = {
@@ -62,7 +72,13 @@ export function openRecord(
   signer: TokenSigner,
   record: unknown,
 ):
-  | { readonly call: SuspendedCall; readonly claims: TokenClaims; readonly token: string }
+  | {
+      readonly call: SuspendedCall;
+      readonly claims: TokenClaims;
+      readonly token: string;
+      /** The record without its token. */
+      readonly body: Omit<SuspendedApproval, 'token'>;
+    }
   | undefined {
   // Copied first, so that what is used is what was checked.
   const copy = copyJson(record, recordLimits);
@@ -80,8 +96,18 @@ export function openRecord(
   }
   if (typeof idempotencyKey !== 'string' || typeof principal !== 'string') return undefined;
   return {
-    call: { request: request as unknown as PendingApproval, principal, input, idempotencyKey },
+    call: {
+      request: request as unknown as PendingApproval,
+      principal,
+      input,
+      idempotencyKey,
+      surface:
+        Object.hasOwn(body, 'surface') && typeof body.surface === 'string'
+          ? body.surface
+          : undefined,
+    },
     claims,
     token,
+    body: body as Omit<SuspendedApproval, 'token'>,
   };
 }

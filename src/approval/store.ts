@@ -1,8 +1,8 @@
-/** The port for stores of suspended calls, and the store in memory. */
+/** The port for stores of suspended calls. */
 import type { JsonObject } from '../json.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { ApprovalRequest } from './request.ts';
+import type { ApprovalChoice, ApprovalRequest } from './request.ts';
 
 /** A suspended call as a store keeps it. Plain JSON. */
 export type SuspendedApproval = {
@@ -25,7 +25,52 @@ export type SuspendedApproval = {
    * signs the other members, so that an edited record is refused.
    */
   readonly token: string;
+  /** The id of the session's profile; absent if it had none. */
+  readonly profile?: string;
+  /** The session's facts; absent if it had none. */
+  readonly facts?: JsonObject;
+  /** The session's overrides; absent if it had none. */
+  readonly overrides?: JsonObject;
+  /** The name of the surface through which the call came; absent for a direct call. */
+  readonly surface?: string;
 };
+
+/**
+ * What came of a suspended call, under the id of its approval. A store keeps it in place of the
+ * record that was taken. Plain JSON.
+ */
+export type SettledApproval = {
+  /** The id of the approval. */
+  readonly id: string;
+  /** The id of the session that made the call. */
+  readonly sessionId: string;
+  /** The session's principal: whom it acts for. */
+  readonly principal: string;
+  /** Epoch milliseconds: when the approval expires. */
+  readonly expiresAt: number;
+  /** Always true; it tells the outcome from a suspended call. */
+  readonly settled: true;
+  /** What was answered. */
+  readonly decision?: ApprovalChoice;
+  /** Who answered, if the answer said so. */
+  readonly by?: string;
+  /** The result of the call; absent while it runs, and if it is over 1 048 576 characters. */
+  readonly result?: JsonObject;
+  /** Signs the other members, so that an edited outcome does not count. */
+  readonly seal: string;
+};
+
+/** Which suspended calls a store is asked for. */
+export interface ApprovalQuery {
+  /** Only those of this session. @default all */
+  readonly sessionId?: string | undefined;
+  /** Only those of this principal. @default all */
+  readonly principal?: string | undefined;
+  /** Only those that come after this one in the order, which may be gone by now. @default all */
+  readonly after?: { readonly id: string; readonly expiresAt: number } | undefined;
+  /** The most records to return. From 1. */
+  readonly limit: number;
+}
 
 /**
  * The mark that a suspended call was answered. It keeps the token single-use if the call's record
@@ -67,43 +112,63 @@ export interface ApprovalStore {
   take(id: string): MaybePromise<JsonObject | undefined>;
   /** Returns the records and marks with this `sessionId`, of any principal. Removes nothing. */
   list(sessionId: string): MaybePromise<readonly JsonObject[]>;
+  /**
+   * Keeps what came of a record that was taken, replacing what was kept of it before, until an hour
+   * after its `expiresAt`. A store that has this method also has `read` and `page`, remembers until
+   * then that the record was taken, and ignores a `put` of its id. Without it, the library keeps
+   * marks by `put`.
+   */
+  settle?(outcome: SettledApproval): MaybePromise<void>;
+  /**
+   * Returns the record of this id, or what `settle` kept if it was taken; undefined if there is
+   * neither. Removes nothing.
+   */
+  read?(id: string): MaybePromise<JsonObject | undefined>;
+  /**
+   * Returns suspended calls that were not taken and have not expired, those that expire first
+   * first, and by `id` where they expire together. Marks are left out.
+   */
+  page?(query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
 }
 
-/**
- * A store in the memory of this process. Expired records are dropped when others are added.
- * @param now Returns epoch milliseconds.
- */
-export function memoryApprovalStore(now: () => number): ApprovalStore {
-  const records = new Map<string, ApprovalRecord>();
-  // So that listing one session does not search the records of all.
-  const bySession = new Map<string, Set<string>>();
-  const drop = (id: string): ApprovalRecord | undefined => {
-    const record = records.get(id);
-    if (record === undefined) return undefined;
-    records.delete(id);
-    const ids = bySession.get(record.sessionId);
-    ids?.delete(id);
-    if (ids?.size === 0) bySession.delete(record.sessionId);
-    return record;
-  };
-  let sweepAt = 64;
-  return {
-    put(record) {
-      drop(record.id);
-      records.set(record.id, record);
-      const ids = bySession.get(record.sessionId);
-      if (ids === undefined) bySession.set(record.sessionId, new Set([record.id]));
-      else ids.add(record.id);
-      if (records.size < sweepAt) return;
-      const time = now();
-      for (const [id, { expiresAt }] of records) if (expiresAt <= time) drop(id);
-      sweepAt = Math.max(64, records.size * 2);
-    },
-    take: drop,
-    list(sessionId) {
-      return [...(bySession.get(sessionId) ?? [])].map((id) => records.get(id) as ApprovalRecord);
-    },
-  };
+/** A store that an inbox over all sessions can read. */
+export type InboxStore = ApprovalStore & Required<Pick<ApprovalStore, 'settle' | 'read' | 'page'>>;
+
+/** Whether a store has what an inbox over all sessions needs. */
+export function isInboxStore(store: ApprovalStore): store is InboxStore {
+  return inboxMethods.every((name) => typeof store[name] === 'function');
+}
+
+export const inboxMethods = ['settle', 'read', 'page'] as const;
+
+/** Milliseconds for which a store remembers an approval after it has expired: clocks differ. */
+export const rememberedMs = 3_600_000;
+
+/** The order of a page: what expires first comes first. */
+export function byExpiry(
+  a: { readonly id: string; readonly expiresAt: number },
+  b: { readonly id: string; readonly expiresAt: number },
+): number {
+  return a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
+
+/** Sorts, filters and cuts what a store keeps in one place. @param now Epoch milliseconds. */
+export function pageOf(
+  records: Iterable<ApprovalRecord>,
+  { sessionId, principal, after, limit }: ApprovalQuery,
+  now: number,
+): ApprovalRecord[] {
+  const found: ApprovalRecord[] = [];
+  for (const record of records)
+    if (
+      !Object.hasOwn(record, 'used') &&
+      record.expiresAt > now &&
+      (sessionId === undefined || record.sessionId === sessionId) &&
+      (principal === undefined || record.principal === principal) &&
+      (after === undefined || byExpiry(record, after) > 0)
+    )
+      found.push(record);
+  return found.sort(byExpiry).slice(0, limit);
 }
 
 /** Starts an operation of a store. If it throws synchronously, the promise rejects. */

@@ -29,6 +29,10 @@ export interface TokenSigner {
   sign(claims: TokenClaims): string;
   /** The claims of a genuine token, expired or not; undefined for anything else. */
   verify(token: unknown): TokenClaims | undefined;
+  /** Signs another text than a token. */
+  seal(text: string): string;
+  /** Whether a seal was made of this text by one of the keys. */
+  isSeal(text: string, seal: unknown): boolean;
 }
 
 export type Key = string | Uint8Array;
@@ -56,6 +60,17 @@ export function createTokenSigner(secret: Key | readonly Key[]): TokenSigner {
         'base64url',
       );
       return `${body}.${macOf(signing, body).toString('base64url')}`;
+    },
+    seal: (text) => sealOf(signing, text).toString('base64url'),
+    isSeal(text, seal) {
+      if (typeof seal !== 'string') return false;
+      const given = Buffer.from(seal, 'base64url');
+      let genuine = false;
+      for (const key of keys) {
+        const mac = sealOf(key, text);
+        if (given.length === mac.length && timingSafeEqual(given, mac)) genuine = true;
+      }
+      return genuine;
     },
     verify(token) {
       if (typeof token !== 'string' || token.length > longestToken) return undefined;
@@ -101,6 +116,10 @@ function readKey(key: Key): Buffer {
 
 function macOf(key: Buffer, body: string): Buffer {
   return createHmac('sha256', key).update('host-tools.approval.v1\n').update(body).digest();
+}
+
+function sealOf(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update('host-tools.outcome.v1\n').update(text).digest();
 }
 
 /** A digest of canonical JSON, for claims. */

@@ -1,4 +1,5 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
+import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
 import type { ApprovalChoice, ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
@@ -22,6 +23,11 @@ export function takeAnswer(
   quotas: readonly QuotaLevel[] | undefined,
 ): Outcome {
   const { by, allowed, always } = answer;
+  const { registry, principal } = call.session;
+  if (registry.fourEyes && isOwnAnswer(principal, by)) {
+    call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
+    return rejected(call, approvalId, 'four_eyes', by, fourEyesMessage);
+  }
   noteApproval(
     call,
     approvalId,

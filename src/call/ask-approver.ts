@@ -20,6 +20,7 @@ import {
 import { announceQuestion, requestFor } from './approval-question.ts';
 import { reportFault } from './report-fault.ts';
 import type { Outcome, Step } from './step.ts';
+import { tellSettled } from './tell-settled.ts';
 
 /** How many calls of a session may wait for approval at once, unless its limits say otherwise. */
 export const defaultMaxPending = 20;
@@ -38,6 +39,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
     return rejected(call, undefined, question.reason, undefined, question.message);
   const { request } = question;
   call.more.approval = { id: request.id };
+  call.onEnd(({ metadata }) => tellSettled(call, request.id, metadata.status));
   if (approver === undefined) {
     announceQuestion(call, request);
     return rejected(
@@ -117,7 +119,14 @@ function openQuestion(call: FoundCall, desk: ApprovalDesk, request: ApprovalRequ
   };
   const stop = (): void => close(undefined);
   call.onEnd(stop);
-  desk.waiting.set(request.id, { request, answer: (read) => close({ read }) });
+  desk.waiting.set(request.id, {
+    request,
+    answer: (read) => close({ read }),
+    onEnd: (listener) => call.onEnd(listener),
+  });
+  const { session } = call;
+  const { registry } = session;
+  registry.asking.add(session);
   return {
     answered,
     ask: (approver) => {
@@ -130,6 +139,7 @@ function openQuestion(call: FoundCall, desk: ApprovalDesk, request: ApprovalRequ
     leave: () => {
       call.offEnd(stop);
       desk.waiting.delete(request.id);
+      if (desk.waiting.size === 0) registry.asking.delete(session);
     },
     giveUp,
   };

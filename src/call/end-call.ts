@@ -23,6 +23,7 @@ import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
 import { remember } from './remember.ts';
 import { shownInput } from './shown-input.ts';
+import { tellSettled } from './tell-settled.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -118,6 +119,8 @@ function settleAccounts(call: Call, result: ToolResult): void {
   if (extra !== undefined) endExtra(call, extra, result);
   count(call, result);
   if (call.announced) {
+    if (extra?.resumed !== undefined)
+      tellSettled(call, extra.resumed.approvalId, result.metadata.status);
     tell(call, result);
     if (registry.observers !== undefined) tellEnd(call, result, registry.observers);
   }

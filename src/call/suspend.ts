@@ -6,6 +6,7 @@ import type { ApprovalRequest } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
 import type { TokenSigner } from '../approval/token.ts';
 import { toolError, withCause } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
 import { rejected, tooManyApprovals } from './approval-outcome.ts';
@@ -80,7 +81,8 @@ function withAgreed({ extra }: FoundCall, verdict: Verdict): Verdict {
  * then taken out of the store again, so that no one can answer it.
  */
 async function store(call: FoundCall, request: ApprovalRequest, own: Suspension): Promise<boolean> {
-  const { registry, principal } = call.session;
+  const { session } = call;
+  const { registry, principal } = session;
   const { signer, store, policyTimeoutMs } = registry;
   // A session is only created with `approvalMode: "suspend"` if it has a signer and a principal.
   const { record, token } = sealRecord(signer as TokenSigner, {
@@ -88,6 +90,10 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
     principal: principal as string,
     input: call.canonical,
     idempotencyKey: call.idempotencyKey,
+    profile: session.profileId,
+    facts: Object.keys(session.facts).length === 0 ? undefined : session.facts,
+    overrides: session.overrides && (JSON.parse(JSON.stringify(session.overrides)) as JsonObject),
+    surface: call.surfaceName === '' ? undefined : call.surfaceName,
   });
   let kept = false;
   const putting = startOperation(() => store.put(record));

@@ -7,21 +7,21 @@ import { checkOption, reading, readOptions } from '../options.ts';
 import type { Profile } from '../policy/profile.ts';
 import type { Quota } from '../policy/quota.ts';
 import type { Rule } from '../policy/rule.ts';
-import { closeAutomatically } from '../session/auto-close.ts';
 import { closeRegistry } from '../session/close.ts';
 import { type CallMetrics, metricsOf } from '../session/metrics.ts';
-import { checkOverrides, Session } from '../session/session.ts';
+import { Session } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';
-import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
+import type { SessionOptions } from '../session/session-options.ts';
 import { defineProfile } from '../state/define-profile.ts';
 import type { ToolRegistration } from '../state/registration.ts';
 import type { RegistryOptions } from '../state/registry-options.ts';
 import { RegistryState } from '../state/registry-state.ts';
 import { type UnusedRule, unusedRules } from '../state/rule-use.ts';
-import { SessionState } from '../state/session-state.ts';
 import { allEntries } from '../state/tool-versions.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
+import { openSession } from './open-session.ts';
+import { type RegistryApprovals, registryApprovals } from './registry-approvals.ts';
 import { RegistryTools } from './registry-tools.ts';
 import { createScope, type ToolScope } from './scope.ts';
 import { host, type ScopeOptions, scopeSource, scopeTable } from './scope-options.ts';
@@ -144,6 +144,11 @@ export class HostToolRegistry<S = unknown> {
     return this.#state.hub;
   }
 
+  /** The calls of all sessions that wait for a person, in the store and in this process. */
+  get approvals(): RegistryApprovals {
+    return registryApprovals(this.#state);
+  }
+
   /**
    * Adds rules for every session, such as those from a file or a plugin. The returned function
    * removes them.
@@ -256,16 +261,7 @@ export class HostToolRegistry<S = unknown> {
   createSession(options: SessionOptions<S>): ToolSession<S> {
     const state = this.#state;
     this.#checkOpen('create a session');
-    const setup = readSessionOptions(options as SessionOptions<never>, state);
-    const session = new SessionState(state, setup);
-    if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
-    const { signal, idleTimeoutMs } = setup;
-    if (signal !== undefined || idleTimeoutMs !== undefined)
-      closeAutomatically(session, signal, idleTimeoutMs);
-    const profile = setup.profileId ?? '';
-    if (state.hub.hears('session:start') || state.hub.hears('session:end')) session.watch();
-    if (state.hub.hears('session:start')) session.emit('session:start', { profile });
-    return new Session<S>(session);
+    return new Session<S>(openSession(state, options as SessionOptions<never>));
   }
 
   /** Creates a session and returns its tools. It closes with the registry or its signal. */

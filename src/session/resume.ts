@@ -3,9 +3,10 @@
  * is used once.
  */
 
+import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
 import { openRecord, type SuspendedCall } from '../approval/record.ts';
 import { type ApprovalAnswer, type ReadAnswer, readAnswer } from '../approval/request.ts';
-import { inTime, startOperation } from '../approval/store.ts';
+import { inTime, isInboxStore, startOperation } from '../approval/store.ts';
 import type { TokenClaims, TokenSigner } from '../approval/token.ts';
 import { usedIn, usedMark } from '../approval/used-marks.ts';
 import { failureResult } from '../call/end-call.ts';
@@ -16,9 +17,10 @@ import { type ToolError, toolError, withCause } from '../errors.ts';
 import { hasOwn } from '../own-member.ts';
 import type { ToolResult } from '../result.ts';
 import { Call, type Resumed } from '../state/call.ts';
-import { type ReadCallOptions, readCallOptions } from '../state/call-options.ts';
+import { type ReadCallOptions, readCallOptions, withSurface } from '../state/call-options.ts';
 import { countDenied, countEnd, countReason } from '../state/counters.ts';
 import type { SessionState } from '../state/session-state.ts';
+import { keepOutcome } from './settle-approval.ts';
 
 /**
  * Answers a suspended call. Never rejects.
@@ -46,20 +48,29 @@ export async function resumeCall(
   // Read now, since the caller may change it while the store is asked. An answer that cannot be
   // read rejects the call.
   const read = readAnswer(answer, session.limits.maxInputBytes);
+  if (registry.fourEyes && isOwnAnswer(session.principal, read?.by))
+    return refuse(session, claims, denied('four_eyes', `Not answered: ${fourEyesMessage}`), given);
   const taken = await takeRecord(session, signer, claims, token);
   if (hasOwn(taken, 'problem')) return refuse(session, claims, taken.problem, given);
-  const { input, idempotencyKey, request } = taken;
+  const { input, idempotencyKey, request, surface } = taken;
+  const said = read ?? unknownAnswer;
+  const answered = keepOutcome(registry, claims, said, undefined);
   const quotas = Object.hasOwn(request, 'quotas') ? request.quotas : undefined;
   const { id: approvalId, tool, fingerprint, source, callId } = claims;
-  return callTool(
+  // Rules about surfaces judge the call as they did when it was suspended.
+  const via = given?.surface === undefined ? withSurface(given, surface) : given;
+  const result = await callTool(
     session,
     tool,
     input,
-    given,
+    via,
     undefined,
-    { approvalId, answer: read ?? unknownAnswer, idempotencyKey, fingerprint, source, quotas },
+    { approvalId, answer: said, idempotencyKey, fingerprint, source, quotas },
     callId,
   );
+  await answered;
+  await keepOutcome(registry, claims, said, result);
+  return result;
 }
 
 /** Takes the call out of the store, and uses up its token. */
@@ -152,6 +163,8 @@ async function markUsed(
   claims: TokenClaims,
 ): Promise<boolean> {
   const { store, policyTimeoutMs } = registry;
+  // Such a store itself refuses a record that is put back.
+  if (isInboxStore(store)) return true;
   const mark = usedMark(claims);
   await inTime(
     startOperation(() => store.put(mark)),

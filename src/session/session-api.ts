@@ -17,6 +17,7 @@ import type { BatchOptions, BatchResult } from './batch.ts';
 import type { Explanation } from './explain.ts';
 import type { CallMetrics } from './metrics.ts';
 import type { SaidOptions } from './origins.ts';
+import type { ApprovalOutcome } from './settle-approval.ts';
 
 /** The approvals of one session. */
 export interface Approvals {
@@ -27,7 +28,8 @@ export interface Approvals {
   pending(): Promise<readonly PendingApproval[]>;
   /**
    * Answers a call that waits on an approver in this process. False if no such call waits.
-   * @throws MisuseError `invalid_option` for an invalid answer; the question then stays open.
+   * @throws MisuseError `invalid_option` for an invalid answer, and under `fourEyes` for an answer
+   * of the session's own principal; the question then stays open.
    */
   answer(id: string, answer: ApprovalAnswer): boolean;
   /**
@@ -42,6 +44,13 @@ export interface Approvals {
    * ```
    */
   resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
+  /**
+   * What is known of an approval that this session and principal asked for: whether it was answered,
+   * and what the call returned. It is kept until an hour after the approval expires, also for other
+   * processes. `unknown` for what is another session's or principal's. Rejects if the store fails,
+   * and with a MisuseError `invalid_option` if it keeps no outcomes.
+   */
+  outcome(id: string): Promise<ApprovalOutcome>;
   /** The standing answers of this session, oldest first, without expired and used-up ones. */
   grants(): readonly Grant[];
   /**

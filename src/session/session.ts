@@ -31,6 +31,7 @@ import type { HostTool } from '../tool/host-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import type { BatchPlan, ToolCall } from '../toolset/batch-plan.ts';
 import { checkNames, type Overrides } from '../toolset/effective.ts';
+import { answerHere } from './answer-here.ts';
 import { type Authorization, authorize } from './authorize.ts';
 import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './batch.ts';
 import { boundTools, hostToolOf } from './bind-host-tool.ts';
@@ -42,6 +43,7 @@ import { readHook } from './read-hook.ts';
 import { resumeCall } from './resume.ts';
 import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
 import { changeFacts, readOverrides } from './session-options.ts';
+import { outcomeIn } from './settle-approval.ts';
 
 /**
  * Set by the class, the only code that can read the private field. A symbol would give anyone who
@@ -220,11 +222,10 @@ export class Session<S> implements ToolSession<S> {
         ...[...(state.desk?.waiting.values() ?? [])].map(({ request }) => request),
         ...(await pendingOf(state)),
       ],
-      answer: (id: string, answer: ApprovalAnswer) => {
-        const read = takeAnswer('approvals.answer', answer, state.limits.maxInputBytes);
-        return state.desk?.answer(id, read) ?? false;
-      },
+      answer: (id: string, answer: ApprovalAnswer) =>
+        answerHere(state, id, takeAnswer('approvals.answer', answer, state.limits.maxInputBytes)),
       resume: (token: string, answer: ApprovalAnswer) => resumeCall(state, token, answer),
+      outcome: (id: string) => outcomeIn(state, id),
       grants: () => state.desk?.grants.list(state.registry.now()) ?? [],
       revoke: (id: string) => state.approvalDesk().grants.revoke(id),
     });

@@ -69,6 +69,17 @@ export function optionsVia(
       };
 }
 
+/** The options of a call that was suspended, with the adapter that it came through then. */
+export function withSurface(
+  given: ReadCallOptions | undefined,
+  name: string | undefined,
+): ReadCallOptions | undefined {
+  const via = optionsVia(name);
+  return given === undefined || via === undefined
+    ? (via ?? given)
+    : { ...given, surface: via.surface };
+}
+
 /** Reads options that were written for this library, so an unknown option is a mistake. */
 export function readCallOptions(options: CallOptions | undefined): ReadCallOptions | undefined {
   return options === undefined || options === null ? undefined : read(options, true);

@@ -1,6 +1,12 @@
 /** The options of a registry and their checks. */
-import type { ApprovalStore } from '../approval/store.ts';
+import {
+  type ApprovalStore,
+  inboxMethods,
+  isInboxStore,
+  type SuspendedApproval,
+} from '../approval/store.ts';
 import { createTokenSigner, type Key, type TokenSigner } from '../approval/token.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import {
   anything,
   array,
@@ -8,6 +14,7 @@ import {
   checkOption,
   checkSpelling,
   duration,
+  flag,
   fn,
   kind,
   type OptionValues,
@@ -18,6 +25,7 @@ import {
   text,
   withDefault,
   withMethods,
+  wrongOption,
 } from '../options.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -37,6 +45,11 @@ export interface Logger {
    */
   error(data: object, message?: string): void;
 }
+
+/** Makes the session of a suspended call: a `ToolSession` with the record's id and principal. */
+export type SessionFor = (
+  record: Omit<SuspendedApproval, 'token'>,
+) => MaybePromise<{ readonly sessionId: string }>;
 
 /**
  * Options of a registry. An unknown option, or a value out of its range, throws a MisuseError
@@ -91,6 +104,18 @@ export interface RegistryOptions<S = unknown> {
         readonly store?: ApprovalStore | undefined;
         /** Milliseconds for which a token is valid. @default 3_600_000 */
         readonly ttlMs?: number | undefined;
+        /**
+         * Whoever a session acts for cannot answer for themselves. An answer without `by` counts as
+         * theirs. Such an answer is refused (`approval_denied`, reason `four_eyes`), and the record
+         * of a suspended call stays. @default false
+         */
+        readonly fourEyes?: boolean | undefined;
+        /**
+         * Makes the session of a suspended call again, where it is not open in this process:
+         * `registry.approvals.answer` needs it. It has the record's session id and principal.
+         * @default only open sessions are found
+         */
+        readonly session?: SessionFor | undefined;
       }
     | undefined;
   /**
@@ -146,6 +171,8 @@ const approvalsTable = {
   secret: anything<Key | readonly Key[]>(),
   ttlMs: withDefault(duration, 3_600_000),
   store: withMethods<ApprovalStore>(['put', 'take', 'list']),
+  fourEyes: withDefault(flag, false),
+  session: fn<SessionFor>(),
 } satisfies TableOf<NonNullable<RegistryOptions['approvals']>>;
 
 /** The names of a registry's options, for functions that accept them among their own. */
@@ -163,6 +190,7 @@ type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'approvals' 
 export function readRegistryOptions(options: RegistryOptions<never>): ReadRegistryOptions {
   const given = readOptions(where, options, registryTable);
   const approvals = readOptions(where, given.approvals, approvalsTable, { path: 'approvals' });
+  if (approvals.store !== undefined) checkInbox(approvals.store);
   return {
     ...given,
     policies: checkPolicies(given.policies, where),
@@ -175,6 +203,17 @@ export function readRegistryOptions(options: RegistryOptions<never>): ReadRegist
           : reading(where, 'approvals.secret', () => createTokenSigner(approvals.secret as Key)),
     },
   };
+}
+
+/** A store that has some of the methods for an inbox, and lacks others, was left unfinished. */
+function checkInbox(store: ApprovalStore): void {
+  if (isInboxStore(store) || inboxMethods.every((name) => store[name] === undefined)) return;
+  throw wrongOption(
+    where,
+    'approvals.store',
+    'an object with all of the methods `settle`, `read` and `page`, or with none',
+    store,
+  );
 }
 
 /** @throws MisuseError for a policy without an id or a function `check`. */

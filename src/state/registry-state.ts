@@ -1,5 +1,6 @@
 /** What the sessions of a registry share: tools, rules, profiles, clocks, timers and events. */
-import { type ApprovalStore, memoryApprovalStore } from '../approval/store.ts';
+import { memoryApprovalStore } from '../approval/memory-store.ts';
+import type { ApprovalStore } from '../approval/store.ts';
 import type { TokenSigner } from '../approval/token.ts';
 import { UsedTokens } from '../approval/used-tokens.ts';
 import { type ChangeReason, EventHub } from '../events.ts';
@@ -34,10 +35,12 @@ import {
   type Logger,
   type RegistryOptions,
   readRegistryOptions,
+  type SessionFor,
   safeClock,
 } from './registry-options.ts';
 import { RuleLayers } from './rule-layers.ts';
 import type { SessionState } from './session-state.ts';
+import { SuspendingSessions } from './suspending-sessions.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { type ToolStatus, toolStatusOf } from './tool-status.ts';
 import { computeView, type SharedView, SharedViews, type View } from './view.ts';
@@ -67,6 +70,11 @@ export class RegistryState {
   readonly logger: Logger | undefined;
   readonly signer: TokenSigner | undefined;
   readonly store: ApprovalStore;
+  readonly fourEyes: boolean;
+  readonly sessionFor: SessionFor | undefined;
+  /** Sessions with calls that wait on an approver in this process. */
+  readonly asking = new Set<SessionState>();
+  readonly suspending = new SuspendingSessions();
   readonly quotas: QuotaLayers;
   readonly quotaStore: QuotaStore;
   readonly usedTokens = new UsedTokens();
@@ -129,6 +137,8 @@ export class RegistryState {
     this.ttlMs = approvals.ttlMs;
     this.signer = approvals.signer;
     this.store = approvals.store ?? memoryApprovalStore(this.now);
+    this.fourEyes = approvals.fourEyes;
+    this.sessionFor = approvals.session;
     this.locks = given.locks === 'registry' ? createLocks(this.waits) : undefined;
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));
     this.quotas = reading('HostToolRegistry', 'quotas', () => new QuotaLayers(given.quotas));

@@ -210,7 +210,7 @@ export interface ToolConfig<
   handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
   create?: never;
   executor?: never;
-  external?: false | undefined;
+  external?: never;
 }
 
 /** A tool whose calls run elsewhere: in a worker, in a process or behind a connection. */
@@ -225,7 +225,7 @@ export interface ExecutorToolConfig<
   executor: Executor;
   handler?: never;
   create?: never;
-  external?: false | undefined;
+  external?: never;
 }
 
 /** A tool that somebody else runs, such as a coding agent's own tools. */
@@ -264,7 +264,7 @@ export interface SessionToolConfig<
   }>;
   handler?: never;
   executor?: never;
-  external?: false | undefined;
+  external?: never;
 }
 
 /**

@@ -13,6 +13,7 @@ describe('a desk', () => {
     desk.waiting.set('a', {
       request: {} as ApprovalRequest,
       answer: (answer) => void heard.push(answer),
+      onEnd: () => {},
     });
     expect(desk.answer('b', yes)).toBe(false);
     expect(desk.answer('a', no)).toBe(true);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fileApprovalStore } from '../../examples/file-approval-store.ts';
-import { memoryApprovalStore } from '../../src/approval/store.ts';
+import { memoryApprovalStore } from '../../src/approval/memory-store.ts';
 import type { ApprovalRecord, ApprovalStore } from '../../src/index.ts';
 import { andThen } from '../call/define.ts';
 

@@ -1,6 +1,6 @@
 /** An approval is answered once, also where somebody puts its record back into the store. */
 import { describe, expect, test } from 'vitest';
-import { memoryApprovalStore } from '../../src/approval/store.ts';
+import { memoryApprovalStore } from '../../src/approval/memory-store.ts';
 import type {
   AnsweredApproval,
   ApprovalRecord,

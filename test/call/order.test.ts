@@ -189,6 +189,7 @@ describe('the order of the gates: of two that would end a call, the earlier does
       'policy:check',
       'approval:required',
       'approval:granted',
+      'approval:settled',
       'tool:post',
     ]);
   });

@@ -370,7 +370,7 @@ describe('what the events carry', () => {
       );
       session.events.on('*', () => {});
       await session.call('t', { a: { b: [1] } });
-      expect(events.map((event) => ('seq' in event ? event.seq : 0))).toEqual([1, 2, 3, 4, 5]);
+      expect(events.map((event) => ('seq' in event ? event.seq : 0))).toEqual([1, 2, 3, 4, 5, 6]);
       for (const event of events) {
         expect(isFrozenThrough(event), event.type).toBe(true);
         expect(JSON.parse(JSON.stringify(event)), event.type).toEqual(event);

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { memoryApprovalStore } from '../../src/approval/memory-store.ts';
 import { type SuspendedCall, sealRecord } from '../../src/approval/record.ts';
-import { memoryApprovalStore } from '../../src/approval/store.ts';
 import { createTokenSigner } from '../../src/approval/token.ts';
 import {
   type ApprovalAnswer,
@@ -157,6 +157,7 @@ describe('ask: a person answers before the call runs', () => {
         'policy:check',
         'approval:required',
         'approval:denied',
+        'approval:settled',
         'tool:error',
       ]);
       expect(vi.getTimerCount()).toBe(0);
@@ -911,7 +912,13 @@ describe('suspend: the call ends at once and is resumed later', () => {
       });
       expect(keys).toEqual(['mine']);
       const later = events.slice(4);
-      expect(types(later)).toEqual(['tool:pre', 'policy:check', 'approval:granted', 'tool:post']);
+      expect(types(later)).toEqual([
+        'tool:pre',
+        'policy:check',
+        'approval:granted',
+        'approval:settled',
+        'tool:post',
+      ]);
       expect(later[0]).toMatchObject({ callId: 'call-1', attempt: 2 });
     },
   );

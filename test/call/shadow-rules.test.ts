@@ -233,7 +233,7 @@ describe('`policy:shadow`', () => {
     answer.open('allow_once');
     await called;
     expect(trials(one)).toMatchObject([{ wouldBe: 'deny', was: 'ask' }]);
-    expect(one.told().slice(-2)).toEqual(['policy:shadow', 'tool:post']);
+    expect(one.told().slice(-3)).toEqual(['policy:shadow', 'approval:settled', 'tool:post']);
   });
 
   test('of a rule that another of the same id replaced meanwhile is sent once', async () => {

@@ -170,12 +170,12 @@ fits<Contract.ApprovalAnswer>(given<Ours.ApprovalAnswer>());
 adds<Exclude<Ours.ApprovalAnswer, string>, Exclude<Contract.ApprovalAnswer, string>>(true);
 adds<Ours.Grant, Contract.Grant>(true);
 fits<Contract.Grant>(given<Ours.Grant>());
-adds<Ours.ApprovalStore, Contract.ApprovalStore>(true);
+adds<Ours.ApprovalStore, Contract.ApprovalStore, 'settle' | 'read' | 'page'>(true);
 fits<Ours.ApprovalStore>(given<Contract.ApprovalStore>());
 fits<Contract.ApprovalStore>(given<Ours.ApprovalStore>());
 adds<Ours.PendingApproval, Contract.PendingApproval, 'quotas' | 'origins'>(true);
 fits<Contract.PendingApproval>(given<Ours.PendingApproval>());
-adds<Ours.Approvals, Contract.Approvals>(true);
+adds<Ours.Approvals, Contract.Approvals, 'outcome'>(true);
 fits<Contract.Approvals>(given<Ours.Approvals>());
 
 // ---------- registry, session
@@ -200,7 +200,7 @@ adds<Ours.ToolRegistration, Contract.ToolRegistration>(true);
 fits<Contract.ToolRegistration>(given<Ours.ToolRegistration>());
 adds<Ours.HostTool<1, 2>, Contract.HostTool<1, 2>, 'deprecated'>(true);
 fits<Contract.HostTool<1, 2>>(given<Ours.HostTool<1, 2>>());
-adds<Ours.ToolEvents, Contract.ToolEvents, 'policy:shadow'>(true);
+adds<Ours.ToolEvents, Contract.ToolEvents, 'policy:shadow' | 'approval:settled'>(true);
 fits<Contract.ToolEvents>(given<Ours.ToolEvents>());
 // What every event of a session says since: who acted, and through what.
 type Who = 'principal' | 'surface';
@@ -228,6 +228,7 @@ type Unchanged = Exclude<
   | 'session:start'
   | 'tools:changed'
   | 'policy:shadow'
+  | 'approval:settled'
 >;
 same<
   { [K in Unchanged]: Exclude<keyof Ours.ToolEvents[K], Who> },
@@ -265,7 +266,7 @@ adds<
   Ours.HostToolRegistry<Services>,
   Contract.HostToolRegistry<Services>,
   // What outlives a session, and which rules do nothing.
-  typeof Symbol.asyncDispose | 'metrics' | 'unusedRules' | 'addQuotas'
+  typeof Symbol.asyncDispose | 'metrics' | 'unusedRules' | 'addQuotas' | 'approvals'
 >(true);
 // `profile()` gives back what was given, and a host may write `undefined` for what it leaves out.
 fits<Omit<Contract.HostToolRegistry<Services>, 'profile'>>(

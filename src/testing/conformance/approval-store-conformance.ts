@@ -3,7 +3,13 @@
  * store.
  */
 import assert from 'node:assert/strict';
-import type { ApprovalRecord, ApprovalStore, JsonObject, MaybePromise } from '../../index.ts';
+import type {
+  ApprovalRecord,
+  ApprovalStore,
+  JsonObject,
+  MaybePromise,
+  SettledApproval,
+} from '../../index.ts';
 import {
   atOnce,
   type PortRule,
@@ -97,14 +103,73 @@ const rules: PortRuleBodies<ApprovalStore> = {
     assert.deepEqual(await store.take('one'), second);
     assert.deepEqual(await store.list('other'), []);
   },
-  'an id that was taken can be put again': async (store) => {
-    for (const round of upTo(3)) {
-      const kept = record('one', `s${round}`);
-      await store.put(kept);
-      assert.deepEqual(await store.list(`s${round}`), [kept]);
-      assert.deepEqual(await store.take('one'), kept);
-      assert.deepEqual(await store.list(`s${round}`), []);
+  'a store with `settle` ignores a put of an id that was taken': async (store) => {
+    if (store.settle === undefined) return;
+    const kept = record('one');
+    await store.put(kept);
+    assert.deepEqual(await store.take('one'), kept);
+    for (const again of [kept, record('one', 'other')]) {
+      await store.put(again);
+      assert.equal(await store.take('one'), undefined);
+      assert.deepEqual(await store.list(again.sessionId), []);
+      assert.deepEqual(await store.page?.({ limit: 10 }), []);
     }
+  },
+  'a store with `settle` keeps the outcome of a record that was taken': async (store) => {
+    if (store.settle === undefined) return;
+    const kept = record('one');
+    await store.put(kept);
+    assert.deepEqual(await store.read?.('one'), kept);
+    await store.take('one');
+    const { sessionId, principal, expiresAt } = kept;
+    const outcome: SettledApproval = {
+      id: 'one',
+      sessionId,
+      principal,
+      expiresAt,
+      settled: true,
+      seal: 'seal',
+    };
+    await store.settle(outcome);
+    assert.deepEqual(await store.read?.('one'), outcome);
+    const more: SettledApproval = {
+      ...outcome,
+      decision: 'allow_once',
+      by: 'bob',
+      result: { a: 1 },
+    };
+    await store.settle(more);
+    assert.deepEqual(await store.read?.('one'), more);
+    assert.equal(await store.take('one'), undefined);
+    assert.equal(await store.read?.('none'), undefined);
+  },
+  'a store with `settle` pages what is open, in order of expiry and id': async (store) => {
+    if (store.page === undefined) return;
+    const at = Date.now() + 60_000;
+    const [a, b, c, d] = [
+      { ...record('a', 's2', { principal: 'bob' }), expiresAt: at },
+      { ...record('b'), expiresAt: at },
+      { ...record('c'), expiresAt: at - 10 },
+      { ...record('d'), expiresAt: at + 10 },
+    ] as const;
+    for (const each of [d, b, a, c]) await store.put(each);
+    await store.put({ ...record('old'), expiresAt: Date.now() - 1_000 });
+    await store.put({
+      id: 'mark',
+      sessionId: 's',
+      principal: 'local',
+      used: 'x',
+      expiresAt: at,
+    });
+    assert.deepEqual(await store.page({ limit: 10 }), [c, a, b, d]);
+    assert.deepEqual(await store.page({ limit: 2 }), [c, a]);
+    assert.deepEqual(await store.page({ limit: 2, after: { id: 'a', expiresAt: at } }), [b, d]);
+    assert.deepEqual(await store.page({ limit: 10, sessionId: 's' }), [c, b, d]);
+    assert.deepEqual(await store.page({ limit: 10, principal: 'bob' }), [a]);
+    assert.deepEqual(await store.page({ limit: 10, sessionId: 's', principal: 'bob' }), []);
+    await store.take('a');
+    assert.deepEqual(await store.page({ limit: 2, after: { id: 'a', expiresAt: at } }), [b, d]);
+    assert.deepEqual(await store.page({ limit: 10 }), [c, b, d]);
   },
   'the records of a session are listed, for every principal, and no others': async (store) => {
     const mine = [
@@ -137,10 +202,14 @@ const rules: PortRuleBodies<ApprovalStore> = {
     for (const each of [answered, open]) await store.put(each);
     await store.take('one');
     await store.put(mark);
-    // Even if someone puts the record back, the mark must show that it was answered.
+    // Even if someone puts the record back, the mark must show that it was answered. A store that
+    // remembers what was taken ignores such a record.
     await store.put(answered);
     const listed = await store.list('s');
-    assert.deepEqual(idsOf(listed), ['mark', 'one', 'two']);
+    assert.deepEqual(
+      idsOf(listed),
+      store.settle === undefined ? ['mark', 'one', 'two'] : ['mark', 'two'],
+    );
     assert.deepEqual(
       listed.find(({ id }) => id === 'mark'),
       mark,

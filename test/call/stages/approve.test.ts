@@ -3,7 +3,7 @@
  * are suspended at the same moment count.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { memoryApprovalStore } from '../../../src/approval/store.ts';
+import { memoryApprovalStore } from '../../../src/approval/memory-store.ts';
 import type {
   AnyEvent,
   ApprovalAnswer,

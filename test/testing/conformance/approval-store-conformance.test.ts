@@ -1,10 +1,11 @@
 import { AssertionError } from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
-import { type ApprovalStore, memoryApprovalStore } from '../../../src/approval/store.ts';
+import { memoryApprovalStore } from '../../../src/approval/memory-store.ts';
+import type { ApprovalStore, InboxStore } from '../../../src/approval/store.ts';
 import type { JsonObject } from '../../../src/json.ts';
 import { approvalStoreConformance } from '../../../src/testing/conformance/approval-store-conformance.ts';
 
-const memory = (): ApprovalStore => memoryApprovalStore(Date.now);
+const memory = (): InboxStore => memoryApprovalStore(Date.now);
 
 describe('the approval store in memory', () => {
   for (const rule of approvalStoreConformance(memory)) test(rule.name, rule.run);
@@ -18,6 +19,9 @@ describe('an approval store that answers later', () => {
       put: (record) => wait().then(() => inner.put(record)),
       take: (id) => wait().then(() => inner.take(id)),
       list: (sessionId) => wait().then(() => inner.list(sessionId)),
+      settle: (outcome) => wait().then(() => inner.settle(outcome)),
+      read: (id) => wait().then(() => inner.read(id)),
+      page: (query) => wait().then(() => inner.page(query)),
     };
   };
   for (const rule of approvalStoreConformance(later)) test(rule.name, rule.run);
@@ -25,15 +29,11 @@ describe('an approval store that answers later', () => {
 
 const faulty: Record<
   string,
-  readonly [change: (inner: ApprovalStore) => Partial<ApprovalStore>, broken: readonly string[]]
+  readonly [change: (inner: InboxStore) => Partial<ApprovalStore>, broken: readonly string[]]
 > = {
   'whose take leaves the record': [
     (inner) => ({
-      take: async (id) => {
-        const found = await inner.take(id);
-        if (found !== undefined) await inner.put(found as never);
-        return found;
-      },
+      take: (id) => inner.read(id),
     }),
     ['a record that was put can be taken once, unchanged', 'taking one record leaves the others'],
   ],
@@ -70,7 +70,6 @@ const faulty: Record<
     [
       'putting the same id again replaces the record',
       'putting the same id in another session moves it out of the first',
-      'an id that was taken can be put again',
     ],
   ],
   'that merges records of an id': [

@@ -1,0 +1,24 @@
+/** Tells that a call that a person was asked about ends. */
+import type { CallStatus } from '../errors.ts';
+import type { Call } from '../state/call.ts';
+
+/** @param id The approval request. */
+export function tellSettled(call: Call, id: string, status: CallStatus): void {
+  const { session, toolName, callId, extra } = call;
+  if (!session.hears('approval:settled')) return;
+  // A later question of the same call has an answer of its own.
+  const told = extra?.approval?.id === id ? extra.approval : undefined;
+  const { by, decision } = told ?? {};
+  session.emit(
+    'approval:settled',
+    {
+      toolName,
+      callId,
+      id,
+      ...(by === undefined ? {} : { by }),
+      ...(decision === undefined ? {} : { decision }),
+      status,
+    },
+    call.surfaceName,
+  );
+}

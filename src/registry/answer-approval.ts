@@ -1,0 +1,138 @@
+/** Answers a call of any session: one that waits here, or one that is suspended in the store. */
+import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
+import { openRecord } from '../approval/record.ts';
+import type { ApprovalAnswer, ReadAnswer } from '../approval/request.ts';
+import { inTime, type SuspendedApproval, startOperation } from '../approval/store.ts';
+import { type ToolError, toolError, withCause } from '../errors.ts';
+import type { ToolResult } from '../result.ts';
+import { resumeCall } from '../session/resume.ts';
+import { stateOf } from '../session/session.ts';
+import { inboxStoreOf } from '../session/settle-approval.ts';
+import type { RegistryState } from '../state/registry-state.ts';
+import type { SessionState } from '../state/session-state.ts';
+
+/** The call that a refusal is about. */
+interface Refused {
+  readonly callId: string;
+  readonly tool: string;
+}
+
+const nothing: Refused = { callId: '', tool: '' };
+
+/** The result of a call that waits in this process; undefined if none waits under this id. */
+export function answerWaiting(
+  registry: RegistryState,
+  id: string,
+  answer: ReadAnswer,
+): Promise<ToolResult> | undefined {
+  for (const session of registry.asking) {
+    const waiting = session.desk?.waiting.get(id);
+    if (waiting === undefined) continue;
+    const { request } = waiting;
+    if (registry.fourEyes && isOwnAnswer(session.principal, answer.by))
+      return Promise.resolve(
+        refused(
+          { callId: request.callId, tool: request.tool.name },
+          denied('four_eyes', `Not answered: ${fourEyesMessage}`),
+        ),
+      );
+    return new Promise((resolve) => {
+      waiting.onEnd((result) => resolve(result as ToolResult));
+      session.desk?.answer(id, answer);
+    });
+  }
+  return undefined;
+}
+
+/** Answers a suspended call, in its own session. */
+export async function answerStored(
+  registry: RegistryState,
+  id: string,
+  answer: ApprovalAnswer,
+): Promise<ToolResult> {
+  const { signer, policyTimeoutMs } = registry;
+  if (signer === undefined) return refused(nothing, unknownApproval());
+  const claims = signer.verify(id);
+  const store = inboxStoreOf('approvals.answer', registry);
+  let found: unknown;
+  try {
+    found = await inTime(
+      startOperation(() => store.read(claims?.id ?? id)),
+      policyTimeoutMs,
+    );
+  } catch (error) {
+    registry.hostFault(error, { source: 'approval store' }, 'the approval store failed', (text) =>
+      claims === undefined ? text : text.replaceAll(id, '[redacted]'),
+    );
+    const message = 'Approvals cannot be read at the moment. Try again.';
+    return refused(nothing, withCause(denied('store_unavailable', message), error));
+  }
+  if (found === undefined || found === null)
+    return refused(
+      nothing,
+      claims === undefined
+        ? unknownApproval()
+        : denied('token_used', 'The approval token has already been used.'),
+    );
+  const opened = openRecord(signer, found);
+  if (opened === undefined || opened.claims.id !== (claims?.id ?? id)) {
+    const wasTaken = typeof found === 'object' && !Object.hasOwn(found, 'token');
+    return refused(
+      nothing,
+      wasTaken
+        ? denied('token_used', 'The approval was answered before.')
+        : denied('token_invalid', 'The stored call is not the one that was asked about.'),
+    );
+  }
+  const session = await sessionOf(registry, opened.body);
+  if (!('state' in session))
+    return refused({ callId: opened.claims.callId, tool: opened.claims.tool }, session.problem);
+  return resumeCall(session.state, opened.token, answer);
+}
+
+/** The open session of a record, or the one that the host makes. */
+async function sessionOf(
+  registry: RegistryState,
+  record: Omit<SuspendedApproval, 'token'>,
+): Promise<{ readonly state: SessionState } | { readonly problem: ToolError }> {
+  const { sessionId, principal } = record;
+  const open = registry.suspending.find(sessionId, principal);
+  if (open !== undefined && !open.closed) return { state: open };
+  if (registry.sessionFor === undefined)
+    return {
+      problem: denied(
+        'session_unavailable',
+        `The session \`${sessionId}\` is not open in this process, and the registry has no ` +
+          '`approvals.session` to make it again.',
+      ),
+    };
+  try {
+    const state = stateOf(await registry.sessionFor(record));
+    if (state.registry !== registry) throw new Error('The session is of another registry.');
+    return { state };
+  } catch (error) {
+    registry.hostFault(
+      error,
+      { sessionId, source: 'approvals.session' },
+      'the session of an approval could not be made',
+    );
+    const message = 'The session of the call could not be made. Nothing was answered; try again.';
+    return { problem: withCause(denied('session_unavailable', message), error) };
+  }
+}
+
+function unknownApproval(): ToolError {
+  return denied('unknown_approval', 'No call waits for approval under this id.');
+}
+
+function denied(reason: string, message: string): ToolError {
+  return toolError('approval_denied', message, { reason });
+}
+
+function refused({ callId, tool }: Refused, error: ToolError): ToolResult {
+  return {
+    success: false,
+    error,
+    metadata: { callId, toolName: tool, status: 'rejected', attempt: 2, durationMs: 0 },
+  };
+}

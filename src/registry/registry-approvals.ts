@@ -1,0 +1,174 @@
+/** The approvals of all sessions: an inbox over the store and the calls that wait here. */
+import { openRecord } from '../approval/record.ts';
+import type { ApprovalAnswer, PendingApproval } from '../approval/request.ts';
+import { byExpiry, inTime, startOperation } from '../approval/store.ts';
+import { takeAnswer } from '../approval/wrong-answer.ts';
+import { MisuseError } from '../errors.ts';
+import { deepFreeze } from '../json.ts';
+import {
+  checkOption,
+  object,
+  readOptions,
+  type TableOf,
+  text,
+  wholeNumber,
+  withDefault,
+} from '../options.ts';
+import type { ToolResult } from '../result.ts';
+import { inboxStoreOf } from '../session/settle-approval.ts';
+import type { RegistryState } from '../state/registry-state.ts';
+import { answerStored, answerWaiting } from './answer-approval.ts';
+
+/** Which approvals `registry.approvals.pending` lists. */
+export interface PendingOptions {
+  /** Only those of this session. @default all */
+  readonly sessionId?: string | undefined;
+  /** Only those of sessions that act for this principal. @default all */
+  readonly principal?: string | undefined;
+  /** The most approvals to return, from 1 to 1 000. @default 100 */
+  readonly limit?: number | undefined;
+  /** Continues behind this approval: the last one of the page before. @default from the start */
+  readonly after?: { readonly id: string; readonly expiresAt: number } | undefined;
+}
+
+/** An answer that says who gave it. */
+export type NamedAnswer = Exclude<ApprovalAnswer, string> & { readonly by: string };
+
+/** The approvals of all sessions of a registry. */
+export interface RegistryApprovals {
+  /**
+   * The calls that wait for a person: those that are suspended in the store, of every session and
+   * process, and those that wait on an approver in this process. What expires first comes first.
+   * They have no token: answer by `id`. Rejects if the store fails, and with a MisuseError
+   * `invalid_option` if it cannot list all sessions.
+   * @example
+   * ```ts
+   * const page = await registry.approvals.pending({ limit: 20 });
+   * const more = await registry.approvals.pending({ limit: 20, after: page.at(-1) });
+   * console.log(page.length + more.length);
+   * ```
+   */
+  pending(options?: PendingOptions): Promise<readonly PendingApproval[]>;
+  /** One of the approvals that `pending` lists; undefined if no call waits under this id. */
+  get(id: string): Promise<PendingApproval | undefined>;
+  /**
+   * Answers a call, in whichever process it was made, and returns its result. The first answer
+   * counts. Where the call's session is not open in this process, `approvals.session` of the
+   * registry makes it. What cannot be answered ends as `session.approvals.resume` would, or as
+   * `approval_denied` with `unknown_approval`, `session_unavailable` or `four_eyes`. Rejects with a
+   * MisuseError `invalid_option` for an invalid answer or one without `by`; the question stays open.
+   * @param id The id of the approval, or its token.
+   * @example
+   * ```ts
+   * const [question] = await registry.approvals.pending();
+   * if (question !== undefined)
+   *   await registry.approvals.answer(question.id, { decision: 'allow_once', by: 'user:bob' });
+   * ```
+   */
+  answer(id: string, answer: NamedAnswer): Promise<ToolResult>;
+}
+
+const table = {
+  sessionId: text(1, 1_024),
+  principal: text(1, 1_024),
+  limit: withDefault(wholeNumber(1, 1_000), 100),
+  after: object<{ readonly id: string; readonly expiresAt: number }>(),
+} satisfies TableOf<PendingOptions>;
+
+/** Pages that are read for one answer: records that are not genuine must not cost without end. */
+const mostPages = 20;
+
+export function registryApprovals(registry: RegistryState): RegistryApprovals {
+  return Object.freeze({
+    pending: (options?: PendingOptions) => pendingOver(registry, options),
+    get: (id: string) => getOne(registry, id),
+    async answer(id: string, answer: NamedAnswer) {
+      const read = takeAnswer('approvals.answer', answer);
+      if (read.by === undefined || read.by.trim() === '')
+        throw new MisuseError(
+          'invalid_option',
+          'approvals.answer: expected `by` to name who answers. The question stays open: answer it ' +
+            'again.',
+        );
+      checkOption('approvals.answer', 'id', id, text(1));
+      return answerWaiting(registry, id, read) ?? answerStored(registry, id, answer);
+    },
+  });
+}
+
+async function pendingOver(
+  registry: RegistryState,
+  options: PendingOptions | undefined,
+): Promise<readonly PendingApproval[]> {
+  const query = readOptions('approvals.pending', options, table);
+  const { sessionId, principal, limit } = query;
+  const { after } = query;
+  if (after !== undefined) {
+    checkOption('approvals.pending', 'after.id', after.id, text());
+    checkOption('approvals.pending', 'after.expiresAt', after.expiresAt, wholeNumber(0));
+  }
+  const found: PendingApproval[] = [];
+  for (const { desk } of registry.asking)
+    for (const { request } of desk?.waiting.values() ?? [])
+      if (
+        (sessionId === undefined || request.sessionId === sessionId) &&
+        (principal === undefined || request.principal === principal) &&
+        (after === undefined || byExpiry(request, after) > 0)
+      )
+        found.push(request);
+  if (registry.signer !== undefined) found.push(...(await storedOver(registry, query)));
+  return found.sort(byExpiry).slice(0, limit);
+}
+
+async function storedOver(
+  registry: RegistryState,
+  query: PendingOptions & { readonly limit: number },
+): Promise<PendingApproval[]> {
+  const store = inboxStoreOf('approvals.pending', registry);
+  const found: PendingApproval[] = [];
+  const { sessionId, principal, limit } = query;
+  let { after } = query;
+  for (let page = 0; page < mostPages && found.length < limit; page++) {
+    const asked = { sessionId, principal, after, limit };
+    const records = await inTime(
+      startOperation(() => store.page(asked)),
+      registry.policyTimeoutMs,
+    );
+    for (const record of records.slice(0, limit)) {
+      const request = genuine(registry, record);
+      if (
+        request !== undefined &&
+        (sessionId === undefined || request.sessionId === sessionId) &&
+        (principal === undefined || request.principal === principal)
+      )
+        found.push(request);
+    }
+    const last = records.at(-1);
+    if (records.length < limit || typeof last?.id !== 'string') break;
+    after = { id: last.id, expiresAt: Number(last.expiresAt) };
+  }
+  return found;
+}
+
+/** The question of a stored record, if it is genuine and has not expired. */
+function genuine(registry: RegistryState, record: unknown): PendingApproval | undefined {
+  const { signer } = registry;
+  const opened = signer && openRecord(signer, record);
+  if (opened === undefined || opened.claims.expiresAt <= registry.now()) return undefined;
+  return deepFreeze(opened.call.request);
+}
+
+async function getOne(registry: RegistryState, id: string): Promise<PendingApproval | undefined> {
+  for (const { desk } of registry.asking) {
+    const waiting = desk?.waiting.get(id);
+    if (waiting !== undefined) return waiting.request;
+  }
+  if (registry.signer === undefined || typeof id !== 'string') return undefined;
+  const store = inboxStoreOf('approvals.get', registry);
+  const found = await inTime(
+    startOperation(() => store.read(id)),
+    registry.policyTimeoutMs,
+  );
+  const request = found === undefined ? undefined : genuine(registry, found);
+  return request?.id === id ? request : undefined;
+}

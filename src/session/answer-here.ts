@@ -1,0 +1,20 @@
+/** Answers a call that waits on an approver in this process. */
+import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
+import type { ReadAnswer } from '../approval/request.ts';
+import { MisuseError } from '../errors.ts';
+import type { SessionState } from '../state/session-state.ts';
+
+/** False if no such call waits. @throws MisuseError `invalid_option` under `fourEyes` */
+export function answerHere(
+  { desk, registry, principal }: SessionState,
+  id: string,
+  answer: ReadAnswer,
+): boolean {
+  if (desk === undefined || !desk.waiting.has(id)) return false;
+  if (registry.fourEyes && isOwnAnswer(principal, answer.by))
+    throw new MisuseError(
+      'invalid_option',
+      `approvals.answer: under \`fourEyes\`, ${fourEyesMessage} The question stays open.`,
+    );
+  return desk.answer(id, answer);
+}

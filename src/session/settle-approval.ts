@@ -1,0 +1,126 @@
+/** What came of a suspended call: kept in the store, and read by the session that made it. */
+import type { ApprovalChoice, ReadAnswer } from '../approval/request.ts';
+import {
+  type InboxStore,
+  inTime,
+  isInboxStore,
+  type SettledApproval,
+  startOperation,
+} from '../approval/store.ts';
+import { jsonDigest, type TokenClaims, type TokenSigner } from '../approval/token.ts';
+import { MisuseError } from '../errors.ts';
+import { copyJson, isJsonObject, type JsonObject } from '../json.ts';
+import type { ToolResult } from '../result.ts';
+import type { RegistryState } from '../state/registry-state.ts';
+import type { SessionState } from '../state/session-state.ts';
+
+/** The longest result that is kept, as characters of JSON. */
+const maxResultChars = 1_048_576;
+
+/** What is known of an approval. */
+export interface ApprovalOutcome {
+  /**
+   * `pending`: no one has answered. `settled`: someone has. `expired`: no one did in time.
+   * `unknown`: no approval of this session and principal has this id, or it is forgotten.
+   */
+  readonly status: 'pending' | 'settled' | 'expired' | 'unknown';
+  /** What was answered. */
+  readonly decision?: ApprovalChoice;
+  /** Who answered, if the answer said so. */
+  readonly by?: string;
+  /**
+   * What the call returned. Absent while it runs, if its process has died, and if the result is over
+   * 1 048 576 characters.
+   */
+  readonly result?: ToolResult;
+}
+
+/** Keeps the answer, and later the result. A store that fails is reported, and changes nothing. */
+export async function keepOutcome(
+  registry: RegistryState,
+  claims: TokenClaims,
+  answer: ReadAnswer,
+  result: ToolResult | undefined,
+): Promise<void> {
+  const { store, signer, policyTimeoutMs } = registry;
+  if (signer === undefined || !isInboxStore(store)) return;
+  try {
+    const outcome = outcomeOf(signer, claims, answer, result);
+    await inTime(
+      startOperation(() => store.settle(outcome)),
+      policyTimeoutMs,
+    );
+  } catch (error) {
+    const { sessionId } = claims;
+    registry.hostFault(
+      error,
+      { sessionId, source: 'approval store' },
+      'the outcome of an approval could not be kept',
+    );
+  }
+}
+
+function outcomeOf(
+  signer: TokenSigner,
+  { id, sessionId, principal, expiresAt }: TokenClaims,
+  { allowed, always, by }: ReadAnswer,
+  result: ToolResult | undefined,
+): SettledApproval {
+  const text = result === undefined ? undefined : JSON.stringify(result);
+  const decision: ApprovalChoice = `${allowed ? 'allow' : 'reject'}_${always ? 'always' : 'once'}`;
+  const body: Omit<SettledApproval, 'seal'> = {
+    id,
+    sessionId,
+    principal,
+    expiresAt,
+    settled: true,
+    decision,
+    ...(by === undefined ? {} : { by }),
+    ...(text === undefined || text.length > maxResultChars
+      ? {}
+      : { result: JSON.parse(text) as JsonObject }),
+  };
+  return { ...body, seal: signer.seal(jsonDigest(body)) };
+}
+
+/** @throws MisuseError `invalid_option` if the store keeps no outcomes. */
+export function inboxStoreOf(where: string, { store }: RegistryState): InboxStore {
+  if (isInboxStore(store)) return store;
+  throw new MisuseError(
+    'invalid_option',
+    `${where}: expected \`approvals.store\` to have the methods \`settle\`, \`read\` and ` +
+      '`page`, which an inbox needs. Add them, or use memoryApprovals, fileApprovals or ' +
+      'redisApprovals.',
+  );
+}
+
+/** What is known of an approval of this session and principal. */
+export async function outcomeIn(session: SessionState, id: string): Promise<ApprovalOutcome> {
+  if (session.desk?.waiting.has(id) === true) return { status: 'pending' };
+  const { registry, sessionId, principal } = session;
+  const { signer, policyTimeoutMs } = registry;
+  if (signer === undefined || principal === undefined || typeof id !== 'string') return unknown;
+  const store = inboxStoreOf('approvals.outcome', registry);
+  const found: unknown = await inTime(
+    startOperation(() => store.read(id)),
+    policyTimeoutMs,
+  );
+  const copy = copyJson(found, { maxDepth: 128, maxValues: 400_000 });
+  if (!copy.ok || !isJsonObject(copy.value)) return unknown;
+  const { seal, ...body } = copy.value;
+  if (body.id !== id || body.sessionId !== sessionId || body.principal !== principal)
+    return unknown;
+  if (Object.hasOwn(body, 'token'))
+    return Number(body.expiresAt) <= registry.now() ? { status: 'expired' } : { status: 'pending' };
+  if (!Object.hasOwn(body, 'settled') || !signer.isSeal(jsonDigest(body), seal))
+    return { status: 'settled' };
+  const { decision, by, result } = body as Partial<SettledApproval>;
+  return {
+    status: 'settled',
+    ...(decision === undefined ? {} : { decision }),
+    ...(by === undefined ? {} : { by }),
+    ...(result === undefined ? {} : { result: result as unknown as ToolResult }),
+  };
+}
+
+const unknown: ApprovalOutcome = Object.freeze({ status: 'unknown' });
