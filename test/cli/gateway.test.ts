@@ -2,7 +2,7 @@
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifyAudit } from '../../src/audit/index.ts';
@@ -238,6 +238,49 @@ describe('`serve`', () => {
     expect(listed.servers).toMatchObject([
       { state: 'waiting', error: expect.stringContaining('start once with `serve --pin`') },
     ]);
+  });
+
+  test('over HTTP, clients share the processes of the servers', async () => {
+    const { path } = folder({ 'gateway.json': { mcpServers: { kept: own } } });
+    const stop = new AbortController();
+    const listening: { url?: string } = {};
+    const ended = cli(['serve', 'gateway.json', '--http', '0', '--principal', 'ann'], {
+      cwd: path,
+      env: { THE_KEY: secret },
+      signal: stop.signal,
+      onStderr: (text) => {
+        listening.url ??= /http:\/\/\S+/.exec(text)?.[0];
+      },
+    });
+    await until(() => listening.url !== undefined);
+    const pids = await Promise.all(
+      ['a', 'b'].map(async (name) => {
+        const client = new Client({ name, version: '1' });
+        await client.connect(new StreamableHTTPClientTransport(new URL(listening.url as string)));
+        const { content } = await client.callTool({ name: 'kept.tell', arguments: {} });
+        await client.close();
+        return (content as { text: string }[])[0]?.text.split(' ')[2];
+      }),
+    );
+    expect(pids[0]).toMatch(/^\d+$/);
+    expect(pids[1]).toBe(pids[0]);
+    stop.abort();
+    expect((await ended).exit).toBe(0);
+  });
+
+  test('a profile that was edited applies to clients that are connected', async () => {
+    const content = (...tools: string[]) => ({
+      mcpServers: { kept: own },
+      profiles: { p: { tools } },
+    });
+    const { names, replace } = await serve(
+      { 'gateway.json': content('kept.tell') },
+      '--profile',
+      'p',
+    );
+    await until(async () => (await names()).join() === 'kept.tell');
+    replace('gateway.json', content('kept.leak', 'kept.hang'));
+    await until(async () => (await names()).join() === 'kept.leak,kept.hang');
   });
 
   test('a client that lists at once gets the tools of servers that are ready', async () => {
