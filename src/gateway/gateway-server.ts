@@ -6,6 +6,7 @@ import type { AnyTool, HostToolRegistry, ToolRegistration } from '../index.ts';
 import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import { registryStateOf } from '../surface-port.ts';
+import { labelFaults } from './label-faults.ts';
 import type { GatewayPorts } from './ports.ts';
 import { labelsBy, takesBy } from './server-wishes.ts';
 import { fillVariables } from './variables.ts';
@@ -119,6 +120,10 @@ export function missingText(missing: readonly string[]): string {
     : `the variables ${names} are not set; set them and start again`;
 }
 
+function prefixOf({ name, entry }: Pick<ServerParts, 'name' | 'entry'>): string {
+  return entry.prefix ?? `${name}.`;
+}
+
 async function attempt(state: State, connection: McpConnection): Promise<void> {
   const { name, entry, ports, file } = state;
   state.cancel = undefined;
@@ -128,7 +133,7 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
     if (state.closed) return;
     const imported = await importByWishes(
       connection,
-      { name, prefix: entry.prefix ?? `${name}.`, ...(pins === undefined ? {} : { pins }) },
+      { name, prefix: prefixOf(state), ...(pins === undefined ? {} : { pins }) },
       {
         takes: takesBy(entry),
         labelsOf: labelsBy(entry),
@@ -179,6 +184,9 @@ function listed(state: State): void {
   state.seen = new Map([...now].map(([tool, { fingerprint }]) => [tool, fingerprint]));
   for (const conflict of seen === undefined ? conflicts : [])
     ports.note(`warning: server \`${name}\`: \`${conflict.name}\` is left out: ${conflict.reason}`);
+  if (seen === undefined)
+    for (const fault of labelFaults(state.entry, imported, prefixOf(state)))
+      ports.note(`warning: server \`${name}\`: ${fault}`);
   if (seen !== undefined) tellChanges(state, seen);
   else if (imported.drift.length > 0)
     ports.note(

@@ -243,7 +243,7 @@ describe('`serve`', () => {
   test('over HTTP, clients share the processes of the servers', async () => {
     const { path } = folder({ 'gateway.json': { mcpServers: { kept: own } } });
     const stop = new AbortController();
-    const listening: { url?: string } = {};
+    const listening: { url: string | undefined } = { url: undefined };
     const ended = cli(['serve', 'gateway.json', '--http', '0', '--principal', 'ann'], {
       cwd: path,
       env: { THE_KEY: secret },
