@@ -1,4 +1,7 @@
+import { basename } from 'node:path';
 import type { Options } from 'tsup';
+import { inspectorPage } from './src/pages/inspector-page.ts';
+import type { Page } from './src/pages/page.ts';
 
 /** The subpaths of the package, and their entries. */
 export const subpaths = {
@@ -20,6 +23,31 @@ export const subpaths = {
   opa: 'src/opa/index.ts',
   policy: 'src/backtest/index.ts',
   audit: 'src/audit/index.ts',
+  inspector: 'src/inspector/index.ts',
+};
+
+/** The functions that give pages, by the names of their modules in `src/pages`. */
+const pages: Readonly<Record<string, () => Promise<Page>>> = { 'inspector-page': inspectorPage };
+
+/**
+ * Puts the finished text of a page in the place of the module that builds it, so that the package
+ * contains the page and needs nothing that it is built with.
+ */
+const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'finished pages',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]src[\\/]pages[\\/][\w-]+-page\.ts$/ }, async ({ path }) => {
+      const make = pages[basename(path, '.ts')];
+      if (make === undefined)
+        throw new Error(`${path} would be bundled with its sources: add it to \`pages\`.`);
+      return {
+        contents:
+          `const page = ${JSON.stringify(await make())};\n` +
+          `export const ${make.name} = async () => page;\n`,
+        loader: 'js',
+      };
+    });
+  },
 };
 
 /**
@@ -41,6 +69,7 @@ const config: Options = {
   // of the source.
   sourcemap: true,
   minify: false,
+  esbuildPlugins: [finishedPages],
   dts: {
     // Nobody imports the command.
     entry: subpaths,

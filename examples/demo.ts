@@ -1,5 +1,6 @@
 // npm run demo: a scripted agent uses real tools through a coordinator, under three profiles. Reads
 // this repository; changes only temporary copies of it.
+// npm run demo -- --inspect: the same, slowly, with a page that shows it as it happens.
 import {
   type ApprovalRequest,
   HostToolRegistry,
@@ -8,6 +9,7 @@ import {
   type ToolSession,
 } from '../src/index.ts';
 import { createCoordinator } from './demo/coordinator.ts';
+import { type DemoInspector, inspectDemo } from './demo/inspect.ts';
 import { type Act, acts, type Step } from './demo/script.ts';
 import { type StatusServer, startStatusServer } from './demo/status-server.ts';
 import { createPaint } from './demo/terminal.ts';
@@ -34,6 +36,7 @@ async function play(
   registry: HostToolRegistry,
   workspace: Workspace,
   server: StatusServer,
+  inspector: DemoInspector | undefined,
 ): Promise<void> {
   const person: { step?: Step; asked?: string } = {};
   const session = registry.createSession({
@@ -55,6 +58,7 @@ async function play(
     '',
   );
   for (const step of steps) {
+    await inspector?.pause();
     delete person.asked;
     person.step = step;
     const result = await call(
@@ -97,7 +101,14 @@ async function main(): Promise<boolean> {
   const registry = new HostToolRegistry();
   const server = await startStatusServer();
   let workspace: Workspace | undefined;
+  const inspector = process.argv.includes('--inspect') ? await inspectDemo(registry) : undefined;
+  if (inspector !== undefined)
+    print(
+      `Watch the calls at ${paint('cyan', inspector.url)}`,
+      'The demo begins when the page is open.',
+    );
   try {
+    await inspector?.opened;
     workspace = await createWorkspace();
     registry.registerAll(exampleTools);
     for (const profile of exampleProfiles(server.origin)) registry.defineProfile(profile);
@@ -106,7 +117,7 @@ async function main(): Promise<boolean> {
     registry.events.on('tool:post', () => (events.ended += 1));
     registry.events.on('tool:error', () => (events.ended += 1));
 
-    for (const act of acts) await play(act, registry, workspace, server);
+    for (const act of acts) await play(act, registry, workspace, server, inspector);
 
     const unexpected = played.filter(({ asExpected }) => !asExpected).length;
     const pushed = (await workspace.pushed('release/demo')) !== undefined;
@@ -130,8 +141,13 @@ async function main(): Promise<boolean> {
         ? paint('green', `${played.length} calls, each as expected, in ${took} s.`)
         : paint('red', `Not as expected: ${wrong.join('; ')}.`),
     );
+    if (inspector !== undefined) {
+      print('', 'The page stays open until you press Ctrl+C.');
+      await inspector.interrupted();
+    }
     return good;
   } finally {
+    await inspector?.close();
     await registry.close();
     await server.close();
     await workspace?.remove();

@@ -3,7 +3,8 @@
  * each other.
  */
 import { EventEmitter } from 'eventemitter3';
-import type { ApprovalRequest, ApprovalSettled } from './approval/request.ts';
+import type { ApprovalRequest } from './approval/request.ts';
+import type { ApprovalSettled } from './approval/settled.ts';
 import { describe, MisuseError, type ToolError } from './errors.ts';
 import { deepFreeze, type JsonValue } from './json.ts';
 import type { OriginTold } from './origins/origin.ts';

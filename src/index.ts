@@ -130,7 +130,6 @@ export type {
   ApprovalChoice,
   ApprovalPrompt,
   ApprovalRequest,
-  ApprovalSettled,
   Grant,
   PendingApproval,
 } from './approval/request.ts';
@@ -152,6 +151,7 @@ export type { ApprovalOutcome } from './session/settle-approval.ts';
 
 // Events and errors
 
+export type { ApprovalSettled } from './approval/settled.ts';
 export { errorCodes } from './errors/codes.ts';
 export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors.ts';
 export { isMisuseError, MisuseError } from './errors.ts';

@@ -15,6 +15,7 @@ export { compileQuotas } from './policy/quotas.ts';
 export { compileRules } from './policy/rules.ts';
 export { registryStateOf } from './registry/default-registry.ts';
 export { type Observing, observeCalls } from './registry/observe-calls.ts';
+export { type OpenSession, openSessions } from './registry/open-sessions.ts';
 export { readArguments } from './session/bind-host-tool.ts';
 export { explain as explainCall } from './session/explain.ts';
 export { type Judgement, judgeRecorded } from './session/judge-recorded.ts';

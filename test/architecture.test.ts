@@ -61,6 +61,8 @@ const sections: Readonly<
     'cedar',
     'opa',
     'audit',
+    'pages',
+    'inspector',
     'testing',
     'backtest',
     'config',
@@ -127,6 +129,16 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   ws: ['relay'],
 };
 
+/**
+ * Packages that are built into pages, and what builds them. The published package has the finished
+ * pages and needs none of these.
+ */
+const bundled: Readonly<Record<string, readonly string[]>> = {
+  esbuild: ['pages/build-page'],
+  preact: ['pages/browser'],
+  uplot: ['pages/browser'],
+};
+
 /** Built-in modules of Node, each with the folders and files that may import it. */
 const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': ['*'],
@@ -134,14 +146,14 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:assert/strict': ['testing'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
-  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa'],
+  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages'],
   'node:fs': ['config', 'audit'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
-  'node:fs/promises': ['config', 'audit', 'cli'],
-  'node:path': ['config', 'audit', 'gateway', 'cli'],
-  'node:url': ['config', 'cli'],
+  'node:fs/promises': ['config', 'audit', 'cli', 'pages'],
+  'node:path': ['config', 'audit', 'gateway', 'cli', 'pages'],
+  'node:url': ['config', 'cli', 'pages'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
@@ -313,19 +325,20 @@ describe('direction', () => {
 });
 
 describe('imports', () => {
-  test('each import inside src names an existing file with its .ts ending', () => {
+  test('each import inside src names an existing file with its ending', () => {
     const wrong = sources
       .flatMap(({ imports }) => imports)
       .filter(
         ({ specifier, file }) =>
-          file !== undefined && !(specifier.endsWith('.ts') && known.has(file)),
+          file !== undefined && !(/\.tsx?$/.test(specifier) && known.has(file)),
       );
     expect(wrong.map(({ at, specifier }) => `${at}: ${specifier}`)).toEqual([]);
   });
 
   test('packages and built-in modules are imported only where the tables allow it', () => {
     const wrong = outside().filter(
-      ({ from, name, builtin }) => !allows((builtin ? builtins : packages)[name], from),
+      ({ from, name, builtin }) =>
+        !allows(builtin ? builtins[name] : (packages[name] ?? bundled[name]), from),
     );
     expect(
       wrong.map(
@@ -337,7 +350,9 @@ describe('imports', () => {
   });
 
   test('the dependencies of package.json are the packages that are imported', () => {
-    const used = new Set(outside().flatMap(({ name, builtin }) => (builtin ? [] : [name])));
+    const used = new Set(
+      outside().flatMap(({ name, builtin }) => (builtin || name in bundled ? [] : [name])),
+    );
     const declared = [
       ...Object.keys(manifest.dependencies),
       ...Object.keys(manifest.peerDependencies),
@@ -508,7 +523,7 @@ function cycles(targets: ReadonlyMap<string, ReadonlySet<string>>): string[] {
 function readSources(): Source[] {
   const folder = join(root, 'src');
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .sort()
     .map((path) => readSource(path, readFileSync(join(folder, path), 'utf8')));
@@ -528,7 +543,7 @@ function readSource(path: string, text: string): Source {
     const ours = specifier.text.startsWith('.');
     const file = posix
       .join(dirname(path).split(sep).join('/'), specifier.text)
-      .replace(/\.[jt]s$/, '');
+      .replace(/\.[jt]sx?$/, '');
     imports.push({
       specifier: specifier.text,
       typeOnly,
@@ -579,5 +594,5 @@ function readSource(path: string, text: string): Source {
     ts.forEachChild(node, visit);
   };
   visit(tree);
-  return { file: path.replace(/\.ts$/, ''), lines: text.split('\n').length - 1, imports, faults };
+  return { file: path.replace(/\.tsx?$/, ''), lines: text.split('\n').length - 1, imports, faults };
 }

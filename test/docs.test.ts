@@ -291,6 +291,8 @@ describe('what a host can write is told somewhere', () => {
     'AuditLog',
     'AuditCheck',
     'VerifyAuditOptions',
+    'InspectorOptions',
+    'Inspector',
     'BacktestOptions',
     'BacktestRecord',
     'BacktestResult',

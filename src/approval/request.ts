@@ -109,18 +109,6 @@ export type ApprovalAnswer =
       };
     };
 
-/** What the event `approval:settled` says of a question. */
-export interface ApprovalSettled {
-  /** The id of the approval request. */
-  readonly id: string;
-  /** Who answered, if the answer said so. */
-  readonly by?: string;
-  /** What was answered; absent if there was no answer that counts. */
-  readonly decision?: ApprovalChoice;
-  /** The `metadata.status` of the call's result. */
-  readonly status: string;
-}
-
 /** A standing answer. `session.approvals.grants()` lists it, and `revoke` ends it. */
 export interface Grant {
   /** The id for `session.approvals.revoke`. */

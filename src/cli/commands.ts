@@ -6,6 +6,7 @@ import type { Command } from './command.ts';
 import { explain } from './explain.ts';
 import { gatewayImport } from './gateway/gateway-import.ts';
 import { init } from './init/init.ts';
+import { inspect } from './inspect.ts';
 import { list } from './list.ts';
 import { mcpPin } from './mcp-pin.ts';
 import { policyBacktest } from './policy-backtest.ts';
@@ -31,6 +32,7 @@ export const commands: readonly Command[] = [
   replay,
   serve,
   gatewayImport,
+  inspect,
   relay,
   mcpPin,
   auditVerify,

@@ -45,7 +45,11 @@ export const optionTable = {
     help: "whom the calls act for; default: the system's name of the user",
   },
   pin: { help: 'write the first listing of a server to its `pins`, if that file does not exist' },
-  port: { value: 'N', help: 'listen on this port; default 4040; 0 is any free port' },
+  port: {
+    value: 'N',
+    help: 'listen on this port; default 4040, or 4041 for inspect; 0 is any free port',
+  },
+  'allow-calls': { help: 'let the page call tools, under a profile of its choice' },
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
   redis: {
     value: 'URL',

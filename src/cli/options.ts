@@ -29,6 +29,7 @@ export interface Options {
   readonly http: string | undefined;
   readonly port: number | undefined;
   readonly host: string | undefined;
+  readonly allowCalls: boolean;
   /** A `redis:` or `rediss:` URL. */
   readonly redis: string | undefined;
   /** The name of an environment variable. */
@@ -152,6 +153,7 @@ function optionsOf(
     http: values.get('http'),
     port: readNumber('port', values.get('port'), 0, 65_535),
     host: values.get('host'),
+    allowCalls: values.has('allow-calls'),
     redis: values.get('redis'),
     hostKey: values.get('host-key'),
     allowOrigin: lists.get('allow-origin') ?? [],

@@ -1,5 +1,5 @@
 /** `serve`: serves the tools of the command line to MCP clients. */
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { userInfo } from 'node:os';
 import { messageOf } from '../errors.ts';
 import type { ToolSession } from '../index.ts';
@@ -7,7 +7,8 @@ import { createMcpHandler, serveMcpStdio, toNodeListener } from '../mcp/index.ts
 import { packageVersion } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
-import { failure, usageFault } from './fault.ts';
+import { usageFault } from './fault.ts';
+import { listen, untilAborted } from './listen.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
 
@@ -153,25 +154,6 @@ async function allClosed(responses: ReadonlySet<ServerResponse>): Promise<void> 
     ),
   ]);
   clearTimeout(timer);
-}
-
-function listen(server: Server, host: string, port: number): Promise<{ readonly port: number }> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(failure(`Cannot listen on ${host}:${port}: ${messageOf(error)}`)),
-    );
-    server.listen(port, host, () => resolve(server.address() as { port: number }));
-  });
-}
-
-/** Waits until the user interrupts, or `ended` settles. Rejects if `ended` rejects. */
-function untilAborted(signal: AbortSignal, ended?: Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => resolve();
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
-    ended?.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 /** @throws CliFault 2 */

@@ -23,6 +23,8 @@ export interface RunSetup {
   readonly signal?: AbortSignal;
   /** Called after each write to standard error, with all of it so far. */
   readonly onStderr?: (text: string, type: (line: string) => void) => void;
+  /** Called after each write to standard output, with all of it so far. */
+  readonly onStdout?: (text: string) => void;
 }
 
 export interface Ran {
@@ -35,12 +37,21 @@ export interface Ran {
 
 export async function cli(
   argv: readonly string[],
-  { stdin, typed, terminal = false, env = {}, cwd = worlds, signal, onStderr }: RunSetup = {},
+  {
+    stdin,
+    typed,
+    terminal = false,
+    env = {},
+    cwd = worlds,
+    signal,
+    onStderr,
+    onStdout,
+  }: RunSetup = {},
 ): Promise<Ran> {
   const input = Object.assign(new PassThrough(), { isTTY: terminal });
   if (stdin !== undefined) input.end(stdin);
   if (typed !== undefined) input.write(typed);
-  const out = memory(false);
+  const out = memory(false, onStdout);
   const written = new EventEmitter();
   const err = memory(terminal, (text) => written.emit('text', text));
   if (onStderr !== undefined)

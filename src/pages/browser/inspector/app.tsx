@@ -1,0 +1,133 @@
+/** The frame of the inspector: its head, its tabs, and one view. */
+import type { JSX } from 'preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { Empty } from '../parts/empty.tsx';
+import { countOf, shareOf } from '../parts/words.ts';
+import { ApprovalsView } from './approvals-view.tsx';
+import { CallsView } from './calls-view.tsx';
+import { OverviewView } from './overview-view.tsx';
+import { type Place, type ViewName, type ViewProps, views } from './place.ts';
+import { RulesView } from './rules-view.tsx';
+import { type Known, type Store, useKnown } from './store.ts';
+import { ToolsView } from './tools-view.tsx';
+import { TryView } from './try-view.tsx';
+
+export function App({ store }: { readonly store: Store }): JSX.Element {
+  const known = useKnown(store);
+  const [place, setPlace] = useState<Place>({ view: 'calls' });
+  const main = useRef<HTMLElement>(null);
+  const go = useCallback((to: Place) => {
+    setPlace(to);
+    // The keyboard follows to what is shown now.
+    requestAnimationFrame(() => main.current?.focus());
+  }, []);
+  const waiting = known.state?.approvals.length ?? 0;
+  useEffect(() => {
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}host-tools inspector`;
+  }, [waiting]);
+  const names = (Object.keys(views) as ViewName[]).filter(
+    (name) => name !== 'try' || known.hello?.allowCalls === true,
+  );
+  return (
+    <div class="frame">
+      <header class="top">
+        <Logo />
+        <h1>
+          host-tools <span class="soft">inspector</span>
+        </h1>
+        <Live known={known} />
+        <Totals known={known} />
+      </header>
+      <nav class="tabs" aria-label="Views">
+        {names.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-current={place.view === name ? 'page' : undefined}
+            onClick={() => setPlace({ view: name })}
+          >
+            {views[name]}
+            {name === 'approvals' && waiting > 0 ? (
+              <span class="count">
+                {waiting}
+                <span class="unseen"> waiting</span>
+              </span>
+            ) : null}
+          </button>
+        ))}
+      </nav>
+      <main ref={main} tabIndex={-1} aria-label={views[place.view]}>
+        {known.connection === 'refused' ? (
+          <Empty title="This page has no valid token">{known.trouble}</Empty>
+        ) : (
+          <View store={store} known={known} place={place} go={go} />
+        )}
+      </main>
+    </div>
+  );
+}
+
+function View(props: ViewProps): JSX.Element {
+  switch (props.place.view) {
+    case 'calls':
+      return <CallsView {...props} />;
+    case 'overview':
+      return <OverviewView {...props} />;
+    case 'tools':
+      return <ToolsView {...props} />;
+    case 'rules':
+      return <RulesView {...props} />;
+    case 'approvals':
+      return <ApprovalsView {...props} />;
+    case 'try':
+      return <TryView {...props} />;
+  }
+}
+
+function Logo(): JSX.Element {
+  return (
+    <svg width="22" height="22" viewBox="0 0 22 22" fill="none" aria-hidden="true">
+      <rect x="1" y="1" width="20" height="20" rx="6" fill="currentColor" opacity="0.16" />
+      <path
+        d="M6 6v10M16 6v10M6 11h4m2 0h4"
+        stroke="currentColor"
+        stroke-width="2.2"
+        stroke-linecap="round"
+      />
+    </svg>
+  );
+}
+
+function Live({ known }: { readonly known: Known }): JSX.Element {
+  const { connection, trouble } = known;
+  const words = {
+    connecting: 'connecting',
+    live: 'live',
+    lost: 'connection lost',
+    refused: 'refused',
+  };
+  const tone = connection === 'live' ? 'on' : connection === 'connecting' ? '' : 'off';
+  return (
+    <span class={`live ${tone}`} role="status" title={trouble}>
+      {words[connection]}
+    </span>
+  );
+}
+
+function Totals({ known }: { readonly known: Known }): JSX.Element | null {
+  const totals = known.state?.totals;
+  if (totals === undefined) return null;
+  return (
+    <div class="totals small soft">
+      <span>
+        <b>{countOf(totals.calls)}</b> calls
+      </span>
+      <span>
+        <b>{shareOf(totals.denied, totals.calls)}</b> denied
+      </span>
+      <span>
+        <b>{countOf(totals.failed)}</b> failed
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,227 @@
+/** All about one call. */
+import type { JSX, RefObject } from 'preact';
+import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
+import { Badge, toneOf } from '../parts/badge.tsx';
+import { JsonText, parsed } from '../parts/json-text.tsx';
+import { OriginsTable } from '../parts/origins-table.tsx';
+import { durationOf, timeOf } from '../parts/words.ts';
+import { Outcome } from './outcome.tsx';
+import type { Place } from './place.ts';
+import { type Store, useAnswer } from './store.ts';
+
+export function CallDetailPane({
+  store,
+  line,
+  pane,
+  back,
+  go,
+}: {
+  readonly store: Store;
+  readonly line: CallLine;
+  readonly pane: RefObject<HTMLElement | null>;
+  readonly back: () => void;
+  readonly go: (to: Place) => void;
+}): JSX.Element {
+  const { answer, trouble } = useAnswer<CallDetail>(store, `call?n=${line.n}`, line);
+  const kept = answer?.kept;
+  return (
+    <section
+      class="detail"
+      ref={pane}
+      tabIndex={-1}
+      aria-label={`Call of ${line.tool}`}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') back();
+      }}
+    >
+      <div class="detail-head">
+        <h2 class="wrap grow">{line.tool}</h2>
+        <button type="button" class="button" onClick={back}>
+          Close<span class="unseen"> the details of the call</span>
+        </button>
+      </div>
+      <div class="row">
+        <Outcome line={line} />
+        {line.reason === undefined || line.status === 'succeeded' ? null : (
+          <Badge>{line.reason}</Badge>
+        )}
+        <span class="soft small">
+          {line.durationMs === undefined ? '' : `after ${durationOf(line.durationMs)}`}
+        </span>
+      </div>
+      {kept?.message === undefined ? null : (
+        <p class={`notice ${line.status === 'pending' ? 'warn' : 'bad'}`}>{kept.message}</p>
+      )}
+      {trouble === '' ? null : <p class="notice warn">{trouble}</p>}
+      {line.phase === 'approval' || line.status === 'pending' ? (
+        <p>
+          <button type="button" class="button main" onClick={() => go({ view: 'approvals' })}>
+            Go to the question
+          </button>
+        </p>
+      ) : null}
+      {kept === undefined ? null : (
+        <>
+          <Stages stages={kept.stages} end={line.durationMs} />
+          <Verdict line={line} shadow={kept.shadow} />
+          {kept.origins.length === 0 ? null : (
+            <div class="part">
+              <h3>Origins of arguments</h3>
+              <OriginsTable origins={kept.origins} />
+            </div>
+          )}
+          <div class="part">
+            <h3>Input</h3>
+            <JsonText value={parsed(kept.input)} label="Input" />
+          </div>
+          {kept.result === undefined ? null : (
+            <div class="part">
+              <h3>{line.status === 'succeeded' ? 'Result' : 'Details'}</h3>
+              <JsonText value={parsed(kept.result)} label="Result" />
+            </div>
+          )}
+          {kept.told.length === 0 ? null : <Told told={kept.told} />}
+        </>
+      )}
+      {answer !== undefined && kept === undefined ? (
+        <p class="notice">This call is so old that only its line is kept.</p>
+      ) : null}
+      <Who line={line} kept={kept} />
+    </section>
+  );
+}
+
+const stageNames: Readonly<Record<CallStage['name'], string>> = {
+  arrived: 'Arrived',
+  judged: 'Judged',
+  asked: 'A person is asked',
+  answered: 'Answered',
+  started: 'Handler started',
+  ended: 'Ended',
+  late: 'Settled late',
+};
+
+/** The stages with a bar for the time up to the next one. */
+function Stages({
+  stages,
+  end,
+}: {
+  readonly stages: readonly CallStage[];
+  readonly end: number | undefined;
+}): JSX.Element {
+  const whole = Math.max(end ?? 0, stages.at(-1)?.ms ?? 0, 0.001);
+  return (
+    <div class="part">
+      <h3>Stages</h3>
+      <ol class="stages">
+        {stages.map(({ name, ms, note }, at) => {
+          const until = stages[at + 1]?.ms ?? (name === 'ended' || name === 'late' ? ms : whole);
+          return (
+            <li key={at}>
+              <span class="stage-time mono soft">{at === 0 ? '0' : `+${durationOf(ms)}`}</span>
+              <span class="stage-text">
+                <strong>{stageNames[name]}</strong> <span class="soft wrap">{note}</span>
+                <span class="track" aria-hidden="true">
+                  <i
+                    class={name}
+                    style={{
+                      left: `${at === 0 ? 0 : Math.min(99, (100 * ms) / whole)}%`,
+                      width: `${Math.max(0.8, (100 * (until - (at === 0 ? 0 : ms))) / whole)}%`,
+                    }}
+                  />
+                </span>
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+function Verdict({
+  line,
+  shadow,
+}: {
+  readonly line: CallLine;
+  readonly shadow: NonNullable<CallDetail['kept']>['shadow'];
+}): JSX.Element | null {
+  const { effect, ruleId, layer } = line;
+  if (effect === undefined && ruleId === undefined && shadow.length === 0) return null;
+  return (
+    <div class="part">
+      <h3>Verdict</h3>
+      <p class="row">
+        {effect === undefined ? null : <Badge tone={toneOf(effect)}>{effect}</Badge>}
+        {ruleId === undefined ? (
+          <span class="soft small">{effect === undefined ? '' : 'No rule decided.'}</span>
+        ) : (
+          <span class="wrap">
+            by <code>{ruleId}</code>
+          </span>
+        )}
+        {layer === undefined ? null : <span class="soft small wrap">layer {layer}</span>}
+      </p>
+      {shadow.map(({ ruleId: id, layer: of, wouldBe, was }) => (
+        <p key={id} class="row">
+          <Badge tone="shadow">shadow</Badge>
+          <span class="wrap small">
+            <code>{id}</code> ({of}) would have made {was} into {wouldBe}
+          </span>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Told({ told }: { readonly told: NonNullable<CallDetail['kept']>['told'] }): JSX.Element {
+  return (
+    <div class="part">
+      <h3>Told by the handler</h3>
+      <ul class="told">
+        {told.map(({ ms, name, data }, at) => (
+          <li key={at} class="small">
+            <span class="mono soft">+{durationOf(ms)}</span> <strong>{name}</strong>{' '}
+            <code class="wrap">{data}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Who({
+  line,
+  kept,
+}: {
+  readonly line: CallLine;
+  readonly kept: CallDetail['kept'] | undefined;
+}): JSX.Element {
+  const facts: [string, string | undefined][] = [
+    ['Arrived', timeOf(line.at)],
+    ['Session', line.sessionId],
+    ['Principal', line.principal],
+    ['Surface', line.surface === '' ? 'direct call' : line.surface],
+    ['Call', line.callId],
+    ['Attempt', line.attempt === 1 ? undefined : String(line.attempt)],
+    ['Called by', line.parentCallId],
+    ['Tool from', kept?.toolSource],
+    ['Version', kept?.version],
+    ['Fingerprint', kept?.fingerprint],
+  ];
+  return (
+    <div class="part">
+      <h3>Who and where</h3>
+      <dl class="facts">
+        {facts.map(([name, value]) =>
+          value === undefined || value === '' ? null : (
+            <>
+              <dt>{name}</dt>
+              <dd class="mono">{value}</dd>
+            </>
+          ),
+        )}
+      </dl>
+    </div>
+  );
+}

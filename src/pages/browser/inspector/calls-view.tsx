@@ -1,0 +1,155 @@
+/** The calls as they happen, and one of them in detail. */
+import type { JSX } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import type { CallLine } from '../../inspector-wire.ts';
+import { Badge } from '../parts/badge.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { VirtualList } from '../parts/virtual-list.tsx';
+import { durationOf, several, timeOf } from '../parts/words.ts';
+import { CallDetailPane } from './call-detail-pane.tsx';
+import { Outcome } from './outcome.tsx';
+import type { ViewProps } from './place.ts';
+
+const rowHeight = 38;
+
+type Kind = 'all' | 'running' | 'succeeded' | 'denied' | 'failed' | 'shadow';
+
+const kinds: Readonly<Record<Kind, [label: string, fits: (line: CallLine) => boolean]>> = {
+  all: ['All calls', () => true],
+  running: ['In flight', ({ phase }) => phase !== 'ended'],
+  succeeded: ['Succeeded', ({ status }) => status === 'succeeded'],
+  denied: ['Refused', ({ status }) => status === 'rejected'],
+  failed: ['Failed or cancelled', ({ status }) => status === 'failed' || status === 'cancelled'],
+  shadow: ['Shadow rule differs', ({ shadowed }) => shadowed === true],
+};
+
+export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
+  const [chosen, choose] = useState<number | undefined>(place.call);
+  const [text, setText] = useState(place.text ?? '');
+  const [kind, setKind] = useState<Kind>('all');
+  const [frozen, setFrozen] = useState<readonly number[] | undefined>(undefined);
+  const list = useRef<HTMLDivElement>(null);
+  const detail = useRef<HTMLElement>(null);
+  const { calls } = known;
+  const order = frozen ?? known.order;
+  const keys = useMemo(() => {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const [, fits] = kinds[kind];
+    const found: number[] = [];
+    for (let at = order.length - 1; at >= 0; at--) {
+      const line = calls.get(order[at] as number);
+      if (line !== undefined && fits(line) && holds(line, words)) found.push(line.n);
+    }
+    return found;
+  }, [order, text, kind, calls]);
+  const line = chosen === undefined ? undefined : calls.get(chosen);
+  const back = (): void => {
+    choose(undefined);
+    list.current?.querySelector<HTMLElement>('[role=listbox]')?.focus();
+  };
+  return (
+    <div class={`calls ${line === undefined ? '' : 'with-detail'}`} ref={list}>
+      <section class="list" aria-label="List of calls">
+        <div class="tools-row">
+          <input
+            class="field grow"
+            type="search"
+            placeholder="Find a tool, session, rule, reason …"
+            aria-label="Find calls"
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+          <select
+            class="field"
+            aria-label="Which calls"
+            value={kind}
+            onChange={({ currentTarget }) => setKind(currentTarget.value as Kind)}
+          >
+            {(Object.keys(kinds) as Kind[]).map((name) => (
+              <option key={name} value={name}>
+                {kinds[name][0]}
+              </option>
+            ))}
+          </select>
+          <button
+            type="button"
+            class="button"
+            aria-pressed={frozen !== undefined}
+            onClick={() => setFrozen(frozen === undefined ? known.order : undefined)}
+          >
+            {frozen === undefined ? 'Pause' : 'Resume'}
+          </button>
+        </div>
+        <p class="unseen" role="status">
+          {several(keys.length, 'call')} shown
+        </p>
+        <div class="head call-row" aria-hidden="true">
+          <span class="when">Time</span>
+          <span class="tool">Tool</span>
+          <span class="end">Outcome</span>
+          <span class="who">Session</span>
+          <span class="took">Took</span>
+        </div>
+        {keys.length === 0 ? (
+          <Empty title={order.length === 0 ? 'No calls yet' : 'No call fits'}>
+            {order.length === 0
+              ? 'Calls appear here the moment they arrive.'
+              : 'Change the text or the choice above.'}
+          </Empty>
+        ) : (
+          <VirtualList
+            label="Calls, newest first"
+            keys={keys}
+            rowHeight={rowHeight}
+            chosen={chosen}
+            choose={choose}
+            enter={() => detail.current?.focus()}
+            row={(key) => <CallRow line={calls.get(key)} />}
+          />
+        )}
+      </section>
+      {line === undefined ? null : (
+        <CallDetailPane store={store} line={line} pane={detail} back={back} go={go} />
+      )}
+    </div>
+  );
+}
+
+function holds(line: CallLine, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const { tool, sessionId, principal, surface, callId, ruleId, code, reason, status } = line;
+  const text =
+    `${tool} ${sessionId} ${principal} ${surface} ${callId} ${ruleId ?? ''} ${code ?? ''} ${reason ?? ''} ${status ?? ''}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+function CallRow({ line }: { readonly line: CallLine | undefined }): JSX.Element | null {
+  if (line === undefined) return null;
+  const { at, tool, sessionId, durationMs, shadowed, ruleId, parentCallId } = line;
+  return (
+    <div class="call-row">
+      <span class="when mono soft">{timeOf(at)}</span>
+      <span class="tool cut" title={tool}>
+        {parentCallId === undefined ? null : (
+          <span class="soft" title="Called by another tool">
+            ↳{' '}
+          </span>
+        )}
+        {tool}
+      </span>
+      <span class="end">
+        <Outcome line={line} />
+        {shadowed ? <Badge tone="shadow">shadow</Badge> : null}
+        {ruleId === undefined || line.status === 'succeeded' ? null : (
+          <span class="soft small cut" title={ruleId}>
+            {ruleId}
+          </span>
+        )}
+      </span>
+      <span class="who cut small soft" title={sessionId}>
+        {sessionId}
+      </span>
+      <span class="took mono soft">{durationOf(durationMs)}</span>
+    </div>
+  );
+}

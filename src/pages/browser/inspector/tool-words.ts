@@ -1,0 +1,28 @@
+/** What is said about tools, in words. */
+
+/** The hints of a definition. */
+export const flagWords: Readonly<Record<string, string>> = {
+  readOnly: 'read-only',
+  destructive: 'destructive',
+  idempotent: 'idempotent',
+  openWorld: 'open world',
+};
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['disabled', 'Disabled for the session.'],
+  ['denied', 'A rule denies every call to it.'],
+  ['not_in_profile', 'The profile does not include it.'],
+  ['not_registered', 'The profile names it, but it is not registered.'],
+  ['knobs_missing', 'The profile does not set its knobs as it needs them.'],
+  ['tool_budget', 'It does not fit into the number of tools.'],
+  ['token_budget', 'It does not fit into the budget of tokens.'],
+]);
+
+/** A drop code in words. */
+export function whyHidden(code: string, unlockedBy: readonly string[]): string {
+  const known = reasons.get(code);
+  if (known !== undefined) return known;
+  if (!code.startsWith('fact_unmet:')) return code;
+  const by = unlockedBy.length === 0 ? '' : ` ${unlockedBy.join(', ')} may provide it.`;
+  return `It waits for the fact ${code.slice(11)}.${by}`;
+}

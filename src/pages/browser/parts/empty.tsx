@@ -1,0 +1,17 @@
+/** What stands where there is nothing yet. */
+import type { ComponentChildren, JSX } from 'preact';
+
+export function Empty({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="empty">
+      <strong>{title}</strong>
+      {children === undefined ? null : <p>{children}</p>}
+    </div>
+  );
+}

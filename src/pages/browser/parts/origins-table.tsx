@@ -1,0 +1,52 @@
+/** Where the arguments of a call came from. */
+import type { JSX } from 'preact';
+import { Badge, toneOf } from './badge.tsx';
+
+interface ShownOrigin {
+  readonly path: string;
+  readonly origin: string;
+  readonly seen?: readonly { readonly callId: string; readonly toolName: string }[];
+  readonly approvedBy?: string;
+}
+
+const meaning: Readonly<Record<string, string>> = {
+  user: 'the user wrote it',
+  trusted: 'from trusted output',
+  untrusted: 'from untrusted output',
+  unknown: 'seen nowhere: the model composed it',
+};
+
+export function OriginsTable({
+  origins,
+}: {
+  readonly origins: readonly ShownOrigin[];
+}): JSX.Element {
+  return (
+    <table class="compact">
+      <thead>
+        <tr>
+          <th scope="col">Argument</th>
+          <th scope="col">Origin</th>
+          <th scope="col">First seen</th>
+        </tr>
+      </thead>
+      <tbody>
+        {origins.map(({ path, origin, seen = [], approvedBy }) => (
+          <tr key={path}>
+            <td class="mono wrap">{path}</td>
+            <td>
+              <Badge tone={toneOf(origin)}>{origin}</Badge>
+            </td>
+            <td class="wrap small">
+              {approvedBy !== undefined
+                ? `approved by ${approvedBy}`
+                : seen.length > 0
+                  ? `in the output of ${seen.map(({ toolName, callId }) => `${toolName} (${callId})`).join(', ')}`
+                  : (meaning[origin] ?? '')}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

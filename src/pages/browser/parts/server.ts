@@ -1,0 +1,69 @@
+/** Asks the page's own server. */
+import { parseVisible } from './visible.ts';
+
+const kept = 'host-tools-token';
+
+/**
+ * The token of this page. It comes in the fragment of the address, which no server and no log sees;
+ * from there it moves to the storage of this tab, so that the address can be shown to others.
+ */
+export function takeToken(): string {
+  const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  if (given !== undefined) {
+    sessionStorage.setItem(kept, given);
+    history.replaceState(null, '', location.pathname + location.search);
+  }
+  return given ?? sessionStorage.getItem(kept) ?? '';
+}
+
+/** What the server said instead of an answer. */
+export class Refused extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Asks for something below `api/`. Rejects with {@link Refused}. */
+export async function request(
+  token: string,
+  path: string,
+  body?: object,
+  signal?: AbortSignal,
+): Promise<Response> {
+  const response = await fetch(`api/${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch(() => {
+    throw new Refused(0, 'The server does not answer.');
+  });
+  if (response.ok) return response;
+  const told = (await response.json().catch(() => undefined)) as { error?: string } | undefined;
+  throw new Refused(response.status, told?.error ?? `The server answered ${response.status}.`);
+}
+
+/** Asks for JSON below `api/`. Rejects with {@link Refused}. */
+export async function ask<T>(
+  token: string,
+  path: string,
+  body?: object,
+  signal?: AbortSignal,
+): Promise<T> {
+  return parseVisible(await (await request(token, path, body, signal)).text()) as T;
+}
+
+/** Gives each line of a stream as JSON. Resolves at the end of the stream. */
+export async function readLines(response: Response, take: (line: unknown) => void): Promise<void> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) take(parseVisible(line));
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * A list box of which only the rows in sight are in the document. Arrow keys, Home, End and the
+ * page keys choose a row. While the list stands at its top it follows what is new; elsewhere the
+ * rows in sight stay where they are.
+ */
+import type { ComponentChildren, JSX } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** Rows beyond the edges, so that fast scrolling shows no gaps. */
+const spare = 10;
+
+export interface VirtualListProps {
+  readonly label: string;
+  /** Keys of the rows, from the top down. */
+  readonly keys: readonly number[];
+  readonly rowHeight: number;
+  readonly chosen: number | undefined;
+  readonly choose: (key: number) => void;
+  /** Called for Enter. */
+  readonly enter: () => void;
+  readonly row: (key: number) => ComponentChildren;
+}
+
+export function VirtualList(props: VirtualListProps): JSX.Element {
+  const { label, keys, rowHeight, chosen, choose, enter, row } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const anchor = useRef<{ key: number; off: number } | undefined>(undefined);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - spare);
+  const last = Math.min(keys.length, Math.ceil((view.top + view.height) / rowHeight) + spare);
+  const chosenAt = chosen === undefined ? -1 : keys.indexOf(chosen);
+
+  useLayoutEffect(() => {
+    const own = box.current;
+    if (own === null) return;
+    const measure = (): void => setView({ top: own.scrollTop, height: own.clientHeight });
+    const observer = new ResizeObserver(measure);
+    observer.observe(own);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+
+  // Rows that arrive above the first row in sight push it down: follow it.
+  useLayoutEffect(() => {
+    const own = box.current;
+    if (own === null || anchor.current === undefined) return;
+    const at = keys.indexOf(anchor.current.key);
+    if (at === -1) return;
+    const top = at * rowHeight + anchor.current.off;
+    if (Math.abs(own.scrollTop - top) > 1) own.scrollTop = top;
+  }, [keys]);
+
+  const onScroll = (): void => {
+    const own = box.current;
+    if (own === null) return;
+    const at = Math.floor(own.scrollTop / rowHeight);
+    const key = keys[at];
+    anchor.current =
+      own.scrollTop < 2 || key === undefined
+        ? undefined
+        : { key, off: own.scrollTop - at * rowHeight };
+    setView({ top: own.scrollTop, height: own.clientHeight });
+  };
+  const go = (to: number): void => {
+    const own = box.current;
+    const at = Math.max(0, Math.min(keys.length - 1, to));
+    const key = keys[at];
+    if (own === null || key === undefined) return;
+    choose(key);
+    const top = at * rowHeight;
+    if (top < own.scrollTop) own.scrollTop = top;
+    else if (top + rowHeight > own.scrollTop + own.clientHeight)
+      own.scrollTop = top + rowHeight - own.clientHeight;
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const page = Math.max(1, Math.floor(view.height / rowHeight) - 1);
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: chosenAt + 1,
+      ArrowUp: chosenAt === -1 ? 0 : chosenAt - 1,
+      PageDown: chosenAt + page,
+      PageUp: chosenAt - page,
+      Home: 0,
+      End: keys.length - 1,
+    };
+    const to = steps[event.key];
+    if (to !== undefined) go(to);
+    else if (event.key === 'Enter') enter();
+    else return;
+    event.preventDefault();
+  };
+  const rows: JSX.Element[] = [];
+  for (let at = first; at < last; at++) {
+    const key = keys[at] as number;
+    rows.push(
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the list box has the keys.
+      // biome-ignore lint/a11y/useFocusableInteractive: the list box has the focus.
+      <div
+        key={key}
+        id={`option-${key}`}
+        role="option"
+        class="option"
+        aria-selected={key === chosen}
+        aria-posinset={at + 1}
+        aria-setsize={keys.length}
+        style={{ top: `${at * rowHeight}px`, height: `${rowHeight}px` }}
+        onClick={() => choose(key)}
+      >
+        {row(key)}
+      </div>,
+    );
+  }
+  return (
+    <div
+      ref={box}
+      class="virtual"
+      role="listbox"
+      aria-label={label}
+      tabIndex={0}
+      aria-activedescendant={chosenAt >= first && chosenAt < last ? `option-${chosen}` : undefined}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+    >
+      <div role="presentation" class="tall" style={{ height: `${keys.length * rowHeight}px` }}>
+        {rows}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+/** How numbers, times and codes are written for people. */
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const number = new Intl.NumberFormat('en');
+
+/** The time of day, with milliseconds. */
+export function timeOf(at: number): string {
+  return `${clock.format(at)}.${String(Math.floor(at) % 1_000).padStart(3, '0')}`;
+}
+
+/** The time of day. */
+export function shortTimeOf(at: number): string {
+  return clock.format(at);
+}
+
+export function countOf(value: number): string {
+  return number.format(value);
+}
+
+/** A duration in a unit that fits it. */
+export function durationOf(ms: number | undefined): string {
+  if (ms === undefined) return '';
+  if (ms < 1) return `${(ms * 1_000).toFixed(0)} µs`;
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < 1_000) return `${ms.toFixed(0)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`;
+}
+
+export function shareOf(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${((100 * part) / whole).toFixed(part === 0 ? 0 : 1)} %`;
+}
+
+/** `1 call`, `2 calls`. */
+export function several(count: number, one: string, many = `${one}s`): string {
+  return `${countOf(count)} ${count === 1 ? one : many}`;
+}

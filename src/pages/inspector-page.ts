@@ -1,0 +1,12 @@
+/** The page of the inspector. In the published package this module holds the finished text. */
+import { buildPage } from './build-page.ts';
+import type { Page } from './page.ts';
+
+/** Gives the page. In a checkout, it is built then. */
+export function inspectorPage(): Promise<Page> {
+  return buildPage({
+    name: 'inspector',
+    title: 'host-tools inspector',
+    packages: ['preact', 'uplot'],
+  });
+}
