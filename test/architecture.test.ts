@@ -66,6 +66,7 @@ const sections: Readonly<
     'testing',
     'backtest',
     'config',
+    'gateway',
     'cli',
   ],
 };
@@ -151,7 +152,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
   'node:fs/promises': ['config', 'audit', 'cli', 'pages'],
-  'node:path': ['config', 'audit', 'cli', 'pages'],
+  'node:path': ['config', 'audit', 'gateway', 'cli', 'pages'],
   'node:url': ['config', 'cli', 'pages'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],

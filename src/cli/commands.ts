@@ -4,6 +4,7 @@ import { auditVerify } from './audit-verify.ts';
 import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
+import { gatewayImport } from './gateway/gateway-import.ts';
 import { init } from './init/init.ts';
 import { inspect } from './inspect.ts';
 import { list } from './list.ts';
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   policyBacktest,
   replay,
   serve,
+  gatewayImport,
   inspect,
   relay,
   mcpPin,

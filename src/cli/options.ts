@@ -41,6 +41,8 @@ export interface Options {
   /** Names of tools. */
   readonly accept: readonly string[];
   readonly yes: boolean;
+  readonly pin: boolean;
+  readonly principal: string | undefined;
   readonly prefix: string | undefined;
   /** Names of environment variables. */
   readonly env: readonly string[];
@@ -159,6 +161,8 @@ function optionsOf(
     pins: values.get('pins'),
     accept: lists.get('accept') ?? [],
     yes: values.has('yes'),
+    pin: values.has('pin'),
+    principal: values.get('principal'),
     prefix: values.get('prefix'),
     env: lists.get('env') ?? [],
     header: lists.get('header') ?? [],

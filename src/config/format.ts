@@ -10,6 +10,7 @@ import { listedTool, mappedTool } from './profile-tool-format.ts';
 import { quotaEntry } from './quota-format.ts';
 
 import { ruleEntry } from './rule-format.ts';
+import { auditEntry, serverEntry } from './server-format.ts';
 import {
   annotations,
   count,
@@ -270,11 +271,16 @@ export const fileFormat = strict({
     .array(quotaEntry)
     .nullish()
     .describe('Quotas of the registry, which apply to every session.'),
+  mcpServers: z
+    .record(text, serverEntry)
+    .nullish()
+    .describe('MCP servers by name, whose tools the command `host-tools` takes.'),
+  audit: auditEntry.nullish().describe('Where `host-tools serve` and `call` record calls.'),
 }).meta({
   title: 'host-tools',
   description:
-    'Tools, profiles, rules and quotas for a registry of host-tools. The file names modules whose ' +
-    'code runs, so treat the file itself as code.',
+    'Tools, MCP servers, profiles, rules and quotas for a registry of host-tools. The file names ' +
+    'modules and programs that run, so treat the file itself as code.',
 });
 
 /** The keys at the top level of a file. */
