@@ -64,6 +64,7 @@ const sections: Readonly<
     'testing',
     'backtest',
     'config',
+    'agents',
     'cli',
   ],
 };
@@ -124,6 +125,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@open-policy-agent/opa-wasm': ['opa'],
   ioredis: ['cli'],
   ws: ['relay'],
+  unbash: ['agents'],
 };
 
 /** Built-in modules of Node, each with the folders and files that may import it. */
@@ -134,12 +136,12 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa'],
-  'node:fs': ['config', 'audit'],
+  'node:fs': ['config', 'audit', 'agents'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
   'node:fs/promises': ['config', 'audit', 'cli'],
-  'node:path': ['config', 'audit', 'cli'],
+  'node:path': ['config', 'audit', 'agents', 'cli'],
   'node:url': ['config', 'cli'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],

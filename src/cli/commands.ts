@@ -4,6 +4,7 @@ import { auditVerify } from './audit-verify.ts';
 import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
+import { hook } from './hook.ts';
 import { init } from './init/init.ts';
 import { list } from './list.ts';
 import { mcpPin } from './mcp-pin.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   policyBacktest,
   replay,
   serve,
+  hook,
   relay,
   mcpPin,
   auditVerify,

@@ -1,0 +1,8 @@
+/** The coding agents that are known. */
+import type { Agent } from './agent.ts';
+import { claudeCode } from './claude-code/claude-code.ts';
+
+/** By the word that names them on the command line. */
+export const agents: ReadonlyMap<string, Agent> = new Map(
+  [claudeCode].map((agent) => [agent.name, agent]),
+);
