@@ -17,6 +17,8 @@ export interface ToolRow {
   readonly paths?: readonly string[];
   /** The member that is a command line: rules read `NAME@commands` and so on. */
   readonly shell?: string;
+  /** The member that is a patch: rules read `NAME@paths` and `NAME@outside`. */
+  readonly patch?: string;
   /** The member that is a web address: rules read `NAME@host`. */
   readonly url?: string;
   /** Members that are texts rather than what the call is aimed at, for rules about origins. */
@@ -30,7 +32,7 @@ export interface ToolRow {
  */
 export function agentTool(row: ToolRow, place: Place, labels: boolean): AnyTool {
   const { name, description, annotations = {}, origin, required = [], content = [] } = row;
-  const named = [...required, ...(row.paths ?? []), ...content, row.shell, row.url];
+  const named = [...required, ...(row.paths ?? []), ...content, row.shell, row.patch, row.url];
   const properties: Record<string, JsonObject> = {};
   for (const member of named)
     if (member !== undefined)
@@ -51,7 +53,10 @@ export function agentTool(row: ToolRow, place: Place, labels: boolean): AnyTool 
 
 type Ask = (value: unknown) => JsonObject | Promise<JsonObject>;
 
-function attributesOf({ paths = [], shell, url }: ToolRow, place: Place): Record<string, Ask> {
+function attributesOf(
+  { paths = [], shell, patch, url }: ToolRow,
+  place: Place,
+): Record<string, Ask> {
   const attributes: Record<string, Ask> = {};
   for (const member of paths)
     attributes[member] = (value) => pathFacts(String(value), place) as unknown as JsonObject;
@@ -61,8 +66,24 @@ function attributesOf({ paths = [], shell, url }: ToolRow, place: Place): Record
       parser ??= shellParser();
       return shellFacts(String(value), place, await parser) as unknown as JsonObject;
     };
+  if (patch !== undefined) attributes[patch] = (value) => patchFacts(String(value), place);
   if (url !== undefined) attributes[url] = (value) => ({ host: hostOf(String(value)) });
   return attributes;
+}
+
+/** Most files of a patch. One with more is outside of the project, as far as rules can tell. */
+const mostFiles = 500;
+
+/** The files that a patch names, in the form of `apply_patch`. */
+function patchFacts(patch: string, place: Place): JsonObject {
+  const named = patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to):[ \t]*(.*)$/gm);
+  const files = [...named].map(([, file = '']) => file.trim());
+  const facts = files.slice(0, mostFiles).map((file) => pathFacts(file, place));
+  const outside = files.filter((_, at) => facts[at]?.inside !== true);
+  return {
+    paths: facts.flatMap(({ path }) => path),
+    outside: files.length === 0 ? ['a patch that is not understood'] : outside,
+  };
 }
 
 /** `""` for what is no web address. */

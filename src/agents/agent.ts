@@ -52,6 +52,8 @@ export interface Agent {
   readonly title: string;
   /** The variable in which it passes the project's folder; undefined if it has none. */
   readonly projectVariable: string | undefined;
+  /** Whether a hook can make it ask a person. If not, such calls are denied. */
+  readonly canAsk: boolean;
   /** Reads the part of an event that is its own. @throws HookFault */
   read(name: string, event: JsonObject): AgentEvent;
   /** The text for its standard input. */

@@ -45,6 +45,7 @@ export async function decide(world: HookWorld, { event, sessionId }: ReadEvent):
   const approver: Approver = ({ title, message, ruleId }) => {
     const rule = ruleId === undefined ? '' : ` (rule \`${ruleId}\`)`;
     question = message === undefined ? title + rule : `${title}${rule}\n${message}`;
+    if (!world.agent.canAsk) return 'reject_once';
     asked();
     return 'allow_once';
   };
@@ -82,7 +83,7 @@ export async function decide(world: HookWorld, { event, sessionId }: ReadEvent):
 
 /** Takes the call through all gates. */
 async function ask(
-  { audit, registry }: HookWorld,
+  { agent, audit, registry }: HookWorld,
   session: ToolSession,
   { tool, input, id }: CallAbout,
   question: () => string | undefined,
@@ -97,7 +98,14 @@ async function ask(
     const permission = await session.authorize(tool, input, id === undefined ? {} : { callId: id });
     // What becomes of the call is not known here.
     if (permission.allowed) detach?.();
-    if (!permission.allowed) return { effect: 'deny', reason: refusal(permission.result.error) };
+    if (!permission.allowed) {
+      const asks = question();
+      const reason =
+        asks === undefined || agent.canAsk
+          ? refusal(permission.result.error)
+          : `${asks}\n${agent.title} cannot ask a person here, so the call is denied.`;
+      return { effect: 'deny', reason };
+    }
   } finally {
     await log?.close();
   }
@@ -158,7 +166,7 @@ function addTools({ agent, registry, place }: HookWorld): void {
 /** The definition of a tool. Those of MCP servers are made when they are called. */
 function toolFor({ registry }: HookWorld, name: string): AnyTool | undefined {
   const known = registry.get(name);
-  if (known !== undefined || !/^mcp__\w/.test(name)) return known as AnyTool | undefined;
+  if (known !== undefined || !/^mcp_\w/.test(name)) return known as AnyTool | undefined;
   try {
     const made = mcpTool(name);
     registry.register(made as never);

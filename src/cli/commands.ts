@@ -5,6 +5,7 @@ import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
 import { hook } from './hook.ts';
+import { hookInstall } from './hook-install.ts';
 import { init } from './init/init.ts';
 import { list } from './list.ts';
 import { mcpPin } from './mcp-pin.ts';
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   policyBacktest,
   replay,
   serve,
+  hookInstall,
   hook,
   relay,
   mcpPin,

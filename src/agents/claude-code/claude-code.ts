@@ -12,6 +12,7 @@ export const claudeCode: Agent = {
   name: 'claude-code',
   title: 'Claude Code',
   projectVariable: 'CLAUDE_PROJECT_DIR',
+  canAsk: true,
   read: readClaudeEvent,
   write: writeClaudeAnswer,
   tools: (place, labels) => claudeCodeTools.map((row) => agentTool(row, place, labels)),
@@ -56,7 +57,8 @@ export function writeClaudeAnswer({ effect, reason }: Answer): JsonObject {
   };
 }
 
-function claudeHooks(command: string): JsonObject {
+/** The settings, which other agents have in the same form. */
+export function claudeHooks(command: string): JsonObject {
   const hook = { type: 'command', command, timeout: 30 };
   const each = [{ matcher: '*', hooks: [hook] }];
   return {

@@ -43,7 +43,7 @@ describe('origins', () => {
 
   test('an output is remembered, and the question names it', async () => {
     const world = hookWorld(originRule);
-    await after(
+    await ended(
       world,
       'WebFetch',
       { url: 'https://a.example' },
