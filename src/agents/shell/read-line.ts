@@ -12,6 +12,10 @@ export type ShellParser = Pick<typeof import('unbash'), 'parse' | 'forEachChild'
 
 /** Longest line that is read, in characters. */
 const mostChars = 200_000;
+/** Most brackets, backticks and here-documents, since the parser takes longer for each one that stands in another. */
+const mostBrackets = 3_000;
+/** Most characters of commands that are kept. */
+const mostText = 400_000;
 /** Most words, commands and reasons that are kept. Beyond, the line is unclear. */
 const mostWords = 2_000;
 const mostWhy = 8;
@@ -34,11 +38,21 @@ export async function shellParser(
 /** What a command line does, as far as it can be told. Never throws. */
 export function shellFacts(line: string, place: Place, parser: ShellParser): ShellFacts {
   if (line.length > mostChars) return unclearFacts(`more than ${mostChars} characters`);
+  if (hasManyBrackets(line)) return unclearFacts(`more than ${mostBrackets} brackets`);
   try {
     return new LineReader(place, parser).read(line);
   } catch {
     return unclearFacts('the parser failed');
   }
+}
+
+function hasManyBrackets(line: string): boolean {
+  let count = 0;
+  for (let at = 0; at < line.length; at++)
+    if ('(`{'.includes(line[at] as string) || line.startsWith('<<', at)) {
+      if (++count > mostBrackets) return true;
+    }
+  return false;
 }
 
 /** Reads one line, and the lines inside of it. */
@@ -51,6 +65,7 @@ class LineReader implements Collected {
   readonly #folders: Place[];
   readonly #parser: ShellParser;
   #scripts = 0;
+  #left = mostText;
   #lookups = 0;
 
   constructor(place: Place, parser: ShellParser) {
@@ -84,7 +99,9 @@ class LineReader implements Collected {
   }
 
   script(text: string): void {
-    if (++this.#scripts > mostScripts) this.unclear('too many commands in commands');
+    this.#left -= text.length;
+    if (++this.#scripts > mostScripts || this.#left < 0)
+      this.unclear('too many commands in commands');
     else this.#visit(this.#parser.parse(text));
   }
 
