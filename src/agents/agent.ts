@@ -1,7 +1,6 @@
 /** What differs between coding agents: their events, their answers, their tools. */
-import type { AnyTool } from '../index.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { Place } from './place.ts';
+import type { ToolRow } from './agent-tools.ts';
 
 /** An event of any agent, in one form. */
 export type AgentEvent =
@@ -58,8 +57,8 @@ export interface Agent {
   read(name: string, event: JsonObject): AgentEvent;
   /** The text for its standard input. */
   write(answer: Answer): JsonObject;
-  /** The tools that it brings along. @param labels With labels for rules about origins */
-  tools(place: Place, labels: boolean): readonly AnyTool[];
+  /** The tools that it brings along. */
+  readonly tools: readonly ToolRow[];
   /** Where the settings go, and what to add to them. @param command The hook's command line */
   settings(command: string): { readonly file: string; readonly text: string };
 }

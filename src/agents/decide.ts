@@ -11,7 +11,7 @@ import {
 import type { JsonObject } from '../json.ts';
 import { followOrigins, registryStateOf, rememberSeen, stateOf } from '../surface-port.ts';
 import type { Agent, AgentEvent, Answer, CallAbout } from './agent.ts';
-import { mcpTool } from './agent-tools.ts';
+import { agentTool, mcpTool } from './agent-tools.ts';
 import { HookFault, type ReadEvent } from './event.ts';
 import type { Place } from './place.ts';
 import type { Entry, SessionFile } from './state/session-file.ts';
@@ -38,7 +38,6 @@ const nothing: Answer = { effect: 'none', reason: '' };
 /** Judges an event. @throws HookFault */
 export async function decide(world: HookWorld, { event, sessionId }: ReadEvent): Promise<Answer> {
   if (event.kind === 'other') return nothing;
-  addTools(world);
   const entries = await world.session.read();
   let question: string | undefined;
   let asked = (): void => {};
@@ -154,21 +153,18 @@ async function end(
   }
 }
 
-/** Adds the agent's tools, except those that a file defines. */
-function addTools({ agent, registry, place }: HookWorld): void {
-  const { testsOrigin } = registryStateOf(registry).rules;
-  const missing = agent
-    .tools(place, testsOrigin)
-    .filter(({ name }) => registry.get(name) === undefined);
-  registry.registerAll(missing as never);
-}
-
-/** The definition of a tool. Those of MCP servers are made when they are called. */
-function toolFor({ registry }: HookWorld, name: string): AnyTool | undefined {
+/**
+ * The definition of a tool: that of a file, else the agent's own, which is registered when it is first
+ * needed, since a hook judges one call. Those of MCP servers are known by their names.
+ */
+function toolFor({ agent, registry, place }: HookWorld, name: string): AnyTool | undefined {
   const known = registry.get(name);
-  if (known !== undefined || !/^mcp_\w/.test(name)) return known as AnyTool | undefined;
+  if (known !== undefined) return known as AnyTool;
+  const row = agent.tools.find((one) => one.name === name);
+  if (row === undefined && !/^mcp_\w/.test(name)) return undefined;
+  const { testsOrigin } = registryStateOf(registry).rules;
   try {
-    const made = mcpTool(name);
+    const made = row === undefined ? mcpTool(name) : agentTool(row, place, testsOrigin);
     registry.register(made as never);
     return made;
   } catch (error) {

@@ -4,7 +4,6 @@
  */
 import type { JsonObject } from '../../json.ts';
 import type { Agent, AgentEvent, Answer } from '../agent.ts';
-import { agentTool } from '../agent-tools.ts';
 import { callOf, memberOf, textOf } from '../event.ts';
 import { claudeCodeTools } from './tools.ts';
 
@@ -15,7 +14,7 @@ export const claudeCode: Agent = {
   canAsk: true,
   read: readClaudeEvent,
   write: writeClaudeAnswer,
-  tools: (place, labels) => claudeCodeTools.map((row) => agentTool(row, place, labels)),
+  tools: claudeCodeTools,
   settings: (command) => ({
     file: '.claude/settings.json',
     text: JSON.stringify({ hooks: claudeHooks(command) }, null, 2),

@@ -3,7 +3,7 @@
  * It knows no `ask` in an answer of `PreToolUse`, and `allow` is what it does without an answer.
  */
 import type { Agent } from '../agent.ts';
-import { agentTool, type ToolRow } from '../agent-tools.ts';
+import type { ToolRow } from '../agent-tools.ts';
 import { claudeHooks, readClaudeEvent, writeClaudeAnswer } from '../claude-code/claude-code.ts';
 
 const tools: readonly ToolRow[] = [
@@ -32,7 +32,7 @@ export const codex: Agent = {
   canAsk: false,
   read: readClaudeEvent,
   write: (answer) => (answer.effect === 'deny' ? writeClaudeAnswer(answer) : {}),
-  tools: (place, labels) => tools.map((row) => agentTool(row, place, labels)),
+  tools,
   settings: (command) => {
     const { PreToolUse, PostToolUse, UserPromptSubmit } = claudeHooks(command);
     return {

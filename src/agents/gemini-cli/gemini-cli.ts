@@ -4,7 +4,6 @@
  */
 import type { JsonObject } from '../../json.ts';
 import type { Agent, AgentEvent } from '../agent.ts';
-import { agentTool } from '../agent-tools.ts';
 import { callOf, memberOf, textOf } from '../event.ts';
 import { geminiCliTools } from './tools.ts';
 
@@ -15,7 +14,7 @@ export const geminiCli: Agent = {
   canAsk: false,
   read: readGeminiEvent,
   write: ({ effect, reason }) => (effect === 'deny' ? { decision: 'deny', reason } : {}),
-  tools: (place, labels) => geminiCliTools.map((row) => agentTool(row, place, labels)),
+  tools: geminiCliTools,
   settings: (command) => {
     const hooks = [{ type: 'command', command, timeout: 30_000 }];
     const each = [{ matcher: '.*', hooks }];
