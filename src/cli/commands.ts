@@ -5,6 +5,8 @@ import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
 import { gatewayImport } from './gateway/gateway-import.ts';
+import { hook } from './hook.ts';
+import { hookInstall } from './hook-install.ts';
 import { init } from './init/init.ts';
 import { inspect } from './inspect.ts';
 import { list } from './list.ts';
@@ -33,6 +35,8 @@ export const commands: readonly Command[] = [
   serve,
   gatewayImport,
   inspect,
+  hookInstall,
+  hook,
   relay,
   mcpPin,
   auditVerify,

@@ -36,6 +36,7 @@ export const optionTable = {
     value: 'N',
     help: "end a call after N milliseconds; can only shorten the tool's own timeout",
   },
+  audit: { value: 'FILE', help: 'append a line for each call to this audit log' },
   http: {
     value: '[HOST:]PORT',
     help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given',

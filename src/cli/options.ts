@@ -25,6 +25,8 @@ export interface Options {
   readonly config: string | undefined;
   /** Milliseconds. */
   readonly timeoutMs: number | undefined;
+  /** A path. */
+  readonly audit: string | undefined;
   /** `port`, or `host:port`. */
   readonly http: string | undefined;
   readonly port: number | undefined;
@@ -150,6 +152,7 @@ function optionsOf(
     input: values.get('input'),
     config: values.get('config'),
     timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
+    audit: values.get('audit'),
     http: values.get('http'),
     port: readNumber('port', values.get('port'), 0, 65_535),
     host: values.get('host'),

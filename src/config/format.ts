@@ -57,6 +57,12 @@ export const spellings = [
   ['timeout', 'timeoutMs'],
 ] as const;
 
+/** Keys that say which code runs. An external tool has none. */
+export const notExternal = [
+  ['external', 'module'],
+  ['external', 'function'],
+] as const;
+
 /** One entry of `tools`. */
 export const toolEntry = strict({
   name: text.describe("The tool's name, by which models, profiles and rules refer to it."),
@@ -66,10 +72,19 @@ export const toolEntry = strict({
       'What the tool does and when to use it, for the model. Required, unless the module ' +
         'exports a finished definition.',
     ),
-  module: text.describe(
-    'The module that holds the handler: a path relative to this file, or a package as seen ' +
-      'from this folder.',
-  ),
+  module: text
+    .optional()
+    .describe(
+      'The module that holds the handler: a path relative to this file, or a package as seen ' +
+        'from this folder. Required, unless the tool is external.',
+    ),
+  external: z
+    .literal(true)
+    .optional()
+    .describe(
+      'Somebody else runs the tool, such as a coding agent, and asks for permission before each ' +
+        'call. Instead of module.',
+    ),
   function: text
     .optional()
     .describe(
@@ -180,8 +195,9 @@ export const toolEntry = strict({
 }).meta({
   id: 'Tool',
   title: 'Tool',
-  description: 'A tool whose handler is a function of a module.',
-  allOf: spellings.map((both) => ({ not: { required: [...both] } })),
+  description: 'A tool whose handler is a function of a module, or that somebody else runs.',
+  anyOf: [{ required: ['module'] }, { required: ['external', 'description'] }],
+  allOf: [...spellings, ...notExternal].map((both) => ({ not: { required: [...both] } })),
 });
 
 /** One entry of `profiles`; its key is its id. */
