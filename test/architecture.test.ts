@@ -80,7 +80,11 @@ const openToSurfaces = [...sections.values, 'result', 'serialize', 'toolset', ..
  */
 const parts: readonly (readonly (readonly string[])[])[] = [
   // What stages share; the stages; what puts them in order and ends a call early.
-  [['call/*'], ['call/stages/*'], ['call/recheck', 'call/spine', 'call/settle', 'call/interrupt']],
+  [
+    ['call/*'],
+    ['call/stages/*'],
+    ['call/recheck', 'call/spine', 'call/settle', 'call/start', 'call/interrupt'],
+  ],
 ];
 
 /** Files of these folders do not import each other. */

@@ -23,6 +23,7 @@ import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
 import { remember } from './remember.ts';
 import { shownInput } from './shown-input.ts';
+import { endTraces } from './traced.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -94,6 +95,7 @@ export function endCall(call: Call, result: ToolResult): void {
       'ending a call failed',
     );
   }
+  if (call.extra?.traces !== undefined) endTraces(call, result);
   call.resolve(result);
 }
 
