@@ -6,6 +6,7 @@ import { EventEmitter } from 'eventemitter3';
 import type { ApprovalRequest } from './approval/request.ts';
 import { describe, MisuseError, type ToolError } from './errors.ts';
 import { deepFreeze, type JsonValue } from './json.ts';
+import type { OriginTold } from './origins/origin.ts';
 import type { Effect } from './policy/decision.ts';
 
 /** The members of every event of a session. */
@@ -89,6 +90,8 @@ export interface ToolEvents {
     readonly source?: string;
     /** The stable reason of a denial. */
     readonly reason?: string;
+    /** Where the arguments came from, at most 100. Absent if no rule asked about origins. */
+    readonly origins?: readonly OriginTold[];
   };
   /** A call was denied; `tool:error` follows. */
   'policy:violation': CallEvent & {

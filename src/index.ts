@@ -17,17 +17,18 @@ export { compareDefinitions } from './tool/compare-definitions.ts';
 export { defineTool } from './tool/define-tool.ts';
 export type { Deprecation } from './tool/deprecation.ts';
 export type { Executor } from './tool/executor.ts';
+export type { FactRule } from './tool/fact-rule.ts';
 export type { HostTool } from './tool/host-tool.ts';
+export type { PolicyCall } from './tool/policy-call.ts';
 export type {
   AnyTool,
   DefineTool,
   ExecutorToolConfig,
-  FactRule,
+  ExternalToolConfig,
   HandlerReturn,
   HostToolDefinition,
   KnobsOf,
   OutputFor,
-  PolicyCall,
   SessionToolConfig,
   ToolConfig,
   ToolSpecBase,
@@ -41,6 +42,7 @@ export { negotiate } from './capabilities.ts';
 export { hostToolRegistry } from './registry/default-registry.ts';
 export { HostToolRegistry } from './registry/registry.ts';
 export type { ToolScope } from './registry/scope.ts';
+export type { Authorization, ExternalOutcome } from './session/authorize.ts';
 export type { BatchOptions, BatchResult } from './session/batch.ts';
 export type { Explanation } from './session/explain.ts';
 export type {
@@ -106,6 +108,7 @@ export type {
   FoundOrigin,
   JudgedOrigin,
   Origin,
+  OriginTold,
   OutputOrigin,
   Role,
   SeenAt,

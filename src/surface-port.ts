@@ -2,6 +2,7 @@
  * What the package's own subpaths may use beside the public list. No export of the package names
  * this module.
  */
+export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';
 export { alternatives } from './call/schema-places.ts';

@@ -9,7 +9,7 @@ import { Secrets } from '../redaction/secrets.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
-import { originWords, reportedOrigins } from './origin-report.ts';
+import { announcedMessage, originWords, reportedOrigins } from './origin-report.ts';
 import { originsOf } from './origins.ts';
 
 /** The question, or the reason and text with which the call is refused unasked. */
@@ -111,7 +111,7 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
   const { session } = call;
   if (!session.hears('approval:required')) return;
   const redactor = call.entry.inputRedactor(session.registry.redact);
-  const { input: _, title, message, origins, ...rest } = request;
+  const { input: _, title, message: _words, origins, ...rest } = request;
   const budget = createBudget();
   const shown =
     redactor === undefined
@@ -124,6 +124,14 @@ export function announceQuestion(call: FoundCall, request: ApprovalRequest): voi
       : scrubStrings(shown.value, secrets, budget);
   const hiddenFields = isJsonObject(input) ? (shown as Shown).fields : [''];
   const reported = origins === undefined ? undefined : reportedOrigins(origins, hiddenFields);
+  const message =
+    reported === undefined
+      ? request.message
+      : announcedMessage(
+          request,
+          reported,
+          (text) => secrets !== undefined && holdsSecret(text, secrets),
+        );
   const published = {
     ...(JSON.parse(JSON.stringify(rest)) as JsonObject),
     ...(reported === undefined

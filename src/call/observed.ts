@@ -1,10 +1,8 @@
 /** Tells the observers of a call of its end. */
-import type { JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import type { Call } from '../state/call.ts';
-import type { CallObservers, CallRecord, OriginTold } from '../state/call-observers.ts';
-import { scrubJson } from './call-secrets.ts';
-import type { CallOrigins } from './origins.ts';
+import type { CallObservers, CallRecord } from '../state/call-observers.ts';
+import { originsTold } from './origins-told.ts';
 import { reportFault } from './report-fault.ts';
 import { shownInput } from './shown-input.ts';
 
@@ -36,23 +34,6 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
     code: error?.code,
     durationMs: result?.metadata.durationMs ?? Math.max(0, registry.monotonic() - call.startedAt),
   };
-}
-
-/** Most arguments whose origins are told. */
-const maxOrigins = 100;
-
-/** What rules and questions were told of the arguments. Asking now would see the call's own output. */
-function originsTold(call: Call): readonly OriginTold[] | undefined {
-  const judged = (call.extra?.origins as CallOrigins | undefined)?.last;
-  if (judged === undefined) return undefined;
-  const told = judged.slice(0, maxOrigins).map(({ path, origin, seen, approvedBy }) => ({
-    path,
-    origin,
-    seen,
-    approvedBy,
-  }));
-  // Paths contain keys, which a model chooses.
-  return scrubJson(call, JSON.parse(JSON.stringify(told)) as JsonValue) as never;
 }
 
 /** Tells of the end of a call. An observer that throws is reported. */

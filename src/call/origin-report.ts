@@ -1,4 +1,6 @@
 /** The origins of a call's values as people and events are shown them. */
+import type { ApprovalRequest } from '../approval/request.ts';
+import { toldOrigins } from '../approval/told-origins.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import { originSentence } from '../origins/words.ts';
 import { redacted } from '../redaction/spellings.ts';
@@ -51,7 +53,7 @@ function isUntrusted({ origin }: JudgedOrigin): boolean {
 
 /**
  * One sentence for each value that neither the user nor trusted data gave; undefined if there is
- * none. Where there are too many, those that are untrusted come first.
+ * none. Those that are untrusted come first, since a surface may cut a long text.
  * @param judged all values, of which only some are reported
  * @param holdsSecret whether a text contains a secret of the call, which no prompt may contain
  */
@@ -60,17 +62,50 @@ export function originWords(
   judged: readonly JudgedOrigin[],
   holdsSecret: (text: string) => boolean,
 ): string | undefined {
-  const foreign = reported.filter(isForeign);
+  const foreign = foreignFirst(reported);
   if (foreign.length === 0) return undefined;
-  const first =
-    foreign.length <= mostSentences
-      ? foreign
-      : [...foreign.filter(isUntrusted), ...foreign.filter((one) => !isUntrusted(one))];
-  const lines = first.slice(0, mostSentences).map((one) => {
-    const sentence = originSentence(one);
-    return holdsSecret(sentence) ? originSentence({ ...one, value: redacted }) : sentence;
-  });
+  const lines = foreign.slice(0, mostSentences).map((one) => sentenceOf(one, holdsSecret));
   const further = judged.filter(isForeign).length - lines.length;
-  if (further > 0) lines.push(`The same holds for ${further} further values.`);
+  if (further > 0) lines.push(furtherWords(further));
   return lines.join('\n');
+}
+
+/**
+ * The message of a request for events, which hide more than the approver: its sentences are made
+ * again, since they show values cut and escaped, where a secret would not be recognised.
+ * @param reported the values of the request, without those that events hide
+ */
+export function announcedMessage(
+  request: ApprovalRequest,
+  reported: readonly JudgedOrigin[],
+  holdsSecret: (text: string) => boolean,
+): string | undefined {
+  const { message, origins } = toldOrigins(request);
+  const foreign = foreignFirst(reported);
+  const lines = origins.map((line, index) => {
+    const one = index < mostSentences ? foreign[index] : undefined;
+    return one === undefined ? line : sentenceOf(one, holdsSecret);
+  });
+  if (lines.length === 0) return message;
+  return message === undefined ? lines.join('\n') : `${message}\n${lines.join('\n')}`;
+}
+
+function sentenceOf(one: JudgedOrigin, holdsSecret: (text: string) => boolean): string {
+  const sentence = originSentence(one);
+  if (!holdsSecret(sentence) && !holdsSecret(String(one.value)) && !holdsSecret(one.path))
+    return sentence;
+  const path = holdsSecret(one.path) ? redacted : one.path;
+  return originSentence({ ...one, path, value: redacted });
+}
+
+/** Those that are untrusted, and then those that are unknown. */
+function foreignFirst(reported: readonly JudgedOrigin[]): JudgedOrigin[] {
+  const foreign = reported.filter(isForeign);
+  return [...foreign.filter(isUntrusted), ...foreign.filter((one) => !isUntrusted(one))];
+}
+
+function furtherWords(count: number): string {
+  return count === 1
+    ? 'One further value was given neither by the user nor by a trusted output.'
+    : `${count} further values were given neither by the user nor by a trusted output.`;
 }

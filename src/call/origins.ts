@@ -40,6 +40,8 @@ export class CallOrigins implements OriginJudge {
   readonly #known = new Map<string, Known>();
   /** What was judged last, whatever the session has learnt since. */
   last: readonly JudgedOrigin[] | undefined;
+  /** A rule has asked about the value at one place. */
+  #wasAsked = false;
   readonly #steps = { left: lookupSteps };
 
   constructor(call: FoundCall, session: SessionOrigins) {
@@ -89,7 +91,13 @@ export class CallOrigins implements OriginJudge {
     return [...judged, ...more.filter((one) => !known.has(keyOf(one)))];
   }
 
+  /** Judges everything if a rule has asked about a part, for those who record the verdict. */
+  completeForTelling(): void {
+    if (this.#wasAsked && this.last === undefined) this.judged();
+  }
+
   at(path: readonly string[], spend: Spend): OriginsOf {
+    this.#wasAsked = true;
     const { roles } = labelsOf(this.#call.binding);
     let place = roles.fields.root;
     let role = place.label;

@@ -59,14 +59,16 @@ function labelsHere(call: FoundCall, result: ToolResult, heard: Heard | undefine
   if (heard?.lost === true) return untrusted;
   if (labels.fields === undefined || !labels.mixed) return labels;
   if (!result.success) return untrusted;
-  // Which field a text of a failure or of a content part comes from is not known.
+  // Which field a text of a failure or of a content part comes from is not known. A label such as
+  // `*` reaches the part, but the one of an untrusted field inside its text does not.
   const isParts = contentParts(result.output) !== undefined;
-  return isParts && labels.origin === 'trusted' ? untrusted : labels;
+  return isParts && labels.hasUntrusted ? untrusted : labels;
 }
 
 const untrusted: OutputLabels = Object.freeze({
   origin: 'untrusted',
   mixed: true,
+  hasUntrusted: false,
   fields: undefined,
 });
 

@@ -3,9 +3,9 @@
  * cannot draw on the screen or fake a part of the question.
  */
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../index.ts';
+import { toldOrigins } from '../surface-port.ts';
 import { approvalInput, shortLine, unshowableInput } from '../surfaces/shared/approval-input.ts';
 import type { CliIo } from './cli-io.ts';
-import { originText } from './origin-text.ts';
 import { columns, printable } from './printable.ts';
 import { discardTyped, readLine } from './read-line.ts';
 import type { Screen } from './screen.ts';
@@ -54,23 +54,16 @@ async function askOne(
   }
 }
 
-/** Most values whose origin has a row of its own. */
-const mostOrigins = 10;
-
 /** The question comes last, so that it is below an input of any length. */
-function questionOf(
-  { title, message, risk, tool, ruleId, source, hiddenFields, origins = [] }: ApprovalRequest,
-  input: string,
-  screen: Screen,
-): string {
+function questionOf(request: ApprovalRequest, input: string, screen: Screen): string {
+  const { title, risk, tool, ruleId, source, hiddenFields } = request;
+  const { message, origins } = toldOrigins(request);
   const rows: (readonly [string, string])[] = [
     ['tool', `${printable(tool.name)} (from ${printable(tool.source)})`],
   ];
   if (message !== undefined) rows.push(['message', printable(shortLine(message))]);
-  // The message says it too, but a long one is shortened.
-  const foreign = origins.filter(({ origin }) => origin === 'untrusted' || origin === 'unknown');
-  for (const [index, one] of foreign.slice(0, mostOrigins).entries())
-    rows.push([index === 0 ? 'origins' : '', printable(shortLine(originText(one)))]);
+  for (const [index, sentence] of origins.entries())
+    rows.push([index === 0 ? 'origins' : '', printable(shortLine(sentence))]);
   if (risk !== undefined) rows.push(['risk', risk]);
   rows.push(['asked by', printable(ruleId === undefined ? source : `${ruleId} (${source})`)]);
   if (hiddenFields.length > 0) rows.push(['hidden', printable(shortLine(hiddenFields.join(', ')))]);

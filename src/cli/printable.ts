@@ -8,7 +8,7 @@ import { escapeUnseen } from '../surfaces/shared/approval-input.ts';
  * Control characters, line and paragraph separators, bidirectional and invisible characters, and
  * lone surrogates. The selector that colours emoji is allowed.
  */
-const unsafe = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+const unsafe = /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const short = new Map([
   ['\n', '\\n'],
   ['\r', '\\r'],

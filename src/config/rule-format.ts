@@ -30,13 +30,13 @@ const listOrFact = oneOf(
 const numberText = 'A number. A deny or ask also compares a text that is a number.';
 
 const origin = z.enum(['user', 'trusted', 'untrusted', 'unknown']);
-const originOrMore = oneOf(
-  [origin, z.array(origin).min(1, 'expected at least one origin')],
-  'an origin or a list of origins',
-);
+const originList = z.array(origin).min(1, 'expected at least one origin');
+const originOrMore = oneOf([origin, originList], 'an origin or a list of origins');
+// No alternative is itself a choice: an error then names the wrong item of a list.
 const originsMember = oneOf(
   [
-    originOrMore,
+    origin,
+    originList,
     strict({
       of: originOrMore.describe('The origins.'),
       only: z

@@ -36,14 +36,15 @@ export class AtomIndex {
     this.#seed = seed;
   }
 
-  /** Adds the atoms of a text that begins at `base` in the space of all texts. */
-  add(text: string, base: number): void {
+  /**
+   * Adds the atoms in a part of a text that begins at `base` in the space of all texts. An atom ends
+   * where the part ends.
+   */
+  add(text: string, base: number, from: number, to: number): void {
     const seed = this.#seed;
-    const { length } = text;
-    this.#makeRoom(length);
     let hash = seed;
     let start = -1;
-    for (let at = 0; at < length; at++) {
+    for (let at = from; at < to; at++) {
       const code = text.charCodeAt(at);
       const kind = classOf(code);
       if (kind === letter) {
@@ -116,7 +117,7 @@ export class AtomIndex {
   }
 
   /** Makes room for an ordinary text of this length at once, instead of step by step. */
-  #makeRoom(chars: number): void {
+  makeRoom(chars: number): void {
     const places = this.#size + (chars >> 2);
     if (places > this.#places.length) this.#growPlaces(places);
     this.#growSlots(this.#used + (chars >> 4));

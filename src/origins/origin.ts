@@ -49,5 +49,11 @@ export interface JudgedOrigin extends FoundOrigin {
   readonly role: 'target' | 'content';
 }
 
+/** Where one argument came from, as events and records tell it: without its value. */
+export interface OriginTold extends Pick<FoundOrigin, 'origin' | 'seen' | 'approvedBy'> {
+  /** Where it stands in the input, joined by dots: `to`, `participants.0`. */
+  readonly path: string;
+}
+
 /** The most places that are told about one value. */
 export const mostSeen = 3;

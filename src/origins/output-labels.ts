@@ -12,6 +12,8 @@ export interface OutputLabels {
    * any field is untrusted: else an attacker names a channel after an address.
    */
   readonly mixed: boolean;
+  /** Whether a label calls some field untrusted. */
+  readonly hasUntrusted: boolean;
   /** Undefined if no field has a label. */
   readonly fields: Labels<OutputOrigin> | undefined;
 }
@@ -40,10 +42,13 @@ export function outputLabels({
 }: OutputLabelSource): OutputLabels {
   const marks = isJsonObject(schema) ? marksIn(schema, schemaMayTrust) : new Set<OutputOrigin>();
   for (const label of Object.values(paths ?? {})) marks.add(label);
-  if (marks.size === 0) return { origin, mixed: origin === 'untrusted', fields: undefined };
+  const hasUntrusted = marks.has('untrusted');
+  const mixed = origin === 'untrusted' || hasUntrusted;
+  if (marks.size === 0) return { origin, mixed, hasUntrusted, fields: undefined };
   return {
     origin,
-    mixed: origin === 'untrusted' || marks.has('untrusted'),
+    mixed,
+    hasUntrusted,
     fields: createLabels<OutputOrigin>({
       schema,
       paths,

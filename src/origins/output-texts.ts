@@ -47,7 +47,9 @@ export class Containers {
 }
 
 /** Counted for each leaf beside its characters. */
-export const leafOverhead = 8;
+export const leafOverhead = 16;
+/** Longer texts are not parsed: it would hold up the process. Their text is remembered as it is. */
+const longestJson = 1_048_576;
 /** What is nested deeper is not remembered. */
 const maxDepth = 500;
 
@@ -133,7 +135,7 @@ function newTexts(): LeafTexts {
 
 /** The value of a text that is a JSON object or array; undefined for any other text. */
 function parseJson(text: string): JsonValue | undefined {
-  if (!/^\s*[{[]/.test(text) || isTooDeep(text)) return undefined;
+  if (text.length > longestJson || !/^\s*[{[]/.test(text) || isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

@@ -4,14 +4,16 @@ import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.
 import type { Spelling } from './match.ts';
 import { type FoundOrigin, mostSeen, type SeenAt } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';
+import { type OutputPart, seenAt } from './output-part.ts';
 import {
-  type Containers,
   type LeafTexts,
   leafOverhead,
   leavesOf,
+  type OutputTexts,
   textsOf,
 } from './output-texts.ts';
-import { type Block, Shelf, type Sought, seek } from './shelf.ts';
+import { Shelf, type Sought, seek } from './shelf.ts';
+import { finish, folded, type Slices } from './slices.ts';
 import { spellingsOf } from './spellings.ts';
 import type { Steps } from './steps.ts';
 import { foldText, leafEnd, looseForm, normalForm, visible } from './text.ts';
@@ -41,20 +43,6 @@ const recordTable = {
   maxChars: withDefault(wholeNumber(1), 8 * 1_024 * 1_024),
   seed: wholeNumber(0, 2 ** 32 - 1),
 } satisfies TableOf<OriginRecordOptions>;
-
-/** What is known about the texts of one output. */
-interface OutputPart {
-  readonly callId: string;
-  readonly toolName: string;
-  readonly containers: Containers;
-  readonly texts: Pick<LeafTexts, 'within' | 'keys'>;
-  /** Whether each leaf vouches only for the whole of itself. */
-  readonly onlyWhole: boolean;
-  /** The texts of the call's own input. */
-  readonly input: Shelf<undefined> | undefined;
-  /** Where each leaf begins; found when first needed. */
-  starts: Int32Array | undefined;
-}
 
 /**
  * A full stop between two sentences, where people forget the space: `www.example.com.They are …`. Such
@@ -110,14 +98,25 @@ export class OriginRecord {
 
   /** Remembers what the user wrote, or a text that the host vouches for. */
   said(text: string, origin: 'user' | 'trusted' = 'user'): void {
+    finish(this.saying(text, origin));
+  }
+
+  /** The same in slices. */
+  *saying(text: string, origin: 'user' | 'trusted'): Slices {
     const shelf = origin === 'user' ? this.#user : this.#trustedWords;
-    if (text === '') return;
-    const split = text.replace(missingSpace, '. ');
-    for (const reading of split === text ? [text] : [text, split]) {
-      const form = normalForm(reading);
-      if (this.#takes(Math.max(text.length, form.length) + textOverhead))
-        shelf.add(form, undefined);
-    }
+    if (text === '' || !this.#hasRoom(text.length)) return;
+    let isSplit = false;
+    let split = '';
+    const form = yield* folded(text, (piece) => {
+      const reading = normalForm(piece);
+      const other = piece.replace(missingSpace, '. ');
+      if (other !== piece) isSplit = true;
+      split += other === piece ? reading : normalForm(other);
+      return reading;
+    });
+    for (const reading of isSplit ? [form, split] : [form])
+      if (this.#takes(Math.max(text.length, reading.length) + textOverhead))
+        yield* shelf.adding(reading, undefined);
   }
 
   /**
@@ -125,36 +124,35 @@ export class OriginRecord {
    * that is JSON is read as JSON.
    */
   output(value: JsonValue, facts: OutputFacts): void {
+    finish(this.outputting(value, facts));
+  }
+
+  /** The same in slices. The output may be changed once this has returned. */
+  outputting(value: JsonValue, facts: OutputFacts): Slices {
     const room = this.#maxChars - this.#chars - outputOverhead;
     const texts = textsOf(value, facts.labels, room + leafOverhead);
     const echoes = facts.input === undefined ? '' : echoesOf(facts.input);
+    if (texts.isCut) this.#isFull = true;
+    return this.#keeping(texts, echoes, facts);
+  }
+
+  *#keeping(texts: OutputTexts, echoes: string, { callId, toolName }: OutputFacts): Slices {
     if (echoes !== '' && !this.#takes(echoes.length + outputOverhead)) return;
     const input = echoes === '' ? undefined : new Shelf<undefined>(this.#seed);
-    input?.add(echoes, undefined);
-    const keep = (
-      shelf: Shelf<OutputPart>,
-      list: LeafTexts,
-      onlyWhole: boolean,
-      fold: (text: string) => string,
-    ): void => {
-      if (list.leaves.length === 0) return;
-      const form = fold(list.leaves.join(leafEnd));
-      if (!this.#takes(Math.max(list.chars, form.length) + outputOverhead)) return;
-      const { callId, toolName } = facts;
-      shelf.add(form, {
-        callId,
-        toolName,
-        containers: texts.containers,
-        texts: { within: list.within, keys: list.keys },
-        onlyWhole,
-        input,
-        starts: undefined,
-      });
-    };
-    keep(this.#trusted, texts.trusted, false, foldText);
-    keep(this.#trusted, texts.trustedFields, true, foldText);
-    keep(this.#untrusted, texts.untrusted, false, (text) => foldText(visible(text)));
-    if (texts.isCut) this.#isFull = true;
+    if (input !== undefined) yield* input.adding(echoes, undefined);
+    const { containers } = texts;
+    const lists: readonly [Shelf<OutputPart>, LeafTexts, boolean, (text: string) => string][] = [
+      [this.#trusted, texts.trusted, false, foldText],
+      [this.#trusted, texts.trustedFields, true, foldText],
+      [this.#untrusted, texts.untrusted, false, (text) => foldText(visible(text))],
+    ];
+    for (const [shelf, { leaves, within, keys, chars }, onlyWhole, fold] of lists) {
+      if (leaves.length === 0 || !this.#hasRoom(chars)) continue;
+      const form = yield* folded(leaves.join(leafEnd), fold);
+      if (!this.#takes(Math.max(chars, form.length) + outputOverhead)) continue;
+      const about = { callId, toolName, containers, texts: { within, keys }, onlyWhole, input };
+      yield* shelf.adding(form, { ...about, starts: undefined });
+    }
   }
 
   /** Remembers that a person approved a call with this value at a target. */
@@ -227,11 +225,15 @@ export class OriginRecord {
     return { seen: [...calls.values()], isComplete };
   }
 
+  /** So that no text is read for nothing. */
+  #hasRoom(chars: number): boolean {
+    if (this.#chars + chars <= this.#maxChars) return true;
+    this.#isFull = true;
+    return false;
+  }
+
   #takes(chars: number): boolean {
-    if (this.#chars + chars > this.#maxChars) {
-      this.#isFull = true;
-      return false;
-    }
+    if (!this.#hasRoom(chars)) return false;
     this.#chars += chars;
     return true;
   }
@@ -260,30 +262,6 @@ function stands(shelf: Shelf<undefined>, spellings: readonly Sought[], steps: St
     if (isFound) return true;
   }
   return false;
-}
-
-function seenAt({ text, about }: Block<OutputPart>, at: number): SeenAt {
-  const { callId, toolName, containers, texts } = about;
-  about.starts ??= leafStarts(text, texts.within.length);
-  const starts = about.starts;
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((starts[middle] as number) <= at) low = middle;
-    else high = middle - 1;
-  }
-  const path = containers.path(texts.within[low] as number, texts.keys[low]);
-  return path === undefined ? { callId, toolName } : { callId, toolName, path };
-}
-
-function leafStarts(text: string, count: number): Int32Array {
-  const starts = new Int32Array(count);
-  for (let leaf = 1, at = 0; leaf < count; leaf++) {
-    at = text.indexOf(leafEnd, at) + 1;
-    starts[leaf] = at;
-  }
-  return starts;
 }
 
 function randomSeed(): number {

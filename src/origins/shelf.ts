@@ -1,6 +1,7 @@
 /** Texts of one origin, and the search in them. */
 import { type Atom, AtomIndex, atomsOf, beginningsOf } from './atom-index.ts';
 import { matchAt, type Range, type Spelling } from './match.ts';
+import { type Slices, sliceEnd } from './slices.ts';
 import type { Steps } from './steps.ts';
 
 /** Texts that were remembered together: what was said at once, or the fields of one output. */
@@ -50,12 +51,20 @@ export class Shelf<T> {
     return this.#blocks;
   }
 
-  add(text: string, about: T): void {
+  /** Adds a text. What is not indexed yet is not found. */
+  *adding(text: string, about: T): Slices {
+    const base = this.#size;
     this.#blocks.push({ text, about });
-    this.#bases.push(this.#size);
-    this.#index.add(text, this.#size);
+    this.#bases.push(base);
     // One more, so that no two texts touch.
     this.#size += text.length + 1;
+    this.#index.makeRoom(text.length);
+    for (let from = 0; from < text.length; ) {
+      const to = sliceEnd(text, from);
+      this.#index.add(text, base, from, to);
+      yield to - from;
+      from = to;
+    }
   }
 
   /**

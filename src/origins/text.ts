@@ -61,6 +61,11 @@ export function visible(text: string): string {
  */
 export const leafEnd = '\0';
 
+/** Whether a text has no character beyond ASCII. */
+export function isAscii(text: string): boolean {
+  return !beyondAscii.test(text);
+}
+
 const beyondAscii = /[^\0-\x7f]/;
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 

@@ -60,9 +60,14 @@ function shownValue(value: unknown): string {
 /** On one line, without characters that a terminal obeys or nobody sees, and not too long. */
 function shown(value: unknown): string {
   const text = String(value);
-  const start = text.length > longestValue ? `${shortened(text, longestValue - 1)}…` : text;
-  return start.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu,
+  const seen = cut(text).replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu,
     (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`,
   );
+  // Escapes are longer than what they stand for, and must not crowd out other sentences.
+  return cut(seen);
+}
+
+function cut(text: string): string {
+  return text.length > longestValue ? `${shortened(text, longestValue - 1)}…` : text;
 }

@@ -20,7 +20,7 @@ export type CallByName = (
 type Draft = { -readonly [K in keyof HostTool]: HostTool[K] };
 
 /** Binds a tool. The object has no handler: the session looks the tool up at each call. */
-export function createHostTool(binding: Binding, call: CallByName): HostTool {
+function createHostTool(binding: Binding, call: CallByName): HostTool {
   const { session, entry } = binding;
   const { internals, source } = entry;
   const { definition } = entry;
@@ -48,6 +48,33 @@ export function createHostTool(binding: Binding, call: CallByName): HostTool {
   if (deprecated !== undefined) tool.deprecated = deprecated;
   if (outputSchema !== undefined) tool.outputSchema = outputSchema;
   return Object.freeze(tool);
+}
+
+/** The host tool of a binding. It is made once. */
+export function hostToolOf(binding: Binding, call: CallByName): HostTool {
+  binding.hostTool ??= createHostTool(binding, call);
+  return binding.hostTool;
+}
+
+/** The effective tools of a session, in effective order. */
+export function boundTools(state: SessionState, call: CallByName): readonly HostTool[] {
+  const stamp = state.current();
+  if (state.hostTools === undefined || state.hostToolsStamp !== stamp) {
+    const tools: HostTool[] = [];
+    for (const name of state.registry.viewOf(state).names) {
+      const binding = state.binding(name);
+      if (binding !== undefined) tools.push(hostToolOf(binding, call));
+    }
+    // An unchanged list stays the same object, so that a caller can compare.
+    const before = state.hostTools;
+    const isSame =
+      before !== undefined &&
+      before.length === tools.length &&
+      tools.every((tool, index) => tool === before[index]);
+    state.hostTools = isSame ? before : Object.freeze(tools);
+    state.hostToolsStamp = stamp;
+  }
+  return state.hostTools;
 }
 
 const longestText = 4_194_304;

@@ -67,7 +67,8 @@ export async function explain(
 ): Promise<Explanation> {
   const steps: JsonObject[] = [];
   const draft: Draft = { visible: false, steps };
-  const call = new Call(session, name, 'explain', input, optionsVia(surface), undefined, undefined);
+  const options = optionsVia(surface, 'explained');
+  const call = new Call(session, name, 'explain', input, options, undefined, undefined);
   const stop = (stage: string, error: ToolError): Explanation => {
     steps.push({ stage, ...(scrubJson(call, error as unknown as JsonObject) as JsonObject) });
     draft.code = error.code;
@@ -103,7 +104,10 @@ export async function explain(
     if (input !== undefined) return stop('validation', invalid);
     steps.push({ stage: 'validation', note: 'no input was given' });
   }
-  if (input !== undefined) addOrigins(call, draft);
+  if (input !== undefined) {
+    await session.origins?.settled;
+    addOrigins(call, draft);
+  }
   const verdict = await judge(call, steps);
   draft.decision = scrubJson(
     call,

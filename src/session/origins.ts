@@ -61,5 +61,6 @@ export function originOf(
   // An input that is refused, or that is parsed later, is judged as it was sent.
   void validate(call);
   const origins = session.origins ?? new SessionOrigins(undefined, false);
+  origins.catchUp();
   return deepFreeze([...new CallOrigins(call, origins).judged()]);
 }

@@ -1,6 +1,6 @@
 /** The public interface of a session. */
 import type { ApprovalAnswer, Grant, PendingApproval } from '../approval/request.ts';
-import type { CallTool } from '../context.ts';
+import type { CallOptions, CallTool } from '../context.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import type { Hook } from '../hooks.ts';
 import type { JsonObject } from '../json.ts';
@@ -12,6 +12,7 @@ import type { AnyTool } from '../tool/tool-config.ts';
 import type { ToolRef } from '../tool-summary.ts';
 import type { BatchPlan, ToolCall } from '../toolset/batch-plan.ts';
 import type { Dropped, Overrides, Prerequisite } from '../toolset/effective.ts';
+import type { Authorization } from './authorize.ts';
 import type { BatchOptions, BatchResult } from './batch.ts';
 import type { Explanation } from './explain.ts';
 import type { CallMetrics } from './metrics.ts';
@@ -102,6 +103,20 @@ export interface ToolSession<S = unknown> {
    * ```
    */
   readonly call: CallTool;
+  /**
+   * Asks all gates about a call that somebody else runs, such as a coding agent's own tool. The tool
+   * has `external: true`. If the call is allowed, run it with the `input` of the answer, and say with
+   * `settle` how it ended. A call that is not settled within the tool's `timeoutMs` ends as
+   * `timeout`. Never rejects.
+   * @example
+   * ```ts
+   * const permission = await session.authorize('Bash', { command: 'npm test' });
+   * if (permission.allowed) await permission.settle({ output: 'all tests passed' });
+   * else console.log(permission.result.error?.message);
+   * ```
+   */
+  authorize<I>(tool: ToolRef<I>, input: NoInfer<I>, options?: CallOptions): Promise<Authorization>;
+  authorize(tool: string, input?: unknown, options?: CallOptions): Promise<Authorization>;
   /**
    * How `executeBatch` would group these calls. Runs nothing.
    * @throws MisuseError `invalid_option` if `calls` is not a list of calls, or if a call has an

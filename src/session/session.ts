@@ -12,7 +12,6 @@ import type { Emitter, ToolEvents } from '../events.ts';
 import type { Hook } from '../hooks.ts';
 import type { JsonObject } from '../json.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
-import type { Binding } from '../state/binding.ts';
 import { readCallOptions } from '../state/call-options.ts';
 import { checkDefinition } from '../state/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
@@ -32,8 +31,9 @@ import type { HostTool } from '../tool/host-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import type { BatchPlan, ToolCall } from '../toolset/batch-plan.ts';
 import { checkNames, type Overrides } from '../toolset/effective.ts';
+import { type Authorization, authorize } from './authorize.ts';
 import { type BatchOptions, type BatchResult, executeBatch, planCalls } from './batch.ts';
-import { createHostTool } from './bind-host-tool.ts';
+import { boundTools, hostToolOf } from './bind-host-tool.ts';
 import { closeSession } from './close.ts';
 import { type Explanation, explain } from './explain.ts';
 import { type CallMetrics, metricsOf } from './metrics.ts';
@@ -77,7 +77,7 @@ export class Session<S> implements ToolSession<S> {
   }
 
   tools(): readonly HostTool[] {
-    return boundTools(this.#state);
+    return boundTools(this.#state, callTool);
   }
 
   tool(tool: unknown): HostTool<never, never> | undefined {
@@ -87,7 +87,7 @@ export class Session<S> implements ToolSession<S> {
     if (binding === undefined || binding.drop !== undefined || binding.entry.internals.internal)
       return undefined;
     if (isDefinition(tool) && binding.entry.definition !== tool) return undefined;
-    return hostToolOf(binding) as unknown as HostTool<never, never>;
+    return hostToolOf(binding, callTool) as unknown as HostTool<never, never>;
   }
 
   // Bound on first read, so that `const { call } = session` works and sessions stay small.
@@ -100,6 +100,10 @@ export class Session<S> implements ToolSession<S> {
         options === undefined ? undefined : readCallOptions(options),
       )) as CallTool;
     return this.#call;
+  }
+
+  authorize(tool: unknown, input?: unknown, options?: CallOptions): Promise<Authorization> {
+    return authorize(this.#state, nameOf(tool), input, options);
   }
 
   plan(calls: readonly ToolCall[]): BatchPlan {
@@ -116,7 +120,7 @@ export class Session<S> implements ToolSession<S> {
     return Object.freeze({
       names,
       get tools() {
-        return boundTools(state);
+        return boundTools(state, callTool);
       },
       dropped,
       prerequisites,
@@ -263,31 +267,6 @@ function ownTable(state: SessionState): ToolTable {
     changed: () => state.touch('session'),
     waits: state.registry.waits,
   };
-}
-
-function hostToolOf(binding: Binding): HostTool {
-  binding.hostTool ??= createHostTool(binding, callTool);
-  return binding.hostTool;
-}
-
-function boundTools(state: SessionState): readonly HostTool[] {
-  const stamp = state.current();
-  if (state.hostTools === undefined || state.hostToolsStamp !== stamp) {
-    const tools: HostTool[] = [];
-    for (const name of state.registry.viewOf(state).names) {
-      const binding = state.binding(name);
-      if (binding !== undefined) tools.push(hostToolOf(binding));
-    }
-    // An unchanged list stays the same object, so that a caller can compare.
-    const before = state.hostTools;
-    const isSame =
-      before !== undefined &&
-      before.length === tools.length &&
-      tools.every((tool, index) => tool === before[index]);
-    state.hostTools = isSame ? before : Object.freeze(tools);
-    state.hostToolsStamp = stamp;
-  }
-  return state.hostTools;
 }
 
 /** @throws MisuseError `unknown_tool`. */

@@ -2,7 +2,7 @@
 import type { ApprovalChoice } from '../approval/request.ts';
 import type { CallStatus } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
-import type { Origin, SeenAt } from '../origins/origin.ts';
+import type { OriginTold } from '../origins/origin.ts';
 import type { SessionState } from './session-state.ts';
 
 /** What an observer is told of a call. Its texts hold no secret of the call. */
@@ -46,17 +46,6 @@ export interface ApprovalTold {
   readonly by?: string;
   /** Absent if there was no answer, or none yet. */
   readonly decision?: ApprovalChoice;
-}
-
-/** Where one argument came from. Its value stands in the input only. */
-export interface OriginTold {
-  /** Its path in the input, joined by dots. */
-  readonly path: string;
-  readonly origin: Origin;
-  /** The outputs that it stood in. */
-  readonly seen?: readonly SeenAt[];
-  /** Who approved the value. */
-  readonly approvedBy?: string;
 }
 
 /** Is told of calls. What it throws is reported and does not affect a call, but for `starting`. */

@@ -4,7 +4,15 @@
  */
 import type { CallOptions, Surface } from '../context.ts';
 import { describe, messageOf, type ToolError, toolError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 import { suggestion } from '../options.ts';
+import type { Call } from './call.ts';
+
+/**
+ * Lets somebody else run a call. Called once, when all gates have let the call through, with a copy
+ * of what may run; resolves to what a handler would return.
+ */
+export type Elsewhere = (call: Call, input: JsonObject) => Promise<unknown>;
 
 /** What a call keeps of its options. */
 export interface ReadCallOptions {
@@ -14,6 +22,8 @@ export interface ReadCallOptions {
   readonly idempotencyKey: string | undefined;
   readonly resourceKey: string | undefined;
   readonly surface: Surface | undefined;
+  /** Present where somebody else runs the tool, or where the question is what would be decided. */
+  readonly elsewhere?: Elsewhere | 'explained' | undefined;
   /** The first wrong option. The call ends with this error. */
   readonly fault: ToolError | undefined;
 }
@@ -41,8 +51,11 @@ const surfaceMembers = [
 type Draft = { -readonly [K in keyof ReadCallOptions]: ReadCallOptions[K] };
 
 /** The options of a call of which nothing is known but the adapter that it came through. */
-export function optionsVia(surface: string | undefined): ReadCallOptions | undefined {
-  return surface === undefined
+export function optionsVia(
+  surface: string | undefined,
+  elsewhere?: 'explained',
+): ReadCallOptions | undefined {
+  return surface === undefined && elsewhere === undefined
     ? undefined
     : {
         callId: undefined,
@@ -50,7 +63,8 @@ export function optionsVia(surface: string | undefined): ReadCallOptions | undef
         timeoutMs: undefined,
         idempotencyKey: undefined,
         resourceKey: undefined,
-        surface: { name: surface },
+        surface: surface === undefined ? undefined : { name: surface },
+        elsewhere,
         fault: undefined,
       };
 }

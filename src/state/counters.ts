@@ -52,6 +52,11 @@ export class ToolCounts {
   }
 }
 
+/** Whether a call has ended otherwise than by a refusal. */
+function hasRun({ succeeded, failed, cancelled }: ToolCounts): boolean {
+  return succeeded + failed + cancelled > 0;
+}
+
 /** How many calls a rule has matched. */
 export class RuleCount {
   matched = 0;
@@ -85,6 +90,13 @@ export class Counters {
   get others(): ToolCounts {
     this.#others ??= new ToolCounts(this, this.up?.others);
     return this.#others;
+  }
+
+  /** Whether a handler has run, so that the model may have been shown an output. */
+  get haveRun(): boolean {
+    if (this.#others !== undefined && hasRun(this.#others)) return true;
+    for (const counts of this.byTool?.values() ?? []) if (hasRun(counts)) return true;
+    return false;
   }
 
   /** The counts of a tool. */

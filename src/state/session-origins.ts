@@ -1,15 +1,21 @@
 /** What one session remembers of the texts that its model was shown. */
 import type { JsonPrimitive, JsonValue } from '../json.ts';
+import { inNextTurn } from '../limits/next-turn.ts';
 import { judgeInput } from '../origins/judge.ts';
 import { type KnownContainers, knownContainer } from '../origins/known-containers.ts';
 import type { FoundOrigin, JudgedOrigin } from '../origins/origin.ts';
 import { createOriginRecord, type OriginRecord, type OutputFacts } from '../origins/record.ts';
 import type { InputRoles } from '../origins/roles.ts';
+import { finish, type Slices } from '../origins/slices.ts';
 import type { Steps } from '../origins/steps.ts';
 import type { SessionState } from './session-state.ts';
 
 /** What the lookups of containers may cost for one call. */
 const containerSteps = 400_000;
+/** Characters of text that are read and indexed at once: those of an output of a megabyte. */
+const mostAtOnce = 2_200_000;
+/** And in each turn afterwards: some milliseconds. */
+const mostInTurn = 400_000;
 
 export class SessionOrigins {
   readonly #maxChars: number | undefined;
@@ -21,6 +27,11 @@ export class SessionOrigins {
   /** Made when there is something to remember. */
   #record: OriginRecord | undefined;
   #isFreed = false;
+  /** Texts that are too long to be remembered at once, and all that came after them. */
+  readonly #waiting: Slices[] = [];
+  /** Resolves when nothing waits. */
+  #settled: Promise<void> | undefined;
+  #settle = (): void => {};
   readonly #texts = new Set<string>();
   /** Grows with what is remembered: what was judged before may have another origin now. */
   version = 0;
@@ -36,13 +47,24 @@ export class SessionOrigins {
     if (this.#texts.has(key)) return;
     const record = this.#changed();
     if (record === undefined) return;
-    const before = record.chars;
-    record.said(text, origin);
-    if (record.chars > before) this.#texts.add(key);
+    this.#texts.add(key);
+    this.#remember(this.#saying(record, text, origin, key));
   }
 
   output(value: JsonValue, facts: OutputFacts): void {
-    this.#changed()?.output(value, facts);
+    const record = this.#changed();
+    if (record !== undefined) this.#remember(record.outputting(value, facts));
+  }
+
+  /** Resolves when all texts can be found; undefined if they can be found now. */
+  get settled(): Promise<void> | undefined {
+    return this.#settled;
+  }
+
+  /** Remembers the texts that wait, however long it takes. */
+  catchUp(): void {
+    for (const slices of this.#waiting.splice(0)) finish(slices);
+    this.#caughtUp();
   }
 
   approved(value: JsonPrimitive, by: string): void {
@@ -52,7 +74,9 @@ export class SessionOrigins {
   /** What an input acts upon, with the origin of each value. */
   judge(input: JsonValue, roles: InputRoles): JudgedOrigin[] {
     const judged = judgeInput(this.#known(), input, roles);
-    return this.#isLate ? judged.map((one) => ({ ...one, ...this.#cautious(one) })) : judged;
+    return this.#isLate || this.#settled !== undefined
+      ? judged.map((one) => ({ ...one, ...this.#cautious(one) }))
+      : judged;
   }
 
   /**
@@ -81,11 +105,54 @@ export class SessionOrigins {
     this.#record = undefined;
     this.#isFreed = true;
     this.#texts.clear();
+    this.#waiting.length = 0;
+    this.#caughtUp();
+  }
+
+  *#saying(record: OriginRecord, text: string, origin: 'user' | 'trusted', key: string): Slices {
+    const before = record.chars;
+    yield* record.saying(text, origin);
+    // What did not fit is not kept here either.
+    if (record.chars === before) this.#texts.delete(key);
+  }
+
+  #remember(slices: Slices): void {
+    this.#waiting.push(slices);
+    if (this.#waiting.length > 1) return;
+    this.#work(mostAtOnce);
+    if (this.#waiting.length === 0) return;
+    this.#settled = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    inNextTurn(this.#goOn);
+  }
+
+  readonly #goOn = (): void => {
+    this.#work(mostInTurn);
+    if (this.#waiting.length > 0) inNextTurn(this.#goOn);
+    else this.#caughtUp();
+  };
+
+  /** Works on what waits, up to about this many characters. */
+  #work(most: number): void {
+    for (let left = most; left > 0; ) {
+      const [first] = this.#waiting;
+      if (first === undefined) return;
+      const { done, value } = first.next();
+      if (done === true) this.#waiting.shift();
+      else left -= value;
+    }
+  }
+
+  #caughtUp(): void {
     this.version++;
+    this.#settled = undefined;
+    this.#settle();
   }
 
   #cautious<F extends FoundOrigin>(found: F): F {
-    return this.#isLate && found.origin === 'unknown' ? { ...found, origin: 'untrusted' } : found;
+    const mayBeSeen = this.#isLate || this.#settled !== undefined;
+    return mayBeSeen && found.origin === 'unknown' ? { ...found, origin: 'untrusted' } : found;
   }
 
   #known(): OriginRecord {
@@ -122,8 +189,7 @@ export function beginOrigins(session: SessionState): SessionOrigins {
   const { registry, setup } = session;
   session.origins ??= new SessionOrigins(
     setup.originChars ?? registry.originChars,
-    // Counts exist once a call has ended.
-    session.counts !== undefined,
+    session.counts?.haveRun === true,
   );
   return session.origins;
 }

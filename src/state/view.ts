@@ -91,8 +91,8 @@ export function computeView(session: SessionState): View {
         ? (['disabled'] as const)
         : drop === 'denied'
           ? (['denied'] as const)
-          : drop === 'knobs_missing'
-            ? (['knobs_missing'] as const)
+          : drop === 'knobs_missing' || drop === 'external'
+            ? ([drop] as const)
             : undefined;
     const spec: ToolSpec = {
       name,

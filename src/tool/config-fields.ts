@@ -28,7 +28,7 @@ import {
 import type { ToolAnnotations } from '../tool-summary.ts';
 import { isDefinition, type RawHandler, type ToolInternals } from './definition.ts';
 import type { Executor } from './executor.ts';
-import type { FactRule } from './tool-config.ts';
+import type { FactRule } from './fact-rule.ts';
 
 /** A config without its types. */
 export type LooseConfig = { readonly [key: string]: unknown };
@@ -49,6 +49,7 @@ export const toolTable = {
   outputSchema: anything(),
   handler: fn<RawHandler>(),
   create: fn<NonNullable<ToolInternals['create']>>(),
+  external: flag,
   executor: withMethods<Executor>(['execute'], 'an object with `kind` and `execute`'),
   scope: oneOf('global', 'session'),
   category: text(),

@@ -1,21 +1,21 @@
 /**
- * Checks how a tool runs: by exactly one of `handler`, `create` and `executor`, with a matching
- * scope.
+ * Checks how a tool runs: by exactly one of `handler`, `create`, `executor` and `external`, with a
+ * matching scope.
  */
 import { MisuseError } from '../errors.ts';
 import { checkSpelling } from '../options.ts';
 import type { ToolFields } from './config-fields.ts';
 
-const ways = ['handler', 'create', 'executor'] as const;
+const ways = ['handler', 'create', 'executor', 'external'] as const;
 
 /** @throws MisuseError `invalid_definition` */
 export function checkRunner(config: ToolFields, where: string): void {
-  const given = ways.filter((way) => config[way] !== undefined);
+  const given = ways.filter((way) => config[way] !== undefined && config[way] !== false);
   const [way] = given;
   if (way === undefined || given.length > 1)
     throw new MisuseError(
       'invalid_definition',
-      `${where}: expected exactly one of \`handler\`, \`create\` or \`executor\`, got ` +
+      `${where}: expected exactly one of \`handler\`, \`create\`, \`executor\` or \`external\`, got ` +
         `${way === undefined ? 'none' : given.join(' and ')}.`,
     );
   if (config.executor !== undefined) {

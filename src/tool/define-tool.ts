@@ -60,6 +60,7 @@ export function createDefinition(
     handler: config.handler,
     create: config.create,
     executor: config.executor,
+    external: config.external === true,
     requiresApproval: readApproval(config.requiresApproval, where),
     attributes: readAttributes(config.attributes, where),
     timeoutMs: config.timeoutMs,

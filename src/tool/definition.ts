@@ -17,7 +17,9 @@ import type { ToolAnnotations } from '../tool-summary.ts';
 import type { ReadAttributes } from './attributes.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { Executor } from './executor.ts';
-import type { AnyTool, FactRule, PolicyCall } from './tool-config.ts';
+import type { FactRule } from './fact-rule.ts';
+import type { PolicyCall } from './policy-call.ts';
+import type { AnyTool } from './tool-config.ts';
 
 /** A handler as the library calls it. */
 export type RawHandler = (input: unknown, context: ToolContext) => unknown;
@@ -65,6 +67,8 @@ export interface ToolInternals {
     | ((session: Omit<CallInfo, 'callId' | 'toolName'>) => MaybePromise<MadeHandler>)
     | undefined;
   readonly executor: Executor | undefined;
+  /** Somebody else runs it, and asks `session.authorize` first. */
+  readonly external: boolean;
   readonly check: ((call: PolicyCall<unknown, unknown, unknown>) => unknown) | undefined;
   readonly requiresApproval:
     | boolean

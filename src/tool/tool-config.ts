@@ -1,16 +1,18 @@
 /** The config of a tool, and the types that follow from it. */
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
-import type { JsonPrimitive, JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { OutputOrigin } from '../origins/origin.ts';
-import type { Allow, Ask, Decision, Deny } from '../policy/decision.ts';
+import type { Decision } from '../policy/decision.ts';
 import type { Fail, Ok } from '../result.ts';
 import type { InputOf, JsonSchema, ParsedOf, Schema } from '../schema/schema.ts';
 import type { ToolAnnotations, ToolRef } from '../tool-summary.ts';
 import type { Attribute } from './attributes.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { Executor } from './executor.ts';
+import type { FactRule } from './fact-rule.ts';
+import type { PolicyCall } from './policy-call.ts';
 
 declare const toolServices: unique symbol;
 
@@ -77,33 +79,6 @@ type Needed<OS> = [OS] extends [Schema] ? InputOf<OS> : unknown;
 export type OutputFor<OS, R> = [OS] extends [Schema] ? ParsedOf<OS> : OutputFromReturn<R>;
 /** The type of a tool's parsed knobs. An empty object if it declares none. */
 export type KnobsOf<KS> = [KS] extends [Schema] ? ParsedOf<KS> : Readonly<Record<string, never>>;
-
-/**
- * The argument of a tool's own `check`. `input` and `knobs` are copies: changing them has no
- * effect.
- */
-export interface PolicyCall<I, K, S> {
-  /** The parsed input, with defaults. */
-  readonly input: I;
-  /** The tool's settings in the session's profile, parsed. */
-  readonly knobs: K;
-  /** The session and the call. */
-  readonly context: CallInfo<S>;
-  /** No objection. */
-  allow(): Allow;
-  /** Asks for an approval. `prompt` is the question. @default a text that names the tool */
-  ask(prompt?: string): Ask;
-  /**
-   * Denies the call. `reason` is stable and matches `^[a-z][a-z0-9_]*$`. `message` tells the model
-   * what to do instead.
-   */
-  deny(reason: string, message?: string): Deny;
-}
-
-/** A condition on one of the session's facts. */
-export type FactRule =
-  | { readonly fact: string; readonly equals: JsonPrimitive }
-  | { readonly fact: string; readonly in: readonly JsonPrimitive[] };
 
 /** Everything in a tool's config except how it runs. */
 export interface ToolSpecBase<
@@ -235,6 +210,7 @@ export interface ToolConfig<
   handler: (input: ParsedOf<P>, context: ToolContext<S, KnobsOf<KS>>) => R;
   create?: never;
   executor?: never;
+  external?: never;
 }
 
 /** A tool whose calls run elsewhere: in a worker, in a process or behind a connection. */
@@ -249,6 +225,25 @@ export interface ExecutorToolConfig<
   executor: Executor;
   handler?: never;
   create?: never;
+  external?: never;
+}
+
+/** A tool that somebody else runs, such as a coding agent's own tools. */
+export interface ExternalToolConfig<
+  Name extends string,
+  P extends Schema,
+  OS extends Schema | undefined,
+  KS extends Schema | undefined,
+  S,
+> extends ToolSpecBase<Name, P, OS, KS, S> {
+  /**
+   * Whoever runs the tool asks `session.authorize` before each call. The tool is listed to no model,
+   * and `session.call` refuses it.
+   */
+  external: true;
+  handler?: never;
+  create?: never;
+  executor?: never;
 }
 
 /** A tool with a handler for each session, such as one that holds a connection. */
@@ -269,11 +264,12 @@ export interface SessionToolConfig<
   }>;
   handler?: never;
   executor?: never;
+  external?: never;
 }
 
 /**
- * The type of {@link defineTool} for services `S`. A config has exactly one of `handler`, `create`
- * and `executor`.
+ * The type of {@link defineTool} for services `S`. A config has exactly one of `handler`, `create`,
+ * `executor` and `external`.
  * @throws MisuseError `invalid_definition` or `invalid_schema`.
  */
 export type DefineTool<S> = <
@@ -286,5 +282,6 @@ export type DefineTool<S> = <
   config:
     | ToolConfig<Name, P, OS, KS, S, R>
     | SessionToolConfig<Name, P, OS, KS, S, R>
-    | ExecutorToolConfig<Name, P, OS, KS, S>,
+    | ExecutorToolConfig<Name, P, OS, KS, S>
+    | ExternalToolConfig<Name, P, OS, KS, S>,
 ) => HostToolDefinition<Name, InputOf<P>, OutputFor<OS, R>, KnobsOf<KS>, S>;

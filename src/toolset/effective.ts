@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
-import type { FactRule } from '../tool/tool-config.ts';
+import type { FactRule } from '../tool/fact-rule.ts';
 import { own, ownMembers } from './own.ts';
 import { specsByName, type ToolSpec } from './tool-spec.ts';
 
@@ -123,6 +123,7 @@ export function dropCode(
   if (fact !== undefined) return `fact_unmet:${fact}`;
   if (blocked?.includes('not_registered') === true) return 'not_registered';
   if (blocked?.includes('knobs_missing') === true) return 'knobs_missing';
+  if (blocked?.includes('external') === true) return 'external';
   return undefined;
 }
 

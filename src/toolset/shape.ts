@@ -75,6 +75,7 @@ const blocks: ReadonlySet<unknown> = new Set<Block>([
   'denied',
   'not_registered',
   'knobs_missing',
+  'external',
 ]);
 function block(value: JsonValue | undefined, at: string): void {
   if (!blocks.has(value)) throw wrong(at, `one of ${[...blocks].join(', ')}`, value);

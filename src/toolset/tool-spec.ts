@@ -1,7 +1,7 @@
 /** What planning knows about a tool. */
 import { MisuseError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { FactRule } from '../tool/tool-config.ts';
+import type { FactRule } from '../tool/fact-rule.ts';
 
 /** What planning knows about a tool. */
 export interface ToolSpec {
@@ -28,7 +28,7 @@ export interface ToolSpec {
 }
 
 /** Drop codes that cannot be derived from the spec. Whoever makes the spec gives them. */
-export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing';
+export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing' | 'external';
 
 /** @throws MisuseError `duplicate_name` for two specs with one name */
 export function specsByName(

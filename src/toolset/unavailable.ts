@@ -81,6 +81,18 @@ export function notAvailableError(
         `${drop === 'removed' ? removed : changed}. Use another tool.`,
       { reason: drop },
     );
+  if (drop === 'external')
+    return toolError(
+      'tool_not_available',
+      `\`${name}\` does not run here: whoever runs it asks for permission by \`session.authorize\`.`,
+      { reason: drop },
+    );
+  if (drop === 'not_external')
+    return toolError(
+      'tool_not_available',
+      `\`${name}\` runs here, so nobody else may run it. Call it by \`session.call\`.`,
+      { reason: drop },
+    );
   return toolError(
     'tool_not_available',
     `\`${name}\` is not available in this ` +

@@ -27,6 +27,22 @@ test('explain says where values came from, if a rule asks', async () => {
   expect(stdout).toContain('  origins     branch "topic": unknown\n');
 });
 
+test('a question on a terminal says where values came from, in rows of their own', async () => {
+  const input = '{"branch":"to\\u2800pic"}';
+  const { stderr } = await cli(
+    ['call', 'push', ...tools, '--host-tools', traced, '--input', input],
+    {
+      terminal: true,
+      env: { NO_COLOR: '1' },
+      onStderr: (text, type) => text.endsWith('[y/N] ') && type('n\n'),
+    },
+  );
+  expect(stderr).toContain(
+    '  origins   `branch` to\\u{2800}pic was seen nowhere: neither in anything the user wrote nor in ' +
+      'any output.\n',
+  );
+});
+
 describe('explain', () => {
   test('names the rule that denies, with exit code 0: the question was answered', async () => {
     const { exit, stdout, stderr } = await cli([

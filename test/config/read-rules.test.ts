@@ -39,6 +39,11 @@ test.each([
     'rules: [{ effect: deny, when: { a: { matches: "(" } } }]',
     /:1: rules\[0\]: Expected `when\["a"\]\.matches` to be /,
   ],
+  [
+    'origin',
+    'rules: [{ effect: ask, origins: [untrusted, unknwon] }]',
+    /:1: rules\[0\]: `origins\[1\]`: expected .*, did you mean `unknown`\?/,
+  ],
   ['section', 'rules: 5', /:1:\d+: expected `rules` to be a list, got /],
 ])('refuses a malformed %s with its line', async (name, text, message) => {
   const path = file(`${name}.yaml`, text);

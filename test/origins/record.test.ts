@@ -302,7 +302,7 @@ describe('bounds', () => {
   });
 
   test('of an output, whole fields are remembered as long as they fit', () => {
-    const record = show(newRecord(124), [
+    const record = show(newRecord(144), [
       'first-field-of-it',
       'second-field-of-it',
       'third-field-of-it',

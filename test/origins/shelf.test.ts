@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Shelf, seek } from '../../src/origins/shelf.ts';
+import { finish } from '../../src/origins/slices.ts';
 import { normalForm } from '../../src/origins/text.ts';
 
 const seed = 7;
@@ -18,9 +19,9 @@ const places = (shelf: Shelf<number>, value: string, steps = { left: 1_000_000 }
 describe('places', () => {
   test('are visited from the first that was remembered', () => {
     const shelf = new Shelf<number>(seed);
-    shelf.add('ann and bob', 1);
-    shelf.add('bob', 2);
-    shelf.add('bobby, bob!', 3);
+    finish(shelf.adding('ann and bob', 1));
+    finish(shelf.adding('bob', 2));
+    finish(shelf.adding('bobby, bob!', 3));
     expect(places(shelf, 'bob')).toEqual(['1:8-11', '2:0-3', '3:7-10']);
     expect(places(shelf, 'eve')).toEqual([]);
   });
@@ -32,7 +33,7 @@ describe('places', () => {
       fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
         const shelf = new Shelf<number>(seed);
         texts.forEach((words, about) => {
-          shelf.add(words.join(' '), about);
+          finish(shelf.adding(words.join(' '), about));
         });
         const wanted = texts[0]?.[0] as string;
         const count = texts.flat().filter((one) => one === wanted).length;
@@ -49,7 +50,7 @@ describe('places', () => {
         const value = one.trim().replace(/\s+/g, ' ');
         fc.pre(/[a-z0-9é]/.test(value));
         const shelf = new Shelf<number>(seed);
-        shelf.add(whole, 0);
+        finish(shelf.adding(whole, 0));
         const isThere = places(shelf, value).length > 0;
         if (isThere) expect(whole.replace(/\s+/g, ' ')).toContain(value);
         if (` ${whole.replace(/\s+/g, ' ')} `.includes(` ${value} `)) expect(isThere).toBe(true);
@@ -67,16 +68,16 @@ describe('steps', () => {
 
   test('a search costs what the rarest word of the value costs, whatever else is remembered', () => {
     const [small, large] = [new Shelf<number>(seed), new Shelf<number>(seed)];
-    small.add('pay the rent to ann now', 0);
-    large.add('pay the rent to ann now', 0);
+    finish(small.adding('pay the rent to ann now', 0));
+    finish(large.adding('pay the rent to ann now', 0));
     for (let about = 1; about < 2_000; about++)
-      large.add(`pay the rent to user${about} now`, about);
+      finish(large.adding(`pay the rent to user${about} now`, about));
     expect(spent(large, 'rent to ann')).toBe(spent(small, 'rent to ann'));
   });
 
   test('a search ends when its steps are used up, and says so', () => {
     const shelf = new Shelf<number>(seed);
-    shelf.add('a b '.repeat(10_000), 0);
+    finish(shelf.adding('a b '.repeat(10_000), 0));
     const [sought] = seek([{ text: 'a a', kind: 'plain' }], seed);
     const steps = { left: 1_000 };
     expect(shelf.find(sought as NonNullable<typeof sought>, steps, () => true)).toBe(false);
@@ -85,7 +86,7 @@ describe('steps', () => {
 
   test('a long common beginning is compared only as often as the steps allow', () => {
     const shelf = new Shelf<number>(seed);
-    shelf.add('lorem ipsum '.repeat(5_000), 0);
+    finish(shelf.adding('lorem ipsum '.repeat(5_000), 0));
     const steps = { left: 10_000 };
     const [sought] = seek(
       [{ text: `${'lorem ipsum '.repeat(2_000)}lorem lorem`, kind: 'plain' }],

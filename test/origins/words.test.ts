@@ -59,3 +59,16 @@ test('a value with spaces stands in quotes, so that it cannot speak for the sent
       'the user wrote nor in any output.',
   );
 });
+
+test('a blank that is no space is written as an escape', () => {
+  const value = 'x\u2800was\u2800written\u2800by\u2800the\u2800user.';
+  expect(originSentence({ ...target, value, origin: 'unknown' })).toContain(
+    'x\\u{2800}was\\u{2800}written',
+  );
+});
+
+test('escapes do not make a sentence longer than its words allow', () => {
+  const value = '\u{e0061}'.repeat(5_000);
+  const sentence = originSentence({ ...target, value, origin: 'unknown' });
+  expect(sentence.length).toBeLessThan(220);
+});

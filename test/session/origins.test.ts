@@ -325,6 +325,15 @@ describe('what is remembered', () => {
     });
   });
 
+  test('does not begin late if calls were only refused, since no output was shown', async () => {
+    const session = open();
+    await session.call('eve@evil.example', {});
+    await session.call('pay', { recipient: 7 });
+    session.metrics();
+    const { origins } = await session.explain('pay', { recipient: account, cents: 1 });
+    expect(origins?.[0]?.origin).toBe('unknown');
+  });
+
   test('is nothing in a session without rules about origins, labels and `said`', async () => {
     const registry = new HostToolRegistry();
     registry.register(pay);
@@ -631,6 +640,78 @@ describe('a person who is asked', () => {
       { path: 'pin', origin: 'unknown' },
       { path: 'to', origin: 'user' },
     ]);
+  });
+});
+
+test.each([
+  ['long', 'sesame-'.repeat(30)],
+  ['in quotes', 'sesame "4711" open'],
+  ['with a control character', 'sesame\u0007-4711'],
+])('a secret that is %s is not in the words about another field', async (_, secret) => {
+  const parameters = z.object({ pin: z.string().meta({ 'x-secret': true }), to: z.string() });
+  const own = defineTool({
+    name: 'transfer',
+    description: 'Transfers.',
+    parameters,
+    handler: () => 'done',
+  });
+  const outside = createDefinition(
+    {
+      name: 'outside',
+      description: 'A tool of a server.',
+      parameters: z.toJSONSchema(parameters) as never,
+      executor: { kind: 'remote', execute: async () => 'done' },
+    },
+    undefined,
+    { source: 'mcp:x', withdrawn: () => undefined, onRegistered: () => {} },
+  );
+  const registry = new HostToolRegistry();
+  registry.registerAll([own, outside as AnyTool<unknown>]);
+  const asked: (string | undefined)[] = [];
+  const session = open(
+    {
+      approver: ({ message }) => {
+        asked.push(message);
+        return 'reject_once';
+      },
+    },
+    registry,
+  );
+  const heard: unknown[] = [];
+  session.events.on('approval:required', ({ request }) => heard.push(request));
+  await session.call('transfer', { pin: secret, to: secret });
+  expect(asked[0]).not.toContain('sesame');
+  // What a server calls secret is shown to the person, and to no one else.
+  await session.call('outside', { pin: secret, to: secret });
+  expect(asked[1]).toContain('sesame');
+  expect(heard).toHaveLength(2);
+  expect(JSON.stringify(heard)).not.toContain('sesame');
+});
+
+describe('the event `policy:check`', () => {
+  const told = async (rules: readonly Rule[]) => {
+    const session = open({ rules, approver: () => 'reject_once' });
+    const heard: unknown[] = [];
+    session.events.on('policy:check', ({ toolName, origins }) => {
+      if (toolName === 'pay') heard.push(origins);
+    });
+    await session.call('read_mail', {}, { callId: 'c1' });
+    await session.call('pay', { recipient: foreign, cents: 1 });
+    return heard;
+  };
+  const seen = [{ callId: 'c1', toolName: 'read_mail', path: '0.body' }];
+
+  test('tells where the arguments came from, without their values', async () => {
+    expect(await told(originRules())).toEqual([[{ path: 'recipient', origin: 'untrusted', seen }]]);
+  });
+
+  test('tells it too if a rule asked about one argument only', async () => {
+    const deny: Rule = { effect: 'deny', when: { recipient: { origin: 'untrusted' } } };
+    expect(await told([deny])).toEqual([[{ path: 'recipient', origin: 'untrusted', seen }]]);
+  });
+
+  test('says nothing where no rule asks', async () => {
+    expect(await told([])).toEqual([undefined]);
   });
 });
 

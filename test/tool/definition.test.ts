@@ -102,7 +102,7 @@ describe('each field’s bad values throw a MisuseError that names tool, field, 
     [
       'no way to run',
       { handler: undefined },
-      /exactly one of `handler`, `create` or `executor`, got none/,
+      /exactly one of `handler`, `create`, `executor` or `external`, got none/,
     ],
     [
       'two ways to run',

@@ -216,11 +216,18 @@ adds<
   Contract.ToolEvents['tool:error'],
   'durationMs' | 'status' | 'input' | Who
 >(true);
+adds<Ours.ToolEvents['policy:check'], Contract.ToolEvents['policy:check'], 'origins' | Who>(true);
 adds<Ours.ToolEvents['session:start'], Contract.ToolEvents['session:start'], 'profile' | Who>(true);
 adds<Ours.ToolEvents['tools:changed'], Contract.ToolEvents['tools:changed'], 'reason'>(true);
 type Unchanged = Exclude<
   keyof Ours.ToolEvents,
-  'tool:pre' | 'tool:post' | 'tool:error' | 'session:start' | 'tools:changed' | 'policy:shadow'
+  | 'tool:pre'
+  | 'tool:post'
+  | 'tool:error'
+  | 'policy:check'
+  | 'session:start'
+  | 'tools:changed'
+  | 'policy:shadow'
 >;
 same<
   { [K in Unchanged]: Exclude<keyof Ours.ToolEvents[K], Who> },
@@ -237,8 +244,10 @@ adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(t
 // The code that a call would end with, which its decision alone does not say.
 adds<Ours.Explanation, Contract.Explanation, 'code' | 'quotas' | 'deprecated' | 'origins'>(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
-// What the user wrote, and where arguments came from.
-adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>, 'said' | 'originOf'>(true);
+// What the user wrote, where arguments came from, and permission for tools that run elsewhere.
+adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>, 'said' | 'originOf' | 'authorize'>(
+  true,
+);
 fits<Contract.ToolSession<Services>>(given<Ours.ToolSession<Services>>());
 fits<Contract.ToolSession>(given<Ours.ToolSession>());
 adds<

@@ -32,7 +32,9 @@ export function approve(call: FoundCall): Step {
     return undefined;
   }
   const desk = session.approvalDesk();
-  if (session.setup.approvalMode !== 'suspend') return askApprover(call, verdict, desk);
+  // Nobody would run a call that is resumed, so whoever asks for permission asks a person at once.
+  if (session.setup.approvalMode !== 'suspend' || call.entry.internals.external)
+    return askApprover(call, verdict, desk);
   if (call.parent !== undefined)
     return rejected(
       call,

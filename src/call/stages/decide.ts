@@ -16,6 +16,8 @@ import { promptOf } from '../approval-question.ts';
 import { attributeJudges } from '../attribute-judge.ts';
 import { approvalJudge, checkJudge, policyJudge } from '../host-judges.ts';
 import { judgedOf } from '../judged.ts';
+import type { CallOrigins } from '../origins.ts';
+import { originsTold } from '../origins-told.ts';
 import { quotaJudge } from '../quota-judge.ts';
 import { compareTried, noteMatch, tellTrials, tryRules } from '../shadow-rules.ts';
 import type { Outcome, Step } from '../step.ts';
@@ -54,6 +56,12 @@ function conclude(call: Call, verdict: Verdict): Outcome {
 
 /** Announces the verdict and what shadow rules would have made of it. */
 export function tellVerdict(call: Call): void {
+  const { extra, session } = call;
+  if (
+    extra?.origins !== undefined &&
+    (session.registry.observers !== undefined || session.hears('policy:check'))
+  )
+    (extra.origins as CallOrigins).completeForTelling();
   tellCheck(call);
   tellTrials(call);
 }
@@ -81,6 +89,8 @@ function tellCheck(call: Call): void {
   if (ruleId !== undefined) event.ruleId = ruleId;
   if (source !== undefined) event.source = source;
   if (reason !== undefined) event.reason = reason;
+  const origins = originsTold(call);
+  if (origins !== undefined) event.origins = origins;
   deliver(session, 'policy:check', event);
 }
 
@@ -139,6 +149,8 @@ function judgesOf(binding: Binding): readonly Judge[] {
   if (binding.judges === undefined) {
     const { registryRules, policies, sessionRules, sessionPolicies, entry } = binding;
     const judges: Judge[] = [...attributeJudges(binding)];
+    if ([...registryRules, ...sessionRules].some((rule) => rule.testsOrigin))
+      judges.push(textsSettled);
     if (registryRules.length > 0) judges.push(rulesJudge(registryRules));
     for (const policy of policies) judges.push(policyJudge(policy, 'registry'));
     if (sessionRules.length > 0) judges.push(rulesJudge(sessionRules));
@@ -151,6 +163,9 @@ function judgesOf(binding: Binding): readonly Judge[] {
   }
   return binding.judges as readonly Judge[];
 }
+
+/** Rules about origins wait for texts that are too long to be remembered at once. */
+const textsSettled: Judge = ({ session }) => session.origins?.settled;
 
 /** The gate that the rules of one layer make up together. All layers share one budget of steps. */
 function rulesJudge(all: readonly CompiledRule[]): Judge {

@@ -25,6 +25,8 @@ export function lookup(call: Call): Outcome {
   call.entry = binding.entry;
   call.counted = true;
   binding.entry.inFlight++;
+  if (typeof call.options?.elsewhere === 'function' && !binding.entry.internals.external)
+    return notAvailable(call, 'not_external');
   if (call.resumed === undefined) return undefined;
   const { fingerprint, source } = call.resumed;
   if (binding.entry.source === source && binding.entry.definition.fingerprint === fingerprint)
@@ -45,6 +47,7 @@ export function checkAvailable(call: FoundCall): Outcome {
   if (drop === undefined) return undefined;
   // `decide` refuses the call with the words of the rule that hides the tool.
   if (drop === 'denied') return undefined;
+  if (drop === 'external' && call.options?.elsewhere !== undefined) return undefined;
   if (drop === 'not_in_profile' && call.parent !== undefined) {
     // `uses` takes the place of the profile. The checks that follow the profile's still apply.
     const fact = unmetFact(binding.entry.internals.requires, call.session.facts);

@@ -5,6 +5,7 @@
 
 import { describe, errorName, type ToolError } from '../../errors.ts';
 import { cloneJson, type JsonObject } from '../../json.ts';
+import { nextTurn } from '../../limits/next-turn.ts';
 import { ignoreRejection } from '../../maybe-promise.ts';
 import { readOutcome } from '../../result.ts';
 import type { Binding } from '../../state/binding.ts';
@@ -50,6 +51,9 @@ export function run(call: FoundCall, options: RunOptions): void {
     if (internals.handler !== undefined) {
       keepQuota(call);
       settle(call, options, internals.handler(call.parsed, new HandlerContext(call)));
+    } else if (typeof call.options?.elsewhere === 'function') {
+      keepQuota(call);
+      settle(call, options, call.options.elsewhere(call, cloneJson(call.canonical)));
     } else if (internals.executor !== undefined) {
       keepQuota(call);
       settle(
@@ -220,9 +224,6 @@ function isGenerator(value: object): value is AsyncGenerator {
 
 /** Milliseconds for which a generator that never waits may block the event loop at a time. */
 const longestTurnMs = 5;
-// Read at load time, so that a test's fake timers cannot stop a generator.
-const { setImmediate: soon = (run: () => void) => setTimeout(run, 0) } = globalThis;
-const nextTurn = (): Promise<void> => new Promise((resolve) => void soon(resolve));
 
 /** Runs a generator to its end. What it yields is progress, and what it returns is the result. */
 async function drive(

@@ -2,6 +2,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest } from '../../index.ts';
 import { sanitizeText } from '../../serialize.ts';
+import { toldOrigins } from '../../surface-port.ts';
 import { approvalInput, shortLine, unshowableInput } from '../../surfaces/shared/approval-input.ts';
 
 /** The key of the question among the inputs that a result asks for. */
@@ -68,13 +69,13 @@ export function approvalAnswer(result: unknown, always: boolean): ApprovalChoice
   );
 }
 
-function messageOf(
-  { title, message, risk, tool, source, ruleId, hiddenFields }: ApprovalRequest,
-  input: string,
-): string {
+function messageOf(request: ApprovalRequest, input: string): string {
+  const { title, risk, tool, source, ruleId, hiddenFields } = request;
+  const { message, origins } = toldOrigins(request);
   const lines = [
     shown(title),
     ...(message === undefined ? [] : [shown(message)]),
+    ...origins.map((sentence) => `Origin: ${shown(sentence)}`),
     `Tool: ${shown(tool.name)} (from ${shown(tool.source)})`,
     ...(risk === undefined ? [] : [`Risk: ${risk}`]),
     `Asked by: ${shown(ruleId === undefined ? source : `${ruleId} (${source})`)}`,

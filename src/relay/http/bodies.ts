@@ -5,7 +5,7 @@ import { type BodyFault, bodyTimeoutMs, readBodyText } from '../../http/body.ts'
 import { headerOf } from '../../http/direct-body.ts';
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
-import { nextTurn } from '../../surfaces/shared/stretches.ts';
+import { nextTurn } from '../../limits/next-turn.ts';
 import { excessOf } from '../../text/json-bounds.ts';
 import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
 import { type RelayError, relayError } from '../relay-error.ts';

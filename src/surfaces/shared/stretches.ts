@@ -1,5 +1,7 @@
 /** Splits long work into stretches, so that the process can serve other requests in between. */
 
+import { nextTurn } from '../../limits/next-turn.ts';
+
 /** The length of a stretch in milliseconds. */
 const stretchMs = 10;
 
@@ -18,9 +20,4 @@ export function createPause(): Pause {
       since = performance.now();
     });
   };
-}
-
-/** Resolves when the other work that is due has run. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
 }

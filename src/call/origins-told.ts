@@ -1,0 +1,23 @@
+/** The origins of a call's values as events and observers are told of them. */
+import type { JsonValue } from '../json.ts';
+import type { OriginTold } from '../origins/origin.ts';
+import type { Call } from '../state/call.ts';
+import { scrubJson } from './call-secrets.ts';
+import type { CallOrigins } from './origins.ts';
+
+/** Most arguments whose origins are told. */
+const maxOrigins = 100;
+
+/** What rules and questions were told of the arguments. Asking now would see the call's own output. */
+export function originsTold(call: Call): readonly OriginTold[] | undefined {
+  const judged = (call.extra?.origins as CallOrigins | undefined)?.last;
+  if (judged === undefined) return undefined;
+  const told = judged.slice(0, maxOrigins).map(({ path, origin, seen, approvedBy }) => ({
+    path,
+    origin,
+    seen,
+    approvedBy,
+  }));
+  // Paths contain keys, which a model chooses.
+  return scrubJson(call, JSON.parse(JSON.stringify(told)) as JsonValue) as never;
+}

@@ -1,0 +1,75 @@
+/**
+ * Long texts are worked on in slices, so that a process can do other things in between: to index a
+ * text of several megabytes takes longer than a server may stand still.
+ */
+import { isAscii } from './text.ts';
+
+/** Work that is done a slice at a time. Each step says what it has cost, in characters of ASCII. */
+export type Slices<T = void> = Generator<number, T, void>;
+
+/** Characters of one slice: about two milliseconds. */
+const sliceChars = 131_072;
+/** How far back a good place for a cut is looked for, and then how far ahead. */
+const lookBack = 4_096;
+const lookAhead = 3 * sliceChars;
+/** Characters beyond ASCII cost several times as much. */
+const wideCost = 4;
+
+/** Does all that is left. */
+export function finish<T>(slices: Slices<T>): T {
+  for (;;) {
+    const { done, value } = slices.next();
+    if (done === true) return value;
+  }
+}
+
+/** Changes a text slice by slice. */
+export function* folded(text: string, fold: (piece: string) => string): Slices<string> {
+  let form = '';
+  for (let from = 0; from < text.length; ) {
+    const to = sliceEnd(text, from);
+    const piece = fold(text.slice(from, to));
+    form += piece;
+    from = to;
+    yield costOf(piece);
+  }
+  return form;
+}
+
+/** What it costs to work on a text. */
+export function costOf(text: string): number {
+  return isAscii(text) ? text.length : text.length * wideCost;
+}
+
+/**
+ * Where a slice ends: before white space if there is some, since no word and no letter with its marks
+ * goes over it. Only a text without any is cut at other signs, or inside a word.
+ */
+export function sliceEnd(text: string, from: number): number {
+  const most = from + sliceChars;
+  if (most >= text.length) return text.length;
+  for (const isGood of [isBlank, isSign, isLetter])
+    for (let at = most; at > most - lookBack; at--) if (isGood(text.charCodeAt(at))) return at;
+  const last = Math.min(most + lookAhead, text.length);
+  let at = most;
+  while (at < last && !isLetter(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function isBlank(code: number): boolean {
+  return code <= 32;
+}
+
+function isSign(code: number): boolean {
+  return code < 128 && !/[a-z0-9]/i.test(String.fromCharCode(code));
+}
+
+/** A letter that does not join the one before it: of ASCII, of Chinese, or a Japanese or Korean one. */
+function isLetter(code: number): boolean {
+  return (
+    code < 128 ||
+    (code >= 0x3041 && code <= 0x3096) ||
+    (code >= 0x3400 && code <= 0x9fff) ||
+    (code >= 0xac00 && code <= 0xd7a3)
+  );
+}

@@ -1,0 +1,112 @@
+/** Permission for tools that run elsewhere: all gates before, and the end of the call afterwards. */
+import { countLateSettle } from '../call/end-call.ts';
+import { callTool } from '../call/spine.ts';
+import type { CallOptions } from '../context.ts';
+import { describe, MisuseError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { anything, kind, readOptions, type TableOf } from '../options.ts';
+import { fail, type ToolResult } from '../result.ts';
+import type { Call } from '../state/call.ts';
+import { type ReadCallOptions, readCallOptions } from '../state/call-options.ts';
+import type { SessionState } from '../state/session-state.ts';
+
+/** What became of a call that ran elsewhere. */
+export type ExternalOutcome =
+  | {
+      /** What the tool returned, as JSON. */
+      readonly output?: unknown;
+    }
+  | {
+      /** Why it failed, in words for the model. */
+      readonly error: string;
+    };
+
+/** The answer of `session.authorize`. */
+export type Authorization =
+  | {
+      /** All gates have let the call through. */
+      readonly allowed: true;
+      /** The call's id, in its events and its result. */
+      readonly callId: string;
+      /** What may run: hooks, repairs and people may have changed what was asked for. */
+      readonly input: JsonObject;
+      /**
+       * Says how the call ended, as a handler's return or throw would: after hooks, output schema and
+       * limits apply. Resolves to the result. A second time, or after the call has ended, it resolves
+       * to the result that the call ended with, and is counted as late.
+       * @throws MisuseError `invalid_option` for anything but `{ output }` and `{ error }`
+       */
+      settle(outcome: ExternalOutcome): Promise<ToolResult>;
+    }
+  | {
+      /** The call was refused, or has ended while it waited. */
+      readonly allowed: false;
+      /** Why. */
+      readonly result: ToolResult;
+    };
+
+const table = {
+  output: anything(),
+  error: kind<string>(
+    'a non-blank string',
+    (value) => typeof value === 'string' && value.trim() !== '',
+  ),
+} satisfies TableOf<{ output?: unknown; error?: string }>;
+
+/** Asks all gates about a call that somebody else runs. Never rejects. */
+export function authorize(
+  session: SessionState,
+  toolName: string,
+  input: unknown,
+  options: CallOptions | undefined,
+): Promise<Authorization> {
+  const given: ReadCallOptions = readCallOptions(options ?? {}) as ReadCallOptions;
+  return new Promise((answer) => {
+    const result: Promise<ToolResult> = callTool(session, toolName, input, {
+      ...given,
+      elsewhere: (call, what) =>
+        new Promise((settled) => {
+          const settle = settling(call, settled, () => result);
+          answer(
+            Object.freeze({ allowed: true as const, callId: call.callId, input: what, settle }),
+          );
+        }),
+    });
+    // Without effect where the call was allowed.
+    void result.then((refused) =>
+      answer(Object.freeze({ allowed: false as const, result: refused })),
+    );
+  });
+}
+
+/** @param settled Takes what a handler would return. */
+function settling(
+  call: Call,
+  settled: (value: unknown) => void,
+  result: () => Promise<ToolResult>,
+): (outcome: ExternalOutcome) => Promise<ToolResult> {
+  let isSettled = false;
+  return async (outcome) => {
+    const { output, error } = readOutcome(outcome);
+    if (!isSettled) {
+      isSettled = true;
+      settled(error === undefined ? output : fail(error));
+      return result();
+    }
+    const ended = await result();
+    countLateSettle(call, error === undefined ? 'returned' : 'threw');
+    return ended;
+  };
+}
+
+function readOutcome(outcome: unknown): { output?: unknown; error?: string | undefined } {
+  if (typeof outcome !== 'object' || outcome === null)
+    throw new MisuseError(
+      'invalid_option',
+      `settle: expected { output } or { error }, got ${describe(outcome)}.`,
+    );
+  const read = readOptions('settle', outcome, table);
+  if (read.error !== undefined && read.output !== undefined)
+    throw new MisuseError('invalid_option', 'settle: expected { output } or { error }, got both.');
+  return read;
+}
