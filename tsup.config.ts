@@ -20,6 +20,8 @@ export const subpaths = {
   opa: 'src/opa/index.ts',
   policy: 'src/backtest/index.ts',
   audit: 'src/audit/index.ts',
+  otel: 'src/otel/index.ts',
+  prometheus: 'src/prometheus/index.ts',
 };
 
 /**

@@ -53,6 +53,7 @@ const sections: Readonly<
   surfaces: [
     'workflow',
     'surfaces',
+    'prometheus',
     'mcp',
     'relay',
     'relay-client',
@@ -61,6 +62,7 @@ const sections: Readonly<
     'cedar',
     'opa',
     'audit',
+    'otel',
     'testing',
     'backtest',
     'config',
@@ -126,6 +128,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/client': ['mcp'],
   '@modelcontextprotocol/server': ['mcp'],
   '@open-policy-agent/opa-wasm': ['opa'],
+  '@opentelemetry/api': ['otel'],
   ioredis: ['cli'],
   ws: ['relay'],
 };
@@ -137,7 +140,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:assert/strict': ['testing'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
-  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa'],
+  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'otel'],
   'node:fs': ['config', 'audit'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
