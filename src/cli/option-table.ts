@@ -40,6 +40,7 @@ export const optionTable = {
     value: '[HOST:]PORT',
     help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given',
   },
+  metrics: { help: 'also serve counts of the calls for Prometheus, at /metrics' },
   port: { value: 'N', help: 'listen on this port; default 4040; 0 is any free port' },
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
   redis: {

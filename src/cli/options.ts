@@ -27,6 +27,7 @@ export interface Options {
   readonly timeoutMs: number | undefined;
   /** `port`, or `host:port`. */
   readonly http: string | undefined;
+  readonly metrics: boolean;
   readonly port: number | undefined;
   readonly host: string | undefined;
   /** A `redis:` or `rediss:` URL. */
@@ -148,6 +149,7 @@ function optionsOf(
     config: values.get('config'),
     timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
     http: values.get('http'),
+    metrics: values.has('metrics'),
     port: readNumber('port', values.get('port'), 0, 65_535),
     host: values.get('host'),
     redis: values.get('redis'),
