@@ -8,6 +8,7 @@ import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts'
 import { link, newId } from '../state/calls-in-flight.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { nameOf } from '../text/names.ts';
+import { heardChannel, publishCall } from './call-channel.ts';
 import { collectParsedSecrets, collectSecrets, shareSecrets } from './call-secrets.ts';
 import { failCall, failureResult } from './end-call.ts';
 import { recheck } from './recheck.ts';
@@ -37,6 +38,23 @@ export function callTool(
   parent?: FoundCall,
   resumed?: Resumed,
   callId?: string,
+): Promise<ToolResult> {
+  const channel = heardChannel();
+  if (channel === undefined)
+    return callUnheard(session, toolName, input, options, parent, resumed, callId);
+  return publishCall(channel, session, toolName, () =>
+    callUnheard(session, toolName, input, options, parent, resumed, callId),
+  );
+}
+
+function callUnheard(
+  session: SessionState,
+  toolName: string,
+  input: unknown,
+  options: ReadCallOptions | undefined,
+  parent: FoundCall | undefined,
+  resumed: Resumed | undefined,
+  callId: string | undefined,
 ): Promise<ToolResult> {
   const { registry } = session;
   const given = callId ?? options?.callId;

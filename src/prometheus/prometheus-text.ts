@@ -14,7 +14,17 @@ const unknown = '_unknown';
 /** What is beyond the bounds here. */
 const other = '_other';
 
-/** The `Content-Type` of {@link prometheusText}. */
+/**
+ * The `Content-Type` of {@link prometheusText}.
+ *
+ * @example
+ * ```ts
+ * import { prometheusContentType, prometheusText } from 'host-tools/prometheus';
+ *
+ * const headers = { 'Content-Type': prometheusContentType };
+ * const answer = new Response(prometheusText(registry), { headers });
+ * ```
+ */
 export const prometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const statuses = ['succeeded', 'failed', 'rejected', 'cancelled', 'pending'] as const;
