@@ -24,6 +24,8 @@ export const subpaths = {
   policy: 'src/backtest/index.ts',
   audit: 'src/audit/index.ts',
   inspector: 'src/inspector/index.ts',
+  otel: 'src/otel/index.ts',
+  prometheus: 'src/prometheus/index.ts',
 };
 
 /** The functions that give pages, by the names of their modules in `src/pages`. */

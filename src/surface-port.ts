@@ -16,6 +16,7 @@ export { compileRules } from './policy/rules.ts';
 export { registryStateOf } from './registry/default-registry.ts';
 export { type Observing, observeCalls } from './registry/observe-calls.ts';
 export { type OpenSession, openSessions } from './registry/open-sessions.ts';
+export { traceCalls } from './registry/trace-calls.ts';
 export { readArguments } from './session/bind-host-tool.ts';
 export { explain as explainCall } from './session/explain.ts';
 export { type Judgement, judgeRecorded } from './session/judge-recorded.ts';
@@ -24,6 +25,14 @@ export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
 export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
 export type { CallObserver, CallRecord } from './state/call-observers.ts';
+export type {
+  CallEnd,
+  CallStart,
+  CallTrace,
+  CallTracer,
+  Phase,
+  Told,
+} from './state/call-tracers.ts';
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
 export { judgingCopy } from './state/judging-copy.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';

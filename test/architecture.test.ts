@@ -53,6 +53,7 @@ const sections: Readonly<
   surfaces: [
     'workflow',
     'surfaces',
+    'prometheus',
     'mcp',
     'relay',
     'relay-client',
@@ -61,6 +62,7 @@ const sections: Readonly<
     'cedar',
     'opa',
     'audit',
+    'otel',
     'pages',
     'inspector',
     'testing',
@@ -84,7 +86,11 @@ const openToSurfaces = [...sections.values, 'result', 'serialize', 'toolset', ..
  */
 const parts: readonly (readonly (readonly string[])[])[] = [
   // What stages share; the stages; what puts them in order and ends a call early.
-  [['call/*'], ['call/stages/*'], ['call/recheck', 'call/spine', 'call/settle', 'call/interrupt']],
+  [
+    ['call/*'],
+    ['call/stages/*'],
+    ['call/recheck', 'call/spine', 'call/settle', 'call/start', 'call/interrupt'],
+  ],
 ];
 
 /** Files of these folders do not import each other. */
@@ -126,6 +132,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/client': ['mcp'],
   '@modelcontextprotocol/server': ['mcp'],
   '@open-policy-agent/opa-wasm': ['opa'],
+  '@opentelemetry/api': ['otel'],
   ioredis: ['cli'],
   ws: ['relay'],
   unbash: ['agents'],
@@ -148,7 +155,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:assert/strict': ['testing'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
-  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages'],
+  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages', 'otel'],
   'node:fs': ['config', 'audit', 'agents'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],

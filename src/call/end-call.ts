@@ -24,6 +24,7 @@ import { releaseAll } from './release.ts';
 import { remember } from './remember.ts';
 import { shownInput } from './shown-input.ts';
 import { tellSettled } from './tell-settled.ts';
+import { endTraces } from './traced.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -95,6 +96,7 @@ export function endCall(call: Call, result: ToolResult): void {
       'ending a call failed',
     );
   }
+  if (call.extra?.traces !== undefined) endTraces(call, result);
   call.resolve(result);
 }
 

@@ -10,6 +10,7 @@ import { decide } from './stages/decide.ts';
 import { checkAvailable, removedMeanwhile } from './stages/lookup.ts';
 import { withdrawn } from './standing-grants.ts';
 import { type Outcome, type Step, steps } from './step.ts';
+import { inPhase } from './traced.ts';
 
 /** A call is denied if the rules keep changing faster than it can be judged. */
 const mostRounds = 8;
@@ -29,7 +30,7 @@ export function recheck(call: FoundCall): Step {
   if (binding === undefined || binding.entry !== call.entry) return removedMeanwhile(call);
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return unavailable;
-  const outcome = decide(call);
+  const outcome = inPhase(call, 'policy', decide);
   return outcome instanceof Promise
     ? outcome.then((settled) => conclude(call, settled))
     : conclude(call, outcome);

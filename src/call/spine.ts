@@ -2,22 +2,22 @@
 
 import type { CallOptions } from '../context.ts';
 import type { ToolError } from '../errors.ts';
-import { cloneJson } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import { Call, type FoundCall, isFound, type Resumed } from '../state/call.ts';
 import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts';
 import { link, newId } from '../state/calls-in-flight.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { nameOf } from '../text/names.ts';
+import { heardChannel, publishCall } from './call-channel.ts';
 import {
   beginWithSecrets,
   collectParsedSecrets,
   collectSecrets,
   shareSecrets,
 } from './call-secrets.ts';
-import { countLateSettle, failCall, failureResult } from './end-call.ts';
+import { failCall, failureResult } from './end-call.ts';
 import { recheck } from './recheck.ts';
-import { broken, ran, threw } from './settle.ts';
+import { broken } from './settle.ts';
 import { acquire } from './stages/acquire.ts';
 import { admit, enter, nestingProblem, watchSignal } from './stages/admit.ts';
 import { approve } from './stages/approve.ts';
@@ -28,11 +28,11 @@ import { checkAvailable, lookup } from './stages/lookup.ts';
 import { loopGuard } from './stages/loop-guard.ts';
 import { recordStart } from './stages/record-start.ts';
 import { reserveQuota } from './stages/reserve-quota.ts';
-import { type RunOptions, run } from './stages/run.ts';
 import { validate } from './stages/validate.ts';
-import { letGo } from './standing-grants.ts';
+import { start } from './start.ts';
 import { type Outcome, type Step, steps } from './step.ts';
 import { tellDeprecated } from './tell-deprecated.ts';
+import { beginTraces, inPhase } from './traced.ts';
 
 /** Calls a tool. Never throws and never rejects. */
 export function callTool(
@@ -43,6 +43,23 @@ export function callTool(
   parent?: FoundCall,
   resumed?: Resumed,
   callId?: string,
+): Promise<ToolResult> {
+  const channel = heardChannel();
+  if (channel === undefined)
+    return callUnheard(session, toolName, input, options, parent, resumed, callId);
+  return publishCall(channel, session, toolName, () =>
+    callUnheard(session, toolName, input, options, parent, resumed, callId),
+  );
+}
+
+function callUnheard(
+  session: SessionState,
+  toolName: string,
+  input: unknown,
+  options: ReadCallOptions | undefined,
+  parent: FoundCall | undefined,
+  resumed: Resumed | undefined,
+  callId: string | undefined,
 ): Promise<ToolResult> {
   const { registry } = session;
   const given = callId ?? options?.callId;
@@ -80,6 +97,8 @@ function begin(call: Call, namedByCaller: boolean): void {
   if (unheard !== undefined) return call.resolve(failureResult(call, unheard));
   link(call);
   if (call.session.registry.secrets !== undefined) beginWithSecrets(call);
+  const { tracers } = call.session.registry;
+  if (tracers !== undefined) beginTraces(call, tracers);
   const wrong = call.options?.fault ?? nestingProblem(call.session.registry.nesting);
   if (wrong !== undefined) return refuse(call, wrong);
   if (call.options?.signal !== undefined) {
@@ -149,12 +168,12 @@ function walk(call: FoundCall, from: number): number {
   }
   if (from <= steps.judge) {
     outcome = typeof session.limits.loopGuard === 'number' ? loopGuard(call) : undefined;
-    outcome ??= decideAndTell(call);
+    outcome ??= inPhase(call, 'policy', decideAndTell);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.approve);
   }
   // An allowed call without extras has brought no answer, and needs none.
   if (from <= steps.approve && (call.verdict?.effect === 'ask' || call.extra !== undefined)) {
-    outcome = approve(call);
+    outcome = isAsked(call) ? inPhase(call, 'approval', approve) : approve(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.acquire);
   }
   if (call.extra?.edited === true) return backToValidation(call.extra);
@@ -241,17 +260,11 @@ function backToValidation(extra: NonNullable<Call['extra']>): number {
   return steps.validate;
 }
 
-function start(call: FoundCall): void {
-  if (call.extra?.grant !== undefined) letGo(call);
-  // After hooks, observers and `tool:error` are shown the canonical input, and the handler may change a
-  // parse that shares parts with it.
-  const { hooks, registry } = call.session;
-  if (hooks.length > 0 || registry.observers !== undefined || call.session.hears('tool:error'))
-    call.canonical = cloneJson(call.canonical);
-  run(call, runOptions);
+/** Whether the call needs the answer of a person, or brings one. */
+function isAsked({ approved, verdict, resumed, extra }: FoundCall): boolean {
+  if (approved) return false;
+  return verdict?.effect === 'ask' || (resumed !== undefined && extra?.answered !== true);
 }
-
-const runOptions: RunOptions = { returned: ran, threw, late: countLateSettle };
 
 /** Calls a tool for a handler, through all gates. */
 export function callChild(

@@ -41,6 +41,7 @@ export const optionTable = {
     value: '[HOST:]PORT',
     help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given',
   },
+  metrics: { help: 'also serve counts of the calls for Prometheus, at /metrics' },
   principal: {
     value: 'NAME',
     help: "whom the calls act for; default: the system's name of the user",

@@ -29,6 +29,7 @@ export interface Options {
   readonly audit: string | undefined;
   /** `port`, or `host:port`. */
   readonly http: string | undefined;
+  readonly metrics: boolean;
   readonly port: number | undefined;
   readonly host: string | undefined;
   readonly allowCalls: boolean;
@@ -154,6 +155,7 @@ function optionsOf(
     timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
     audit: values.get('audit'),
     http: values.get('http'),
+    metrics: values.has('metrics'),
     port: readNumber('port', values.get('port'), 0, 65_535),
     host: values.get('host'),
     allowCalls: values.has('allow-calls'),

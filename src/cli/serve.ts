@@ -10,6 +10,7 @@ import { type Answer, type Command, worldOptions } from './command.ts';
 import { usageFault } from './fault.ts';
 import { listen, untilAborted } from './listen.ts';
 import type { Screen } from './screen.ts';
+import { metricsHandler } from './serve-metrics.ts';
 import type { World } from './world.ts';
 
 /** The address to listen at. */
@@ -20,6 +21,7 @@ interface Address {
 }
 
 const path = '/mcp';
+const metricsPath = '/metrics';
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
 /** After an interruption: milliseconds in which the answers to calls can reach their clients. */
 const graceMs = 5_000;
@@ -28,7 +30,7 @@ const done: Answer = { exit: 0, text: '', json: null, silent: true };
 
 export const serve: Command = {
   name: 'serve',
-  usage: '[FILE] [--http [HOST:]PORT]',
+  usage: '[FILE] [--http [HOST:]PORT] [--metrics]',
   summary: 'serve the tools to MCP clients, over stdio or HTTP',
   notes: [
     'FILE is the same as `--host-tools FILE`. MCP servers that it names are started, and served ' +
@@ -39,7 +41,7 @@ export const serve: Command = {
     `With --http it serves at ${path} until it is interrupted. Anyone who can reach the ` +
       'address can call the tools, so keep it on the loopback.',
   ],
-  options: [...worldOptions, 'http', 'principal', 'pin'],
+  options: [...worldOptions, 'http', 'metrics', 'principal', 'pin'],
   operands: ['[FILE]'],
   loadsWord: true,
   gateway: { records: true, serves: true },
@@ -47,6 +49,8 @@ export const serve: Command = {
     const address = options.http === undefined ? undefined : readAddress(options.http);
     if (address === undefined && options.facts === '-')
       throw usageFault('Standard input carries the protocol: give `--facts` as JSON or `@FILE`.');
+    if (options.metrics && address === undefined)
+      throw usageFault('`--metrics` needs `--http`: counts are served at an address.');
     const loaded = await world();
     loaded.requireRules();
     // The session is opened here, so that an unknown profile ends the command instead of each
@@ -55,7 +59,7 @@ export const serve: Command = {
     const session = loaded.session({ principal });
     if (address !== undefined) {
       await session.close();
-      return overHttp(loaded, address, principal, io, screen);
+      return overHttp(loaded, address, principal, io, screen, options.metrics);
     }
     const served = serveMcpStdio(session, {
       version: packageVersion,
@@ -75,12 +79,14 @@ export const serve: Command = {
   },
 };
 
+/** Long since it reads from top to bottom: what is opened, what is answered, what is closed. */
 async function overHttp(
   loaded: World,
   { host, port }: Address,
   principal: string,
   io: CliIo,
   screen: Screen,
+  metrics: boolean,
 ): Promise<Answer> {
   const shown = host.includes(':') ? `[${host}]` : host;
   // A client of the 2026 era asks for an approval between two requests, so the call is suspended
@@ -101,12 +107,17 @@ async function overHttp(
   // fail.
   await handler.fetch(new Request(`http://localhost${path}`, { method: 'OPTIONS' }));
   const answer = toNodeListener(handler);
+  const counts = metrics
+    ? toNodeListener(metricsHandler(loaded.registry, [...loopback, shown]))
+    : undefined;
   const unanswered = new Set<ServerResponse>();
   // Slow requests are not waited for.
   const server = createServer(
     { headersTimeout: 10_000, requestTimeout: 60_000 },
     (request, response) => {
-      if (request.url?.split('?', 1)[0] === path) {
+      const asked = request.url?.split('?', 1)[0];
+      if (asked === metricsPath && counts !== undefined) counts(request, response);
+      else if (asked === path) {
         // Other requests are streams, which end with the server.
         if (request.method === 'POST') {
           unanswered.add(response);
@@ -118,6 +129,7 @@ async function overHttp(
   );
   const at = await listen(server, host, port);
   screen.note(`Serving MCP at http://${shown}:${at.port}${path}`);
+  if (metrics) screen.note(`Serving counts at http://${shown}:${at.port}${metricsPath}`);
   if (!loopback.includes(shown))
     screen.note(
       'warning: this address is not the loopback, so anyone who can reach it can call the tools.',

@@ -134,6 +134,11 @@ export interface RelayOptions<S = unknown> {
    */
   readonly hostKey?: string | undefined;
   /**
+   * Offers the counts of the node's calls at `/metrics`, for Prometheus, to requests with the host
+   * key. Needs `hostKey`. @default false: the route does not exist
+   */
+  readonly metrics?: boolean | undefined;
+  /**
    * Origins of web pages that may call the relay, such as `https://app.example.com`. `"*"` allows
    * all. Requests without an Origin do not come from a page of another site and pass. @default
    * only pages of the relay's own origin, if its host is a loopback name or in `allowedHosts`

@@ -34,6 +34,8 @@ import type { RelayLimits, RelayLogger, RelaySettings } from './settings.ts';
 /** Who may reach the relay. */
 export interface OriginSettings {
   readonly hostKeyHash: string | undefined;
+  /** Whether `/metrics` is answered. There is a host key then. */
+  readonly metrics: boolean;
   /** Undefined if none is allowed. */
   readonly allowedOrigins: '*' | ReadonlySet<string> | undefined;
   /** In lower case. Undefined if all are allowed. */
@@ -83,6 +85,7 @@ export const relayTable = {
   leaseMs: withDefault(milliseconds(1), 10_000),
   limits: anything<Partial<RelayLimits>>(),
   hostKey: anything<string>(),
+  metrics: withDefault(flag, false),
   allowedOrigins: anything<'*' | readonly string[]>(),
   allowedHosts: arrayOf(text(1), 'non-empty strings'),
   clientAddress: fn<NonNullable<RelayOptions['clientAddress']>>(),
@@ -145,6 +148,7 @@ export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S>
     },
     origins: {
       hostKeyHash: readHostKey(options.hostKey),
+      metrics: readMetrics(options),
       allowedOrigins: readOrigins(options.allowedOrigins),
       allowedHosts:
         options.allowedHosts && new Set(options.allowedHosts.map((host) => host.toLowerCase())),
@@ -189,6 +193,16 @@ function readHostKey(key: unknown): string | undefined {
         `Make one by \`openssl rand -hex 32\` and keep it outside the code.`,
     );
   return hashOf(key);
+}
+
+function readMetrics({ metrics, hostKey }: { metrics: boolean; hostKey?: unknown }): boolean {
+  if (metrics && hostKey === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      'createRelay: expected `hostKey` beside `metrics`, got none. Counts are for the host only: ' +
+        'set a key, and give it to Prometheus as a Bearer token.',
+    );
+  return metrics;
 }
 
 function readOrigins(origins: unknown): OriginSettings['allowedOrigins'] {

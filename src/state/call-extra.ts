@@ -12,6 +12,7 @@ import type { Secrets } from '../redaction/secrets.ts';
 import type { ToolResult } from '../result.ts';
 import type { Call, Reserved, Resumed, Trial } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
+import type { CallTrace } from './call-tracers.ts';
 import type { RuleCount } from './counters.ts';
 
 /** What a call has read of untrusted outputs, by calls of its own. */
@@ -98,6 +99,8 @@ export class CallExtra {
   /** Values that no event, prompt or error text may contain. */
   secrets: Secrets | undefined;
   cleanups: Set<(result: ToolResult) => void> | undefined;
+  /** Those who follow the call, until it ends. */
+  traces: readonly CallTrace[] | undefined;
 
   // End.
   /** Monotonic milliseconds; set when the call ended early. */

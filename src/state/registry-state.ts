@@ -26,6 +26,7 @@ import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
 import type { CallControl } from './call-control.ts';
 import type { CallObservers } from './call-observers.ts';
+import type { CallTracer } from './call-tracers.ts';
 import { createIds } from './calls-in-flight.ts';
 import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
@@ -104,6 +105,8 @@ export class RegistryState {
   secrets: Secrets | undefined;
   /** Who is told of calls. Made when the first one is added. */
   observers: CallObservers | undefined;
+  /** Who follows calls while they run. Absent if there is no one. */
+  tracers: readonly CallTracer[] | undefined;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;

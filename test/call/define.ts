@@ -11,7 +11,8 @@ import {
 
 /** A tool that takes any object and answers `"ran"`, unless told otherwise. */
 export function define(name: string, more: Record<string, unknown> = {}): AnyTool<unknown> {
-  const way = 'create' in more || 'executor' in more ? {} : { handler: () => 'ran' };
+  const way =
+    'create' in more || 'executor' in more || 'external' in more ? {} : { handler: () => 'ran' };
   return defineTool({
     name,
     description: `Does ${name}.`,

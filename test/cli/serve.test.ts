@@ -74,6 +74,7 @@ describe('over stdio', () => {
     ['an unknown profile', ['--profile', 'nobody'], 'Unknown profile'],
     ['facts from standard input', ['--facts', '-'], 'Standard input carries the protocol'],
     ['a port that is none', ['--http', '99999'], 'PORT or HOST:PORT'],
+    ['counts without an address', ['--metrics'], '`--metrics` needs `--http`'],
     ['a host without a port', ['--http', 'localhost'], 'PORT or HOST:PORT'],
     ['an address of a page', ['--http', 'http://localhost:80'], 'PORT or HOST:PORT'],
   ])('%s is exit code 2', async (_, argv, said) => {
@@ -179,7 +180,7 @@ describe('over HTTP', () => {
       const url = new Promise<URL>((resolve) => {
         tell = resolve;
       });
-      const ran = cli(['serve', ...tools, '--http', '0'], {
+      const ran = cli(['serve', ...tools, '--http', '0', '--metrics'], {
         signal: interrupt.signal,
         onStderr(text) {
           const [address] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(text) ?? [];
@@ -200,6 +201,14 @@ describe('over HTTP', () => {
         await client.close();
       }
       expect((await fetch(new URL('/', address))).status).toBe(404);
+      const counts = new URL('/metrics', address);
+      const told = await fetch(counts);
+      expect(told.headers.get('content-type')).toMatch(/version=0\.0\.4/);
+      expect(await told.text()).toContain(
+        'host_tools_calls_total{tool="greet",status="succeeded"} 2\n',
+      );
+      expect((await fetch(counts, { method: 'POST' })).status).toBe(405);
+      expect((await fetch(counts, { headers: { origin: 'https://evil.com' } })).status).toBe(403);
       expect(
         (await fetch(address, { method: 'POST', headers: { origin: 'https://evil.com' } })).status,
       ).toBe(403);

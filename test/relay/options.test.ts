@@ -166,6 +166,7 @@ describe('what stands on Object.prototype', () => {
     expect(limits).toEqual(defaultLimits);
     expect(door).toEqual({
       hostKeyHash: undefined,
+      metrics: false,
       allowedOrigins: undefined,
       allowedHosts: undefined,
       clientAddress: undefined,
@@ -206,6 +207,7 @@ describe('what is left out', () => {
     });
     expect(door).toEqual({
       hostKeyHash: undefined,
+      metrics: false,
       allowedOrigins: undefined,
       allowedHosts: undefined,
       clientAddress: undefined,

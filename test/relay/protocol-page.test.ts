@@ -11,6 +11,7 @@ const page = readFileSync(join(root, 'docs/relay-protocol.md'), 'utf8');
 const whoMay: Readonly<Record<Access, RegExp>> = {
   anyone: /^anyone/,
   creator: /^anyone/,
+  operator: /^host$/,
   host: /^host$/,
   application: /^application$/,
   agent: /^agent$/,

@@ -65,6 +65,7 @@ const openNames: ReadonlySet<string> = new Set<OpenRouteName>([
   'openapi',
   'healthz',
   'readyz',
+  'metrics',
 ]);
 const noBody: BodyBounds = { maxBytes: 0, maxValues: 0 };
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
@@ -181,11 +182,12 @@ async function authorized(
   const { request } = exchange;
   const { code = '' } = exchange.params;
   if (access === 'anyone') return exchange;
-  if (access === 'creator' || access === 'host') {
+  if (access === 'operator' && !origins.metrics) throw noRoute();
+  if (access === 'creator' || access === 'host' || access === 'operator') {
     const { hostKeyHash } = origins;
     if (hostKeyHash !== undefined) checkHostKey(bearerOf(request), hostKeyHash);
-    else if (access === 'host') throw noRoute();
-    return access === 'creator'
+    else if (access !== 'creator') throw noRoute();
+    return access !== 'host'
       ? exchange
       : { ...exchange, document: await findSession(store, now(), code), side: 'host' };
   }

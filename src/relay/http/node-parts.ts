@@ -21,7 +21,7 @@ export interface NodeParts {
   readonly settings: RelaySettings;
   readonly origins: OriginSettings;
   readonly hub: Pick<Hub, 'wake'>;
-  readonly live: Pick<LiveSessions, 'get' | 'close' | 'count' | 'taken'>;
+  readonly live: Pick<LiveSessions, 'get' | 'close' | 'count' | 'taken' | 'registry'>;
   readonly requests: Pick<Requests, 'submit' | 'status' | 'decide'>;
   readonly calls: Pick<Calls, 'answer'>;
   readonly streams: EventStreams;

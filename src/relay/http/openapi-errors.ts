@@ -73,6 +73,7 @@ const ofSide = ['unauthorized', 'wrong_side', 'session_not_found', 'session_expi
 const ofAccess: Readonly<Record<Access, readonly string[]>> = {
   anyone: [],
   creator: ['unauthorized', 'forbidden'],
+  operator: ['unauthorized', 'forbidden', 'not_found'],
   host: ['unauthorized', 'forbidden', 'not_found', 'session_not_found', 'session_expired'],
   application: ofSide,
   agent: ofSide,

@@ -51,6 +51,10 @@ const operations: Readonly<Record<string, Operation>> = {
     summary: 'Reports whether the node accepts requests.',
     answers: { 200: 'Readiness', 503: 'Readiness' },
   },
+  'GET metrics': {
+    summary: 'The counts of calls, for Prometheus. Only if the host offers them.',
+    answers: { 200: undefined },
+  },
   'GET openapi': { summary: 'This document.', answers: { 200: 'OpenApi' } },
   'POST create': {
     summary: 'Creates a session. Needs the host key if one is set.',
@@ -215,7 +219,11 @@ function operationOf(route: Route): JsonObject {
 
 function success({ stream, name }: Route, status: number, schema: string | undefined): JsonObject {
   const sse: JsonObject =
-    stream || name === 'mcp' ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
+    stream || name === 'mcp'
+      ? { 'text/event-stream': { schema: { type: 'string' } } }
+      : name === 'metrics'
+        ? { 'text/plain': { schema: { type: 'string' } } }
+        : {};
   const content: JsonObject = {
     ...(schema === undefined ? {} : { 'application/json': { schema: ref(schema) } }),
     ...(status === 200 ? sse : {}),
@@ -260,7 +268,7 @@ function securityOf({ access, ticket }: Route): JsonObject[] {
       ? ['application', 'agent']
       : access === 'anyone'
         ? []
-        : access === 'creator'
+        : access === 'creator' || access === 'operator'
           ? ['host']
           : [access];
   return [

@@ -1,5 +1,6 @@
-/** Routes for operators: liveness, readiness, and the OpenAPI document. */
+/** Routes for operators: liveness, readiness, counts, and the OpenAPI document. */
 
+import { prometheusContentType, prometheusText } from '../../prometheus/index.ts';
 import type { NodeParts, OpenHandlers } from './node-parts.ts';
 import { openApiDocument } from './openapi.ts';
 import { answer } from './responses.ts';
@@ -11,7 +12,8 @@ const pingMs = 1_000;
 export function operationRoutes({
   settings,
   draining,
-}: NodeParts): Pick<OpenHandlers, 'healthz' | 'readyz' | 'openapi'> {
+  live,
+}: NodeParts): Pick<OpenHandlers, 'healthz' | 'readyz' | 'metrics' | 'openapi'> {
   return {
     healthz: async () => answer(200, { status: 'ok' }),
     async readyz() {
@@ -23,6 +25,11 @@ export function operationRoutes({
         ? answer(200, { status: 'ready' })
         : answer(503, { status: 'not_ready', reasons }, { 'Retry-After': '1' });
     },
+    metrics: async () => ({
+      status: 200,
+      headers: { 'Content-Type': prometheusContentType },
+      text: prometheusText(live.registry),
+    }),
     openapi: async () => answer(200, openApiDocument),
   };
 }

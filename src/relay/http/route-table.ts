@@ -6,9 +6,16 @@ export const basePath = '/api/sessions';
 
 /**
  * Who may use a route. `creator`: anyone, or only the host if it has set a key. `either`: both
- * sides of the session.
+ * sides of the session. `operator`: the host, if the node offers its counts.
  */
-export type Access = 'anyone' | 'creator' | 'host' | 'application' | 'agent' | 'either';
+export type Access =
+  | 'anyone'
+  | 'operator'
+  | 'creator'
+  | 'host'
+  | 'application'
+  | 'agent'
+  | 'either';
 
 /** A route of the relay. */
 export interface Route {
@@ -28,7 +35,7 @@ export interface Route {
 }
 
 /** Routes without a session's token. */
-export type OpenRouteName = 'create' | 'pair' | 'openapi' | 'healthz' | 'readyz';
+export type OpenRouteName = 'create' | 'pair' | 'openapi' | 'healthz' | 'readyz' | 'metrics';
 /** Routes of a session. */
 export type SessionRouteName =
   | 'ticket'
@@ -50,6 +57,7 @@ export type RouteName = OpenRouteName | SessionRouteName;
 export const routes: readonly Route[] = [
   { name: 'healthz', method: 'GET', path: '/healthz', access: 'anyone', late: true },
   { name: 'readyz', method: 'GET', path: '/readyz', access: 'anyone', late: true },
+  { name: 'metrics', method: 'GET', path: '/metrics', access: 'operator', late: true },
   { name: 'openapi', method: 'GET', path: '/openapi.json', access: 'anyone' },
   { name: 'openapi', method: 'GET', path: `${basePath}/openapi.json`, access: 'anyone' },
   { name: 'create', method: 'POST', path: basePath, access: 'creator', body: smallBody },

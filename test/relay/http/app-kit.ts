@@ -3,7 +3,7 @@
  * HTTP layer need.
  */
 import { vi } from 'vitest';
-import type { JsonObject, ToolResult } from '../../../src/index.ts';
+import { HostToolRegistry, type JsonObject, type ToolResult } from '../../../src/index.ts';
 import type { LiveSession } from '../../../src/relay/calls/live-session.ts';
 import { createCounters } from '../../../src/relay/counters.ts';
 import type { EventStreams, StreamRequest } from '../../../src/relay/events/ports.ts';
@@ -109,6 +109,7 @@ export function frontKit(options: RelayOptions = {}) {
       async () => ({ session: { tools: () => [] }, onClose() {} }) as unknown as LiveSession,
     ),
     close: vi.fn(async () => {}),
+    registry: new HostToolRegistry(),
     taken: (name: string) => (name === 'host_tool' ? name : undefined),
     count: 0,
   };

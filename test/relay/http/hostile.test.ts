@@ -29,6 +29,7 @@ async function doors(options: Parameters<typeof frontKit>[0] = {}) {
     either: agentToken,
     host: hostKey,
     creator: hostKey,
+    operator: hostKey,
     anyone: hostKey,
   };
   const url = (path: string): string =>

@@ -1,0 +1,36 @@
+/** What tools are called in spans and metrics. There are few such names, whoever makes tools. */
+import { shortened } from '../text/shortened.ts';
+
+/** Most tools of sessions that have a name of their own. Clients may bring them. */
+const mostOwnTools = 1_000;
+/** Most characters of a text that is attached to a span. */
+const mostChars = 256;
+
+/** The label of names that no tool has: a model can make up any number of them. */
+export const unknownTool = '_unknown';
+/** The label of a session's own tools beyond the bound. */
+export const otherTool = '_other';
+
+/** Gives tools their labels. */
+export interface ToolLabels {
+  /** @param isOwn The tool belongs to a session alone. */
+  of(tool: string | undefined, isOwn: boolean): string;
+}
+
+export function createToolLabels(): ToolLabels {
+  const own = new Set<string>();
+  return {
+    of(tool, isOwn) {
+      if (tool === undefined) return unknownTool;
+      if (!isOwn || own.has(tool)) return brief(tool);
+      if (own.size >= mostOwnTools) return otherTool;
+      own.add(tool);
+      return brief(tool);
+    },
+  };
+}
+
+/** A text of a bounded length. */
+export function brief(text: string): string {
+  return shortened(text, mostChars);
+}

@@ -1,0 +1,2 @@
+/** The counts of a registry for Prometheus. */
+export { prometheusContentType, prometheusText } from './prometheus-text.ts';
