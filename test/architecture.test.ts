@@ -63,6 +63,7 @@ const sections: Readonly<
     'audit',
     'pages',
     'inspector',
+    'inbox',
     'testing',
     'backtest',
     'config',

@@ -1,0 +1,3 @@
+/** An inbox for approvals: answers by HTTP, and messages by webhook. */
+export { type WebhookNotifier, type WebhookNotifierOptions, webhookNotifier } from './webhook.ts';
+export type { WebhookFetch, WebhookRequest, WebhookResponse } from './webhook-queue.ts';
