@@ -31,5 +31,11 @@ export { everyQuota, everyRule } from './state/rule-use.ts';
 export { followOrigins, overheard } from './state/session-origins.ts';
 export { SessionState } from './state/session-state.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
-export { internalsOf, type OutsideOrigin, type OutsidePlace, seal } from './tool/definition.ts';
+export {
+  type FieldLabels,
+  internalsOf,
+  type OutsideOrigin,
+  type OutsidePlace,
+  seal,
+} from './tool/definition.ts';
 export { shownDescription } from './tool/deprecation.ts';

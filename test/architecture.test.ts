@@ -67,6 +67,8 @@ const sections: Readonly<
     'testing',
     'backtest',
     'config',
+    'gateway',
+    'agents',
     'cli',
   ],
 };
@@ -127,6 +129,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@open-policy-agent/opa-wasm': ['opa'],
   ioredis: ['cli'],
   ws: ['relay'],
+  unbash: ['agents'],
 };
 
 /**
@@ -147,12 +150,12 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages'],
-  'node:fs': ['config', 'audit'],
+  'node:fs': ['config', 'audit', 'agents'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
   'node:fs/promises': ['config', 'audit', 'cli', 'pages'],
-  'node:path': ['config', 'audit', 'cli', 'pages'],
+  'node:path': ['config', 'audit', 'gateway', 'cli', 'pages', 'agents'],
   'node:url': ['config', 'cli', 'pages'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],

@@ -97,6 +97,7 @@ beforeAll(async () => {
     'CHANGELOG.md',
     'SECURITY.md',
     'host-tools.schema.json',
+    'rules',
     'docs',
     'src',
   ]) {
@@ -132,7 +133,7 @@ afterAll(() => {
 });
 
 describe('what is in the package', () => {
-  test('the build, the texts about it and the schema of tool files, nothing else', () => {
+  test('the build, the texts about it, the schema of tool files and starter rules, nothing else', () => {
     expect(
       packed.filter(
         (path) =>
@@ -147,6 +148,7 @@ describe('what is in the package', () => {
       'SECURITY.md',
       'host-tools.schema.json',
       'package.json',
+      'rules/claude-code.yaml',
     ]);
   });
 

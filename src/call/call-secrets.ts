@@ -34,6 +34,12 @@ export function collectParsedSecrets(call: FoundCall): void {
   if (copy.ok) collect(call, redactor, copy.value);
 }
 
+/** Begins a call with the secrets of its registry, of which it hides each one in every event. */
+export function beginWithSecrets(call: Call): void {
+  const { secrets } = call.session.registry;
+  if (secrets !== undefined) call.more.secrets = new Secrets(secrets);
+}
+
 /** Shares the secrets of a chain of calls, so that no call reveals those of another. */
 export function shareSecrets(parent: Call, child: Call): void {
   parent.more.secrets ??= new Secrets();

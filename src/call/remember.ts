@@ -37,12 +37,19 @@ export function remember(call: Call, result: ToolResult): void {
 /**
  * Remembers an output that no call of this session has returned, as if the model had been shown it.
  * False if there is no such tool.
+ * @param about The call in another process that returned it, and what it was given.
  */
-export function rememberSeen(session: SessionState, toolName: string, output: JsonValue): boolean {
+export function rememberSeen(
+  session: SessionState,
+  toolName: string,
+  output: JsonValue,
+  about: { callId?: string; input?: JsonValue } = {},
+): boolean {
+  const { callId = 'seen', input } = about;
   const binding = session.binding(toolName);
   if (binding === undefined) return false;
   const { output: labels } = labelsOf(binding);
-  beginOrigins(session).output(output, { callId: 'seen', toolName, labels });
+  beginOrigins(session).output(output, { callId, toolName, labels, input });
   return true;
 }
 

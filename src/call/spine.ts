@@ -9,7 +9,12 @@ import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts'
 import { link, newId } from '../state/calls-in-flight.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { nameOf } from '../text/names.ts';
-import { collectParsedSecrets, collectSecrets, shareSecrets } from './call-secrets.ts';
+import {
+  beginWithSecrets,
+  collectParsedSecrets,
+  collectSecrets,
+  shareSecrets,
+} from './call-secrets.ts';
 import { countLateSettle, failCall, failureResult } from './end-call.ts';
 import { recheck } from './recheck.ts';
 import { broken, ran, threw } from './settle.ts';
@@ -74,6 +79,7 @@ function begin(call: Call, namedByCaller: boolean): void {
   const unheard = enter(call, namedByCaller);
   if (unheard !== undefined) return call.resolve(failureResult(call, unheard));
   link(call);
+  if (call.session.registry.secrets !== undefined) beginWithSecrets(call);
   const wrong = call.options?.fault ?? nestingProblem(call.session.registry.nesting);
   if (wrong !== undefined) return refuse(call, wrong);
   if (call.options?.signal !== undefined) {

@@ -19,6 +19,7 @@ export const call: Command = {
   ],
   options: [...worldOptions, 'input', 'timeout-ms'],
   operands: ['NAME'],
+  gateway: { records: true },
   async run({ io, screen, options, operands: [name = ''], world }) {
     // Before any module runs.
     const input = await readInput(options.input, io);

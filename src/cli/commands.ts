@@ -4,6 +4,9 @@ import { auditVerify } from './audit-verify.ts';
 import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
+import { gatewayImport } from './gateway/gateway-import.ts';
+import { hook } from './hook.ts';
+import { hookInstall } from './hook-install.ts';
 import { init } from './init/init.ts';
 import { inspect } from './inspect.ts';
 import { list } from './list.ts';
@@ -30,7 +33,10 @@ export const commands: readonly Command[] = [
   policyBacktest,
   replay,
   serve,
+  gatewayImport,
   inspect,
+  hookInstall,
+  hook,
   relay,
   mcpPin,
   auditVerify,

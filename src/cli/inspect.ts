@@ -24,6 +24,7 @@ export const inspect: Command = {
   ],
   options: ['host-tools', 'host-tools-module', 'port', 'allow-calls'],
   operands: [],
+  gateway: { records: true },
   async run({ io, screen, options, world }) {
     const loaded = await world();
     loaded.requireRules();

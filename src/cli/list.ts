@@ -1,4 +1,5 @@
 /** `list`: shows the tools that a model gets, and why the others are hidden. */
+import type { ServerStatus } from '../gateway/gateway-server.ts';
 import type { EffectiveTools, HostTool, ToolAnnotations } from '../index.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { columns, headline, printable } from './printable.ts';
@@ -20,11 +21,11 @@ export const list: Command = {
   async run({ world }) {
     const loaded = await world();
     loaded.requireRules();
-    return answer(loaded.session().effectiveTools());
+    return answer(loaded.session().effectiveTools(), loaded.gateway.statuses());
   },
 };
 
-function answer(effective: EffectiveTools): Answer {
+function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): Answer {
   const { tools, dropped, prerequisites, hash } = effective;
   const lines =
     tools.length === 0
@@ -52,11 +53,29 @@ function answer(effective: EffectiveTools): Answer {
         printable(`${tool} provides the fact ${fact}, which unlocks ${unlocks.join(', ')}.`),
       ),
     );
+  if (servers.length > 0) lines.push('', 'Servers:', ...columns(servers.map(serverRow), '  '));
+  for (const { name, drift, failed } of servers) {
+    for (const tool of drift)
+      lines.push(printable(`  ${name}: ${tool} differs from what was pinned, and is withheld.`));
+    for (const one of failed)
+      lines.push(printable(`  ${name}: ${one.name} cannot be taken: ${one.reason}`));
+  }
   return {
     exit: 0,
     text: lines.join('\n'),
-    json: { tools: tools.map(jsonOf), dropped, prerequisites, hash },
+    json: {
+      tools: tools.map(jsonOf),
+      dropped,
+      prerequisites,
+      hash,
+      ...(servers.length === 0 ? {} : { servers }),
+    },
   };
+}
+
+function serverRow({ name, state, error, tools }: ServerStatus): readonly string[] {
+  const said = error ?? `${tools} ${tools === 1 ? 'tool' : 'tools'}`;
+  return [printable(name), state, printable(said)];
 }
 
 function flagsOf({ annotations, requiresApproval, deprecated }: HostTool): string {

@@ -16,7 +16,7 @@ export const optionTable = {
   'host-tools': {
     value: 'FILE',
     repeatable: true,
-    help: 'load tools, profiles, rules and quotas from a YAML or JSON file; repeatable',
+    help: 'load tools, MCP servers, profiles, rules and quotas from a YAML or JSON file; repeatable',
   },
   'host-tools-module': {
     value: 'MOD',
@@ -36,10 +36,16 @@ export const optionTable = {
     value: 'N',
     help: "end a call after N milliseconds; can only shorten the tool's own timeout",
   },
+  audit: { value: 'FILE', help: 'append a line for each call to this audit log' },
   http: {
     value: '[HOST:]PORT',
     help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given',
   },
+  principal: {
+    value: 'NAME',
+    help: "whom the calls act for; default: the system's name of the user",
+  },
+  pin: { help: 'write the first listing of a server to its `pins`, if that file does not exist' },
   port: {
     value: 'N',
     help: 'listen on this port; default 4040, or 4041 for inspect; 0 is any free port',

@@ -25,6 +25,8 @@ export interface Options {
   readonly config: string | undefined;
   /** Milliseconds. */
   readonly timeoutMs: number | undefined;
+  /** A path. */
+  readonly audit: string | undefined;
   /** `port`, or `host:port`. */
   readonly http: string | undefined;
   readonly port: number | undefined;
@@ -41,6 +43,8 @@ export interface Options {
   /** Names of tools. */
   readonly accept: readonly string[];
   readonly yes: boolean;
+  readonly pin: boolean;
+  readonly principal: string | undefined;
   readonly prefix: string | undefined;
   /** Names of environment variables. */
   readonly env: readonly string[];
@@ -148,6 +152,7 @@ function optionsOf(
     input: values.get('input'),
     config: values.get('config'),
     timeoutMs: readNumber('timeout-ms', values.get('timeout-ms'), 1, longestTimerMs),
+    audit: values.get('audit'),
     http: values.get('http'),
     port: readNumber('port', values.get('port'), 0, 65_535),
     host: values.get('host'),
@@ -159,6 +164,8 @@ function optionsOf(
     pins: values.get('pins'),
     accept: lists.get('accept') ?? [],
     yes: values.has('yes'),
+    pin: values.has('pin'),
+    principal: values.get('principal'),
     prefix: values.get('prefix'),
     env: lists.get('env') ?? [],
     header: lists.get('header') ?? [],

@@ -1,6 +1,7 @@
 /** `relay`: runs a relay, where applications bring their tools to agents' sessions. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { messageOf } from '../errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { type ApprovalStore, HostToolRegistry } from '../index.ts';
 import { basePath } from '../relay/http/route-table.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
+import { openGateway } from './open-gateway.ts';
 import { jsonText } from './printable.ts';
 import { openRelayRedis } from './relay-redis.ts';
 import type { Screen } from './screen.ts';
@@ -52,9 +54,16 @@ export const relay: Command = {
     const logger = loggerOn(screen);
     const registry = makeRegistry(hostKey, redis?.approvals, logger);
     let served: ServedRelay | undefined;
+    let gateway: Gateway | undefined;
     try {
       if (options.sources.length > 0) {
-        const world = await openWorld(registry, options, io, screen);
+        const wishes = { starts: true, records: true, pin: false };
+        gateway = await openGateway(registry, wishes, io, screen);
+        const world = await openWorld(registry, options, io, screen, {
+          gateway,
+          serves: false,
+          onWatch: () => {},
+        });
         world.requireRules();
         const fault = profile === undefined ? undefined : world.profileFault(profile);
         if (fault !== undefined) throw fault;
@@ -93,6 +102,7 @@ export const relay: Command = {
     } finally {
       await served?.close();
       await registry.close();
+      await gateway?.close();
       await redis?.close();
     }
   },

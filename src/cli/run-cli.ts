@@ -1,6 +1,7 @@
 /** One run of the command line. Everything that it touches is passed in. */
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { HostToolRegistry, isMisuseError } from '../index.ts';
 import { packageVersion } from '../surface-port.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
@@ -9,6 +10,7 @@ import { commands } from './commands.ts';
 import { CliFault, type FaultExit, failure, usageFault } from './fault.ts';
 import { kindOfFile, optionOf } from './file-kinds.ts';
 import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } from './help.ts';
+import { openGateway } from './open-gateway.ts';
 import { meant, type Options, parseLine } from './options.ts';
 import { jsonText } from './printable.ts';
 import { registryLogger } from './registry-logger.ts';
@@ -91,7 +93,14 @@ async function understand(argv: readonly string[]): Promise<Order> {
     throw usageFault(
       'Standard input can be read only once. Give `--input` or `--facts` as JSON or `@file`.',
     );
-  return { kind: 'run', command, operands, options };
+  return { kind: 'run', command, operands, options: withWord(command, operands, options) };
+}
+
+/** The options with the file that a word names, before the others. */
+function withWord(command: Command, [word]: readonly string[], options: Options): Options {
+  if (command.loadsWord !== true || word === undefined) return options;
+  const source = { kind: kindOfFile(word) ?? ('file' as const), name: word };
+  return { ...options, sources: [source, ...options.sources] };
 }
 
 function commandOf(words: readonly string[]): Command | undefined {
@@ -149,6 +158,14 @@ async function execute(
     approvals: { secret: randomBytes(32) },
   });
   let opening: Promise<World> | undefined;
+  let gateway: Gateway | undefined;
+  const watches: (() => void)[] = [];
+  const open = async (): Promise<World> => {
+    const { records = false, serves = false } = command.gateway ?? {};
+    gateway = await openGateway(registry, { starts: true, records, pin: options.pin }, io, screen);
+    const onWatch = (close: () => void): void => void watches.push(close);
+    return openWorld(registry, options, io, screen, { gateway, serves, onWatch });
+  };
   try {
     const {
       exit,
@@ -161,7 +178,7 @@ async function execute(
       options,
       operands,
       world: () => {
-        opening ??= openWorld(registry, options, io, screen);
+        opening ??= open();
         return opening;
       },
     });
@@ -178,7 +195,10 @@ async function execute(
       ? usageFault(error.message)
       : failure(messageOf(error));
   } finally {
+    for (const close of watches) close();
     await registry.close();
+    // Calls are recorded until the registry is closed.
+    await gateway?.close();
   }
 }
 

@@ -1,5 +1,6 @@
 /** `serve`: serves the tools of the command line to MCP clients. */
 import { createServer, type ServerResponse } from 'node:http';
+import { userInfo } from 'node:os';
 import { messageOf } from '../errors.ts';
 import type { ToolSession } from '../index.ts';
 import { createMcpHandler, serveMcpStdio, toNodeListener } from '../mcp/index.ts';
@@ -27,16 +28,21 @@ const done: Answer = { exit: 0, text: '', json: null, silent: true };
 
 export const serve: Command = {
   name: 'serve',
-  usage: '[--http [HOST:]PORT]',
+  usage: '[FILE] [--http [HOST:]PORT]',
   summary: 'serve the tools to MCP clients, over stdio or HTTP',
   notes: [
+    'FILE is the same as `--host-tools FILE`. MCP servers that it names are started, and served ' +
+      'with its rules.',
+    'Files are watched. An edit takes effect when it loads as a whole.',
     'Over stdio it ends when its client disconnects; standard output carries only the protocol.',
     'An interruption cancels the calls in flight, answers them and then ends the command.',
     `With --http it serves at ${path} until it is interrupted. Anyone who can reach the ` +
       'address can call the tools, so keep it on the loopback.',
   ],
-  options: [...worldOptions, 'http'],
-  operands: [],
+  options: [...worldOptions, 'http', 'principal', 'pin'],
+  operands: ['[FILE]'],
+  loadsWord: true,
+  gateway: { records: true, serves: true },
   async run({ io, screen, options, world }) {
     const address = options.http === undefined ? undefined : readAddress(options.http);
     if (address === undefined && options.facts === '-')
@@ -45,10 +51,11 @@ export const serve: Command = {
     loaded.requireRules();
     // The session is opened here, so that an unknown profile ends the command instead of each
     // client's session.
-    const session = loaded.session();
+    const principal = options.principal ?? systemUser();
+    const session = loaded.session({ principal });
     if (address !== undefined) {
       await session.close();
-      return overHttp(loaded, address, io, screen);
+      return overHttp(loaded, address, principal, io, screen);
     }
     const served = serveMcpStdio(session, {
       version: packageVersion,
@@ -71,6 +78,7 @@ export const serve: Command = {
 async function overHttp(
   loaded: World,
   { host, port }: Address,
+  principal: string,
   io: CliIo,
   screen: Screen,
 ): Promise<Answer> {
@@ -79,7 +87,7 @@ async function overHttp(
   // meanwhile. All clients have the same principal.
   const sessions = new Set<ToolSession>();
   const openSession = (modern: boolean): ToolSession => {
-    const session = loaded.session(modern ? { approvalMode: 'suspend', principal: 'local' } : {});
+    const session = loaded.session(modern ? { approvalMode: 'suspend', principal } : { principal });
     sessions.add(session);
     session.events.on('session:end', () => sessions.delete(session));
     return session;
@@ -122,6 +130,15 @@ async function overHttp(
   server.closeAllConnections();
   await closed;
   return done;
+}
+
+/** The name of the user as whom the command runs. A container may have none. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'local';
+  }
 }
 
 /** Waits until each response is sent or its client is gone, but at most {@link graceMs}. */

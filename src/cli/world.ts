@@ -1,6 +1,9 @@
 /** The registry with the tools of the command line's files and modules, and its sessions. */
 import { isAbsolute, resolve } from 'node:path';
+import type * as Config from '../config/index.ts';
+import type { FileReport } from '../config/index.ts';
 import { messageOf } from '../errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import {
   type HostToolRegistry,
   isMisuseError,
@@ -44,6 +47,8 @@ export interface SessionWish {
 /** The loaded tools, profiles and rules. */
 export interface World {
   readonly registry: HostToolRegistry;
+  /** The MCP servers and audit logs of the files. */
+  readonly gateway: Gateway;
   /** Creates a session. @throws CliFault of {@link World.profileFault} for an unknown profile */
   session(wish?: SessionWish): ToolSession;
   /**
@@ -62,6 +67,28 @@ export interface World {
   nearest(name: string): readonly string[];
 }
 
+/** Sections of which each entry must load, their nouns, and what would happen otherwise. */
+const requiredEntries = [
+  ['rules', 'rule', 'calls that the rule forbids would be allowed'],
+  ['quotas', 'quota', 'calls that the quota forbids would be allowed'],
+  ['mcpServers', 'server', 'its tools would be missing'],
+  ['audit', 'log', 'calls would not be recorded'],
+] as const;
+
+/** How the gateway is used. */
+interface Serving {
+  /** Called with what ends the watch of a file. */
+  onWatch(close: () => void): void;
+  readonly gateway: Gateway;
+  /** Clients are served: files are watched, and slow servers are not waited for. */
+  readonly serves: boolean;
+}
+
+/** Clients see the tools of servers that start within this time at once, and others later. */
+const servedWithinMs = 1_500;
+/** A command that ends by itself waits this long for servers to start. */
+const startedWithinMs = 60_000;
+
 /**
  * Loads the files and modules of the options, in their order. Each entry that does not load is a
  * line on the screen.
@@ -72,12 +99,16 @@ export async function openWorld(
   options: Options,
   io: CliIo,
   screen: Screen,
+  { gateway, serves, onWatch }: Serving,
 ): Promise<World> {
   const facts = await readFacts(options.facts, io);
-  const failed = await loadSources(registry, options, io, screen);
+  const failed = await loadSources(registry, options, io, screen, serves ? onWatch : undefined);
+  if (gateway.hasServers)
+    await untilInterrupted(gateway.settled(serves ? servedWithinMs : startedWithinMs), io.signal);
   const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
+    gateway,
     session({ profile = options.profile, facts: more, principal, approver, approvalMode } = {}) {
       const fault = profile === undefined ? undefined : world.profileFault(profile);
       if (fault !== undefined) throw fault;
@@ -99,17 +130,16 @@ export async function openWorld(
         : usageFault(unknownProfile(id, [...profiles.keys()]));
     },
     requireRules() {
-      for (const [section, one] of [
-        ['rules', 'rule'],
-        ['quotas', 'quota'],
-      ]) {
+      for (const [section, one, harm] of requiredEntries) {
         const { length } = failed.filter((entry) => entry.section === section);
         if (length > 0)
           throw failure(
             `${length === 1 ? `A ${one}` : `${length} ${section}`} did not load, so nothing of the ` +
-              `file was loaded: calls that the ${one} forbids would be allowed. Fix the lines above.`,
+              `file was loaded: ${harm}. Fix the lines above.`,
           );
       }
+      if (gateway.hasServers && failed.length > 0)
+        throw failure('An entry did not load, so the gateway does not start. Fix the lines above.');
     },
     unknownTool(name) {
       if (registry.get(name) !== undefined) return undefined;
@@ -129,6 +159,7 @@ async function loadSources(
   options: Options,
   io: CliIo,
   screen: Screen,
+  onWatch: Serving['onWatch'] | undefined,
 ): Promise<readonly LoadFailure[]> {
   const failed: LoadFailure[] = [];
   if (options.sources.length === 0)
@@ -150,7 +181,9 @@ async function loadSources(
     try {
       const loading =
         kind === 'file'
-          ? config.loadHostTools(resolve(io.cwd, name), registry)
+          ? onWatch === undefined
+            ? config.loadHostTools(resolve(io.cwd, name), registry)
+            : watchSource(resolve(io.cwd, name), registry, { config, io, screen, onWatch })
           : config.loadHostToolsModule(moduleOf(name, io.cwd), registry);
       const report = await untilInterrupted(loading, io.signal);
       failed.push(...report.failed);
@@ -164,6 +197,35 @@ async function loadSources(
     }
   }
   return failed;
+}
+
+/** Loads a file and follows its edits. */
+async function watchSource(
+  path: string,
+  registry: HostToolRegistry,
+  {
+    config,
+    io,
+    screen,
+    onWatch,
+  }: {
+    readonly config: typeof Config;
+    readonly io: CliIo;
+    readonly screen: Screen;
+    readonly onWatch: Serving['onWatch'];
+  },
+): Promise<FileReport> {
+  const shown = shownPath(path, io.cwd);
+  const watch = config.watchHostTools(path, registry, {
+    onReload: () => screen.note(`${shown}: the edit is in effect.`),
+    onError: ({ message }) => {
+      const kept = message.includes('nothing was changed') ? '' : '; nothing was changed';
+      screen.note(`warning: ${message}${kept}`);
+    },
+  });
+  onWatch(() => watch.close());
+  await watch;
+  return watch.report as FileReport;
 }
 
 /** One line: the unknown name, the name that was probably meant, and the names that exist. */

@@ -17,6 +17,7 @@ import type { PreparedFile } from './prepared-file.ts';
 import { parentsOf } from './profile-entry.ts';
 import { profilesOf, removeProfiles, together } from './registry-profiles.ts';
 import type { FileReport, LoadFailure } from './report.ts';
+import { isOpen } from './try-hosted.ts';
 
 /** The error of an edit that failed, with the entries that failed. */
 export interface RefusedEdit {
@@ -43,12 +44,11 @@ export function applyFile(
         { file: file.path, toolName: tool.name },
         'the module of a tool could not be loaded',
       );
-  const { files } = loadedFiles(registry);
+  const { files, host } = loadedFiles(registry);
   const before = stillThere(registry, files.get(file.path) ?? nothingLoaded);
-  const trial = dryRun(registry, file, before);
+  const trial = dryRun(registry, file, before, whole);
   const { failed } = trial;
-  const isOpen = failed.some(({ section }) => section === 'rules' || section === 'quotas');
-  if (isOpen || (whole && failed.length > 0)) {
+  if (failed.some(({ section }) => isOpen(registry, section)) || (whole && failed.length > 0)) {
     const report = { file: file.path, loaded: [], failed, profiles: [], rules: 0 };
     return whole ? { error: refusal(failed), report } : report;
   }
@@ -56,6 +56,7 @@ export function applyFile(
     file.path,
     together(registry, () => commit(registry, file, before, trial)),
   );
+  if (file.sections === 'all') host?.take(trial.hosted);
   return {
     file: file.path,
     loaded: [...trial.tools.values()].map(({ definition }) => definition.name),

@@ -6,6 +6,7 @@ import { HostToolRegistry, type Profile, type Quota, type Rule } from '../index.
 import { canonicalJson } from '../json.ts';
 import { compileQuotas, compileRules, registryStateOf } from '../surface-port.ts';
 import { toolKey } from './commit-tools.ts';
+import type { HostedParts } from './file-host.ts';
 import { causeText } from './import-module.ts';
 import { oneLine } from './issues.ts';
 import { behind, type LoadedFile, type LoadedTool } from './loaded-files.ts';
@@ -14,6 +15,7 @@ import { parentsOf, prepareProfiles } from './profile-entry.ts';
 import type { RawEntry } from './read-file.ts';
 import { profilesOf } from './registry-profiles.ts';
 import type { FileSection, LoadFailure } from './report.ts';
+import { isOpen, tryHosted } from './try-hosted.ts';
 
 /** What a file will load once it is applied, and what will fail. */
 export interface DryRun {
@@ -23,6 +25,7 @@ export interface DryRun {
   readonly tools: ReadonlyMap<string, LoadedTool>;
   /** Parents first. */
   readonly profiles: ReadonlyMap<string, { readonly profile: Profile; readonly identity: string }>;
+  readonly hosted: HostedParts;
   readonly failed: readonly LoadFailure[];
 }
 
@@ -30,11 +33,13 @@ export interface DryRun {
  * Tries a file without changing the registry. Longer than 60 lines, since its sections are tried in
  * order and each uses the results of the one before.
  * @param before What the file had loaded and the registry still has.
+ * @param again Whether this is an edit of a file that is watched.
  */
 export function dryRun(
   registry: HostToolRegistry<never>,
   file: PreparedFile,
   before: LoadedFile,
+  again = false,
 ): DryRun {
   const failed: LoadFailure[] = [];
   const fail = (
@@ -80,9 +85,10 @@ export function dryRun(
       quotas.push(prepared.quota);
     }
   }
-  // A tool without the rule or quota that restricts it is worse than no tool.
-  if (failed.length > 0)
-    return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), failed };
+  const { hosted, prefixes } = tryHosted(registry, file, again, fail);
+  // A tool without the rule, the quota or the log that was meant for it is worse than no tool.
+  if (failed.some(({ section }) => isOpen(registry, section)))
+    return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), hosted, failed };
 
   // The trial registry is never closed, because closing it would dispose of executors that the
   // definitions share.
@@ -123,6 +129,7 @@ export function dryRun(
   const broken = new Set<string>();
   for (const prepared of prepareProfiles(
     file.profiles,
+    prefixes,
     [...profilesOf(registry).keys()].filter((id) => outside(id) !== undefined),
   )) {
     const { entry, id } = prepared;
@@ -139,7 +146,7 @@ export function dryRun(
         identity: canonicalJson(prepared.profile as never),
       });
   }
-  return { rules, quotas, tools, profiles, failed: inOrder(failed) };
+  return { rules, quotas, tools, profiles, hosted, failed: inOrder(failed) };
 }
 
 /** The ids of the registry's other quotas. */
@@ -216,7 +223,14 @@ function faultOf(call: () => unknown): string | undefined {
 
 /** Sorts failures by section, then by place, because profiles were tried parents first. */
 function inOrder(failed: readonly LoadFailure[]): readonly LoadFailure[] {
-  const sections: readonly FileSection[] = ['rules', 'quotas', 'tools', 'profiles'];
+  const sections: readonly FileSection[] = [
+    'rules',
+    'quotas',
+    'mcpServers',
+    'audit',
+    'tools',
+    'profiles',
+  ];
   return [...failed].sort(
     (a, b) => sections.indexOf(a.section) - sections.indexOf(b.section) || a.index - b.index,
   );

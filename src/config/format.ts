@@ -10,6 +10,7 @@ import { listedTool, mappedTool } from './profile-tool-format.ts';
 import { quotaEntry } from './quota-format.ts';
 
 import { ruleEntry } from './rule-format.ts';
+import { auditEntry, serverEntry } from './server-format.ts';
 import {
   annotations,
   count,
@@ -56,6 +57,12 @@ export const spellings = [
   ['timeout', 'timeoutMs'],
 ] as const;
 
+/** Keys that say which code runs. An external tool has none. */
+export const notExternal = [
+  ['external', 'module'],
+  ['external', 'function'],
+] as const;
+
 /** One entry of `tools`. */
 export const toolEntry = strict({
   name: text.describe("The tool's name, by which models, profiles and rules refer to it."),
@@ -65,10 +72,19 @@ export const toolEntry = strict({
       'What the tool does and when to use it, for the model. Required, unless the module ' +
         'exports a finished definition.',
     ),
-  module: text.describe(
-    'The module that holds the handler: a path relative to this file, or a package as seen ' +
-      'from this folder.',
-  ),
+  module: text
+    .optional()
+    .describe(
+      'The module that holds the handler: a path relative to this file, or a package as seen ' +
+        'from this folder. Required, unless the tool is external.',
+    ),
+  external: z
+    .literal(true)
+    .optional()
+    .describe(
+      'Somebody else runs the tool, such as a coding agent, and asks for permission before each ' +
+        'call. Instead of module.',
+    ),
   function: text
     .optional()
     .describe(
@@ -179,8 +195,9 @@ export const toolEntry = strict({
 }).meta({
   id: 'Tool',
   title: 'Tool',
-  description: 'A tool whose handler is a function of a module.',
-  allOf: spellings.map((both) => ({ not: { required: [...both] } })),
+  description: 'A tool whose handler is a function of a module, or that somebody else runs.',
+  anyOf: [{ required: ['module'] }, { required: ['external', 'description'] }],
+  allOf: [...spellings, ...notExternal].map((both) => ({ not: { required: [...both] } })),
 });
 
 /** One entry of `profiles`; its key is its id. */
@@ -270,11 +287,16 @@ export const fileFormat = strict({
     .array(quotaEntry)
     .nullish()
     .describe('Quotas of the registry, which apply to every session.'),
+  mcpServers: z
+    .record(text, serverEntry)
+    .nullish()
+    .describe('MCP servers by name, whose tools the command `host-tools` takes.'),
+  audit: auditEntry.nullish().describe('Where `host-tools serve` and `call` record calls.'),
 }).meta({
   title: 'host-tools',
   description:
-    'Tools, profiles, rules and quotas for a registry of host-tools. The file names modules whose ' +
-    'code runs, so treat the file itself as code.',
+    'Tools, MCP servers, profiles, rules and quotas for a registry of host-tools. The file names ' +
+    'modules and programs that run, so treat the file itself as code.',
 });
 
 /** The keys at the top level of a file. */

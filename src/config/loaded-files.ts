@@ -4,6 +4,7 @@
  */
 import type { AnyTool, HostToolRegistry, Profile, Quota } from '../index.ts';
 import { registryStateOf } from '../surface-port.ts';
+import type { FileHost } from './file-host.ts';
 import type { ModuleVersions } from './import-module.ts';
 
 /**
@@ -47,6 +48,8 @@ export interface LoadedFiles {
   /** By absolute path. */
   readonly files: Map<string, LoadedFile>;
   readonly versions: ModuleVersions;
+  /** Takes the servers and the audit log of files; undefined if nothing does. */
+  host: FileHost | undefined;
 }
 
 const byRegistry = new WeakMap<HostToolRegistry<never>, LoadedFiles>();
@@ -84,10 +87,15 @@ export function loadedFiles(given: HostToolRegistry<never>): LoadedFiles {
   const registry = behind(given);
   let known = byRegistry.get(registry);
   if (known === undefined) {
-    known = { files: new Map(), versions: new Map() };
+    known = { files: new Map(), versions: new Map(), host: undefined };
     byRegistry.set(registry, known);
   }
   return known;
+}
+
+/** Lets a host take what the files of a registry say about servers and audit logs from now on. */
+export function setFileHost(registry: HostToolRegistry<never>, host: FileHost): void {
+  loadedFiles(registry).host = host;
 }
 
 /** A file that has loaded nothing. */

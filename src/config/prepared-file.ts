@@ -3,11 +3,13 @@
  * happens here.
  */
 import type { Quota, Rule } from '../index.ts';
+import { cleanLine } from '../surfaces/shared/outside-text.ts';
 import type { ModuleVersions } from './import-module.ts';
 import { explainIssues } from './issues.ts';
 import { quotaEntry } from './quota-format.ts';
 import type { RawEntry, RawFile } from './read-file.ts';
 import { ruleEntry } from './rule-format.ts';
+import { type AuditEntry, auditEntry, type ServerEntry, serverEntry } from './server-format.ts';
 import { type PreparedTool, prepareTool } from './tool-entry.ts';
 
 /** The sections that a load takes from a file. */
@@ -25,6 +27,18 @@ export type PreparedQuota = { readonly entry: RawEntry } & (
   | { readonly reason: string }
 );
 
+/** The outcome of an entry of `mcpServers`: a server, or the reason why there is none. */
+export type PreparedServer = { readonly entry: RawEntry; readonly name: string } & (
+  | { readonly server: ServerEntry }
+  | { readonly reason: string }
+);
+
+/** The outcome of `audit`: where calls are recorded, or the reason why nowhere. */
+export type PreparedAudit = { readonly entry: RawEntry } & (
+  | { readonly audit: AuditEntry }
+  | { readonly reason: string }
+);
+
 /**
  * A prepared file. Its profiles are not prepared, because their parents may change until they are
  * defined.
@@ -34,6 +48,8 @@ export interface PreparedFile {
   readonly sections: Sections;
   readonly rules: readonly PreparedRule[];
   readonly quotas: readonly PreparedQuota[];
+  readonly servers: readonly PreparedServer[];
+  readonly audit: PreparedAudit | undefined;
   readonly tools: readonly PreparedTool[];
   readonly profiles: readonly RawEntry[];
 }
@@ -42,13 +58,18 @@ export interface PreparedFile {
  * Prepares a file. Never rejects: the result has the fault of a broken entry in place of the entry.
  */
 export async function prepareFile(
-  { path, rules, quotas, tools, profiles }: RawFile,
+  { path, rules, quotas, mcpServers, audit, tools, profiles }: RawFile,
   sections: Sections,
   versions: ModuleVersions,
 ): Promise<PreparedFile> {
   if (sections === 'profiles')
-    return { path, sections, rules: [], quotas: [], tools: [], profiles };
-  const limits = { rules: rules.map(prepareRule), quotas: quotas.map(prepareQuota) };
+    return { path, sections, ...nothingElse, rules: [], quotas: [], tools: [], profiles };
+  const limits = {
+    rules: rules.map(prepareRule),
+    quotas: quotas.map(prepareQuota),
+    servers: mcpServers.map(prepareServer),
+    audit: audit === undefined ? undefined : prepareAudit(audit),
+  };
   // Modules of a file that will not load must not run.
   if ([...limits.rules, ...limits.quotas].some((prepared) => 'reason' in prepared))
     return { path, sections, ...limits, tools: [], profiles: [] };
@@ -56,6 +77,25 @@ export async function prepareFile(
   // Entries are prepared one after another, so that modules run in the order of the file.
   for (const entry of tools) preparedTools.push(await prepareTool(entry, path, versions));
   return { path, sections, ...limits, tools: preparedTools, profiles };
+}
+
+const nothingElse = { servers: [], audit: undefined };
+
+function prepareServer(entry: RawEntry): PreparedServer {
+  const name = entry.key as string;
+  if (cleanLine(name, 64) !== name)
+    return { entry, name, reason: 'expected a name of visible text, up to 64 bytes' };
+  const checked = serverEntry.safeParse(entry.value);
+  return checked.success
+    ? { entry, name, server: entry.value as ServerEntry }
+    : { entry, name, reason: explainIssues(checked.error.issues, entry.value) };
+}
+
+function prepareAudit(entry: RawEntry): PreparedAudit {
+  const checked = auditEntry.safeParse(entry.value);
+  return checked.success
+    ? { entry, audit: entry.value as AuditEntry }
+    : { entry, reason: explainIssues(checked.error.issues, entry.value) };
 }
 
 function prepareQuota(entry: RawEntry): PreparedQuota {

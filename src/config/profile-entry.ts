@@ -16,14 +16,16 @@ export type PreparedProfile = { readonly entry: RawEntry; readonly id: string } 
 /**
  * Reads the entries, and sorts them so that each comes after those that it extends. Longer than 60
  * lines, since the steps of the walk share its stack and its results.
+ * @param prefixes Names that begin like this belong to servers, which may bring them at any time.
  * @param known Ids of profiles that are already defined and not entries of this file.
  */
 export function prepareProfiles(
   entries: readonly RawEntry[],
+  prefixes: readonly string[],
   known: readonly string[],
 ): readonly PreparedProfile[] {
   const outside = new Set(known);
-  const own = new Map(entries.map((entry) => [entry.key as string, prepare(entry)]));
+  const own = new Map(entries.map((entry) => [entry.key as string, prepare(entry, prefixes)]));
   const sorted: PreparedProfile[] = [];
   /**
    * The length of each profile's longest chain of parents; Infinity for one that cannot be loaded.
@@ -110,7 +112,7 @@ function unknownParent(parent: string, ids: Iterable<string>): string {
   );
 }
 
-function prepare(entry: RawEntry): PreparedProfile {
+function prepare(entry: RawEntry, prefixes: readonly string[]): PreparedProfile {
   const id = entry.key as string;
   const checked = profileEntry.safeParse(entry.value);
   if (!checked.success)
@@ -130,5 +132,15 @@ function prepare(entry: RawEntry): PreparedProfile {
     : Object.entries(tools ?? {}).map(([name, given]) =>
         given === null ? name : isMapEntry(given) ? { ...given, name } : { name, knobs: given },
       );
-  return { entry, id, profile: { id, ...rest, tools: list } as Profile };
+  return { entry, id, profile: { id, ...rest, tools: list.map(lateTool(prefixes)) } as Profile };
+}
+
+/** A tool of a server may be missing when the profile is defined, and come later. */
+function lateTool(prefixes: readonly string[]) {
+  return (tool: string | { readonly name: string; readonly optional?: boolean | undefined }) => {
+    const named = typeof tool === 'string' ? { name: tool } : tool;
+    return prefixes.some((prefix) => prefix !== '' && named.name.startsWith(prefix))
+      ? { optional: true, ...named }
+      : tool;
+  };
 }

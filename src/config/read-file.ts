@@ -18,7 +18,7 @@ export const maxBytes = 4_000_000;
 export interface RawEntry {
   /** The index in its section, from 0. */
   readonly index: number;
-  /** The id of a profile. */
+  /** The id of a profile, or the name of a server. */
   readonly key?: string;
   readonly value: unknown;
   /** The line in the file, from 1. */
@@ -33,6 +33,9 @@ export interface RawFile {
   readonly profiles: readonly RawEntry[];
   readonly rules: readonly RawEntry[];
   readonly quotas: readonly RawEntry[];
+  readonly mcpServers: readonly RawEntry[];
+  /** The section as one entry; absent if the file has none. */
+  readonly audit?: RawEntry;
 }
 
 /** The absolute path of a file that a host names. @throws MisuseError `invalid_option`. */
@@ -150,16 +153,18 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
   for (const key of Object.keys(value))
     if (!topLevelKeys.includes(key))
       throw new TextFault(placeOf(place, key).at, unknownKey(key, topLevelKeys));
+  const contentOf = (section: FileSection): unknown =>
+    Object.hasOwn(value, section) ? value[section] : undefined;
   const entries = (section: FileSection): RawEntry[] => {
-    const content = Object.hasOwn(value, section) ? value[section] : undefined;
+    const content = contentOf(section);
     const within = placeOf(place, section);
     if (content === undefined || content === null) return [];
-    const asMap = section === 'profiles';
+    const noun = mapsOf.get(section);
+    const asMap = noun !== undefined;
     if (asMap ? !isMap(content) : !Array.isArray(content))
       throw new TextFault(
         within.at,
-        `expected \`${section}\` to be ${asMap ? 'a map of ids to profiles' : 'a list'}, got ` +
-          `${describe(content)}`,
+        `expected \`${section}\` to be ${noun ?? 'a list'}, got ` + `${describe(content)}`,
       );
     const lines = lineFinder(text);
     // The places have the order of the file. An object would put integer keys first.
@@ -172,14 +177,25 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
       }),
     );
   };
+  const audit = contentOf('audit');
   return {
     path,
     tools: entries('tools'),
     profiles: entries('profiles'),
     rules: entries('rules'),
     quotas: entries('quotas'),
+    mcpServers: entries('mcpServers'),
+    ...(audit === undefined || audit === null
+      ? {}
+      : { audit: { index: 0, value: audit, line: lineFinder(text)(placeOf(place, 'audit').at) } }),
   };
 }
+
+/** The sections that are maps, with what they are called in messages. */
+const mapsOf: ReadonlyMap<FileSection, string> = new Map([
+  ['profiles', 'a map of ids to profiles'],
+  ['mcpServers', 'a map of names to servers'],
+]);
 
 function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,13 +1,13 @@
 /** The reports of loads. */
 
 /** The part of a file that an entry is in. */
-export type FileSection = 'tools' | 'profiles' | 'rules' | 'quotas';
+export type FileSection = 'tools' | 'profiles' | 'rules' | 'quotas' | 'mcpServers' | 'audit';
 
 /** An entry that was not loaded. */
 export interface LoadFailure {
   /** The index of the entry in its section, from 0. */
   readonly index: number;
-  /** The tool's name, or the id of the profile, rule or quota, if it has one. */
+  /** The name of the tool or server, or the id of the profile, rule or quota, if it has one. */
   readonly name?: string;
   /** What was expected, what was got, and what to do. One line. */
   readonly reason: string;
@@ -29,8 +29,8 @@ export interface LoadReport {
    */
   readonly loaded: readonly string[];
   /**
-   * The entries that were not loaded: rules, quotas, tools, then profiles, each in the order of the
-   * file.
+   * The entries that were not loaded: rules, quotas, servers, the audit log, tools, then profiles,
+   * each in the order of the file.
    */
   readonly failed: readonly LoadFailure[];
 }

@@ -5,7 +5,7 @@ import { type AnyTool, isMisuseError } from '../index.ts';
 import { canonicalJson } from '../json.ts';
 import { createDefinition, internalsOf } from '../surface-port.ts';
 import { nearestNames } from '../text/names.ts';
-import { spellings, type ToolEntry, toolEntry } from './format.ts';
+import { notExternal, spellings, type ToolEntry, toolEntry } from './format.ts';
 import {
   causeText,
   type ImportedModule,
@@ -52,6 +52,15 @@ export async function prepareTool(
           name,
           reason: `\`${one}\` and \`${other}\` are spellings of the same field; use one of them`,
         };
+    const unclear = whoRuns(config);
+    if (unclear !== undefined) return { entry, name, reason: unclear };
+    if (config.module === undefined)
+      return {
+        entry,
+        name,
+        definition: createDefinition(settingsOf(config, { external: true })),
+        identity: `external\n${canonicalJson(config as never)}`,
+      };
     const module = await importModule(await resolveModule(config.module, dirname(file)), versions);
     const identity = `${module.path}\n${module.version}\n${canonicalJson(config as never)}`;
     return { entry, name, definition: define(config, module), identity };
@@ -69,10 +78,36 @@ export async function prepareTool(
   }
 }
 
+/** Why an entry does not say who runs the tool; undefined if it does. */
+function whoRuns(config: ToolEntry): string | undefined {
+  const { external, module } = config;
+  for (const [one, other] of notExternal)
+    if (config[one] !== undefined && config[other] !== undefined)
+      return `\`${other}\` is for tools that run here; leave it out, or leave out \`${one}\``;
+  return external === undefined && module === undefined
+    ? 'expected `module`, or `external: true` for a tool that somebody else runs, got neither'
+    : undefined;
+}
+
+/** The settings of a definition, as an entry has them. */
+function settingsOf(
+  config: ToolEntry,
+  runner: { readonly handler: unknown } | { readonly external: true },
+): Parameters<typeof createDefinition>[0] {
+  const { module: _, function: __, external: ___, ...settings } = config;
+  const { timeout, requires_approval: asks, ...rest } = settings;
+  return {
+    parameters: { type: 'object' },
+    ...rest,
+    ...runner,
+    ...(timeout === undefined ? {} : { timeoutMs: Math.round(timeout * 1e6) / 1e3 }),
+    ...(asks === undefined ? {} : { requiresApproval: asks }),
+  };
+}
+
 /** Makes the definition from an export. @throws ModuleFault, MisuseError */
 function define(config: ToolEntry, module: ImportedModule): AnyTool {
-  const { name, module: _, function: chosen, timeout, requires_approval: asks, ...rest } = config;
-  const [exported, value] = exportFor(name, chosen, module);
+  const [exported, value] = exportFor(config.name, config.function, module);
   const kind = kindOf(value);
   // This throws an error that gives the reason.
   if (kind === 'foreign') internalsOf(value);
@@ -82,14 +117,7 @@ function define(config: ToolEntry, module: ImportedModule): AnyTool {
       `expected the export \`${exported}\` of ${module.path} to be a function or a ` +
         `definition, got ${describe(value)}`,
     );
-  return createDefinition({
-    parameters: { type: 'object' },
-    ...rest,
-    name,
-    handler: value,
-    ...(timeout === undefined ? {} : { timeoutMs: Math.round(timeout * 1e6) / 1e3 }),
-    ...(asks === undefined ? {} : { requiresApproval: asks }),
-  });
+  return createDefinition(settingsOf(config, { handler: value }));
 }
 
 /**

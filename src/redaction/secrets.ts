@@ -33,6 +33,8 @@ export class Secrets {
     if (known === undefined) return;
     for (const text of known.#texts) this.#texts.add(text);
     this.#lost = known.#lost;
+    // A search does not change, so one that is already built serves both until either set grows.
+    this.#search = known.#search;
   }
 
   /** Whether there is nothing to hide. */

@@ -11,7 +11,7 @@ import type { RegistryState } from './registry-state.ts';
  * @throws MisuseError for a foreign or unusable definition.
  */
 export function checkDefinition(definition: AnyTool, registry: RegistryState): boolean {
-  const { input, output, knobs, originGiven } = internalsOf(definition);
+  const { input, output, knobs, originGiven, outside } = internalsOf(definition);
   const native = [...input.check(), ...(output?.check() ?? []), ...(knobs?.check() ?? [])];
   if (native.length > 0)
     registry.warn(
@@ -20,7 +20,7 @@ export function checkDefinition(definition: AnyTool, registry: RegistryState): b
         'hang; rewrite them without lookaround and backreferences',
     );
   // What a definition from outside says about itself is not believed, so it is not refused either.
-  if (!input.trusted) return false;
+  if (!input.trusted) return originGiven || outside?.labels !== undefined;
   const where = `Tool \`${definition.name}\``;
   const hasRoles = checkMarks(input.json, 'role', roles, `${where}, \`parameters\``);
   const hasOrigins =

@@ -21,6 +21,7 @@ import type { CompiledRule, Rule } from '../policy/rule.ts';
 import { memoryQuotas } from '../quota/memory-quotas.ts';
 import type { QuotaStore } from '../quota/store.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
+import type { Secrets } from '../redaction/secrets.ts';
 import { nameSkeleton } from '../text/names.ts';
 import type { Call } from './call.ts';
 import type { CallControl } from './call-control.ts';
@@ -99,6 +100,8 @@ export class RegistryState {
   /** Grows with every change to tools, rules or profiles: it may change a verdict or a listing. */
   epoch = 0;
   closed = false;
+  /** What no text or event of any call may show, such as values of the environment. */
+  secrets: Secrets | undefined;
   /** Who is told of calls. Made when the first one is added. */
   observers: CallObservers | undefined;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */

@@ -33,18 +33,28 @@ export function labelsOf({ entry, session }: Binding): ToolLabels {
 
 /** The schemas of a tool of another source may make it less trusted, and never more. */
 function read({ internals }: ToolEntry, profileTool: ProfileTool | undefined): ToolLabels {
-  const { input, output, origin } = internals;
+  const { input, output, origin, outside } = internals;
+  const told = outside?.labels;
   return {
     roles: inputRoles({
       schema: input.json,
-      paths: profileTool?.roles,
+      paths: both(told?.roles, profileTool?.roles),
       schemaMayLoosen: input.trusted,
     }),
     output: outputLabels({
       origin,
       schema: output?.json,
-      paths: profileTool?.origins,
+      paths: both(told?.origins, profileTool?.origins),
       schemaMayTrust: input.trusted,
     }),
   };
+}
+
+/** Labels by path. Of two for the same path, the second counts. */
+function both<L>(
+  first: Readonly<Record<string, L>> | undefined,
+  second: Readonly<Record<string, L>> | undefined,
+): Readonly<Record<string, L>> | undefined {
+  if (first === undefined || second === undefined) return second ?? first;
+  return Object.fromEntries([...Object.entries(first), ...Object.entries(second)]);
 }

@@ -9,7 +9,7 @@ import { describe, MisuseError } from '../errors.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { checkOption, duration, flag, wrongOption } from '../options.ts';
-import type { OutputOrigin } from '../origins/origin.ts';
+import type { OutputOrigin, Role } from '../origins/origin.ts';
 import type { BoundSchema } from '../schema/bind.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import { checkToolName } from '../text/names.ts';
@@ -40,6 +40,14 @@ export interface OutsidePlace {
   replace(definition: AnyTool): void;
 }
 
+/** Labels of fields by dotted path. */
+export interface FieldLabels {
+  /** Where the text of fields of the output comes from. */
+  readonly origins?: Readonly<Record<string, OutputOrigin>> | undefined;
+  /** What fields of the input are for. */
+  readonly roles?: Readonly<Record<string, Role>> | undefined;
+}
+
 /** Links a definition from outside, such as an imported one, to its origin. */
 export interface OutsideOrigin {
   /**
@@ -47,6 +55,8 @@ export interface OutsideOrigin {
    * events, whoever registers the tool.
    */
   readonly source: string;
+  /** What the host says of its fields. Beats what its schemas say, and a profile's labels beat it. */
+  readonly labels?: FieldLabels | undefined;
   /**
    * Why the definition must not be called now, as a `reason`; undefined while it is valid. Read at
    * each call.

@@ -39,8 +39,8 @@ describe(
       ],
       [
         'an unknown option near to one of another command',
-        ['list', '--pin', 'x'],
-        'Unknown option `--pin`. Did you mean `--pins` (an option of `mcp pin`)? Run `host-tools help list`',
+        ['list', '--acept', 'x'],
+        'Unknown option `--acept`. Did you mean `--accept` (an option of `mcp pin`)? Run `host-tools help list`',
       ],
       [
         "an unknown option near to several: the command's own comes first",

@@ -17,6 +17,56 @@ function sessionOf(registry: HostToolRegistry, options: object = {}) {
   return registry.createSession({ sessionId: 's', services: undefined, ...options });
 }
 
+describe('an external tool', () => {
+  const external = { name: 'Bash', description: 'Runs a command.', external: true };
+
+  test('needs no module, and is asked about by `authorize`', async () => {
+    const { at } = folder({
+      'a.json': { tools: [external], rules: [{ effect: 'deny', when: { command: 'rm' } }] },
+    });
+    const registry = new HostToolRegistry();
+    const { loaded, failed } = await loadHostTools(at('a.json'), registry);
+    expect([loaded, failed]).toEqual([['Bash'], []]);
+    const session = sessionOf(registry);
+    const permission = await session.authorize('Bash', { command: 'ls' });
+    expect(permission.allowed).toBe(true);
+    if (permission.allowed) await permission.settle({ output: '' });
+    expect((await session.authorize('Bash', { command: 'rm' })).allowed).toBe(false);
+    expect((await session.call('Bash', { command: 'ls' })).error?.reason).toBe('external');
+  });
+
+  test('stays registered when the file is loaded again, unless its entry has changed', async () => {
+    const { at, write } = folder({ 'a.json': { tools: [external] } });
+    const registry = new HostToolRegistry();
+    await loadHostTools(at('a.json'), registry);
+    const first = registry.get('Bash');
+    await loadHostTools(at('a.json'), registry);
+    expect(registry.get('Bash')).toBe(first);
+    write({ 'a.json': { tools: [{ ...external, timeout: 5 }] } });
+    await loadHostTools(at('a.json'), registry);
+    expect(registry.get('Bash')).not.toBe(first);
+  });
+
+  test.each([
+    [{ ...external, module: './a.mjs' }, '`module` is for tools that run here; leave it out'],
+    [{ ...external, function: 'run' }, '`function` is for tools that run here; leave it out'],
+    [{ name: 'Bash', description: 'x' }, 'expected `module`, or `external: true` for a tool'],
+    [{ ...external, external: false }, 'external'],
+    [{ name: 'Bash', external: true }, '`description`'],
+  ])('%j says who runs it, once', async (entry, reason) => {
+    const { at } = folder({ 'a.json': { tools: [entry] } });
+    const { failed } = await loadHostTools(at('a.json'), new HostToolRegistry());
+    expect(failed).toMatchObject([{ section: 'tools', index: 0 }]);
+    expect(failed[0]?.reason).toContain(reason);
+  });
+
+  test('is not needed: a file may hold rules alone', async () => {
+    const { at } = folder({ 'a.json': { rules: [{ id: 'a', effect: 'deny', tools: 'x' }] } });
+    const report = await loadHostTools(at('a.json'), new HostToolRegistry());
+    expect(report).toMatchObject({ loaded: [], failed: [], rules: 1 });
+  });
+});
+
 describe('a file of tools', () => {
   test('the file of the first design loads as it was written there', async () => {
     const { path, at } = folder({
@@ -460,7 +510,7 @@ profiles:
     ['nothing', null, /expected an object, got null/],
     ['no name', { ...base, name: undefined }, /`name`: expected a string, got nothing/],
     ['a name that no tool may have', { ...base, name: ' echo' }, /white space/],
-    ['no module', { ...base, module: undefined }, /`module`: expected a string, got nothing/],
+    ['no module', { ...base, module: undefined }, /expected `module`, or `external: true`/],
     ['a null', { ...base, category: null }, /`category`: expected a string, got null/],
     [
       'both spellings of approval',

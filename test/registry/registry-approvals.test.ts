@@ -54,7 +54,7 @@ describe('an answer to a suspended call', () => {
       'approval_denied',
       'token_used',
     ]);
-    expect(second.events.at(-1)).toMatchObject({ type: 'approval:settled', id, by: 'user:bob' });
+    expect(second.events.at(-2)).toMatchObject({ type: 'approval:settled', id, by: 'user:bob' });
   });
 
   test('counts once, however many processes answer at the same time', async () => {

@@ -204,10 +204,19 @@ async function checkConfig(
 ): Promise<readonly string[]> {
   const { timeoutMs } = options;
   const registry = new HostToolRegistry();
+  // They are not started, so their form is all that is checked.
+  let servers = 0;
   try {
     const ended = await within(timeoutMs, async () => {
       // Loaded only here, because it needs a package that modules do not need.
       const { loadHostTools } = await import('../../config/index.ts');
+      const { setFileHost } = await import('../../config/loaded-files.ts');
+      setFileHost(registry as unknown as HostToolRegistry<never>, {
+        problem: () => undefined,
+        take: (parts) => {
+          servers = parts.servers.size;
+        },
+      });
       return loadHostTools(path, registry);
     });
     const fault =
@@ -225,16 +234,20 @@ async function checkConfig(
     }
     if (failed.length === 0)
       findings.note('config_entries', undefined, 'Each of its entries loads.');
-    const empty = loaded.length + profiles.length + rules + quotas.length + failed.length === 0;
+    const empty =
+      loaded.length + profiles.length + rules + quotas.length + servers + failed.length === 0;
     findings.note(
       'config_not_empty',
-      empty ? 'It has no entries: list tools, profiles, rules or quotas.' : undefined,
+      empty ? 'It has no entries: list tools, servers, profiles, rules or quotas.' : undefined,
       'It has entries.',
     );
     // If a rule or quota did not load, nothing did, so there are no tools to match.
     const written = await writtenIn(path);
-    checkReferences(registry, written.rules, findings);
-    checkQuotas(registry, written.quotas, findings);
+    // A rule about a server's tools matches none that is known here.
+    if (servers === 0) {
+      checkReferences(registry, written.rules, findings);
+      checkQuotas(registry, written.quotas, findings);
+    }
     return await checkDefinitions(registry.listTools(), findings, options);
   } finally {
     await within(timeoutMs, () => registry.close());

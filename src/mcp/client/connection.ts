@@ -37,6 +37,8 @@ export interface ConnectionOptions {
   readonly clock: ConnectionClock;
   /** False for a client that the host made: it is not opened again after a loss. */
   readonly reopen: boolean;
+  /** Called when an open link is lost. @default not called */
+  readonly onLost?: () => void;
 }
 
 const firstPauseMs = 500;
@@ -122,7 +124,9 @@ async function openLink(state: State): Promise<Link> {
   }
   state.everOpened = true;
   link.onlost = () => {
-    if (state.current === link) noteLoss(state, since);
+    if (state.current !== link) return;
+    noteLoss(state, since);
+    state.onLost?.();
   };
   state.current = link;
   return link;

@@ -13,13 +13,29 @@ import {
 import { isJsonObject } from '../../json.ts';
 import { gateSchema } from '../../schema/gate.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
-import { createDefinition, type OutsideOrigin } from '../../surface-port.ts';
+import { createDefinition, type FieldLabels, type OutsideOrigin } from '../../surface-port.ts';
 import { cleanLine, cleanSchema, cleanText } from '../../surfaces/shared/outside-text.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;
 /** Most characters of a name, prefix included. */
 const maxNameChars = 1_024;
+
+/**
+ * What the host says of a server's tool. Unlike what the server says, it may loosen checks. Absent
+ * members leave the cautious assumptions as they are.
+ */
+export interface McpToolLabels extends FieldLabels {
+  /** Replaces the hints that it names. */
+  readonly annotations?: ToolAnnotations | undefined;
+  /** Where the text of its output comes from. */
+  readonly origin?: 'trusted' | 'untrusted' | undefined;
+  /** Milliseconds that a call may run. */
+  readonly timeoutMs?: number | undefined;
+  readonly requiresApproval?: boolean | undefined;
+}
+
+const noLabels: McpToolLabels = Object.freeze({});
 
 /** What a definition needs besides the description. */
 export interface DefinitionOptions {
@@ -28,6 +44,8 @@ export interface DefinitionOptions {
   readonly timeoutMs: number | undefined;
   /** `mcp:<server>`. */
   readonly source: string;
+  /** What the host says of this tool. */
+  readonly labels?: McpToolLabels | undefined;
   /** What the patterns of the whole listing may still cost. */
   readonly patterns: SharedPatterns;
   /** Makes the executor, which calls the tool by the server's own name. */
@@ -74,6 +92,8 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
     outputSchema === undefined || outputSchema === null
       ? undefined
       : cleanSchema(gateSchema(outputSchema, options.patterns));
+  const { labels = noLabels } = options;
+  const { timeoutMs = options.timeoutMs } = labels;
   const text = typeof description === 'string' ? cleanText(description, maxDescriptionBytes) : '';
   return createDefinition(
     {
@@ -82,8 +102,12 @@ export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyT
         text || `A tool of the server ${options.source}, which gives no description of it.`,
       parameters,
       ...(output === undefined ? {} : { outputSchema: output }),
-      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-      annotations: cautious(annotations),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(labels.origin === undefined ? {} : { origin: labels.origin }),
+      ...(labels.requiresApproval === undefined
+        ? {}
+        : { requiresApproval: labels.requiresApproval }),
+      annotations: { ...cautious(annotations), ...labels.annotations },
       tags: ['untrusted'],
       category: options.source,
       executor: options.executorOf({

@@ -29,7 +29,7 @@ import { type McpStdioConnection, openStdio } from './open-stdio.ts';
 import { createLedger, type McpPin } from './pins.ts';
 import { createRelisting, type Later } from './relisting.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
-import { readTools, type ServerTools } from './server-tools.ts';
+import { type ImportWishes, readTools, type ServerTools } from './server-tools.ts';
 
 /**
  * How to reach a server: a command to start, an endpoint, or a connected client of
@@ -110,18 +110,36 @@ export async function importMcpTools(
   return importThrough(connection, options, ports);
 }
 
+/** {@link importMcpTools} with wishes about the server's tools. */
+export function importByWishes(
+  connection: McpConnection,
+  options: ImportMcpOptions,
+  wishes: ImportWishes,
+): Promise<ImportedMcpTools> {
+  return importThrough(connection, options, ports, wishes);
+}
+
+const noWishes: ImportWishes = Object.freeze({});
+
 /** {@link importMcpTools} with the given time and chance. */
 export async function importThrough(
   given: McpConnection,
   options: ImportMcpOptions | undefined,
   { clock, handshakeMs, later }: ImportPorts,
+  wishes: ImportWishes = noWishes,
 ): Promise<ImportedMcpTools> {
   const { prefix, timeoutMs, name, pins } = readOptions(where, options, importTable);
+  const plain: ServerTools['plain'] = new WeakMap();
   const tools: ServerTools = {
     prefix,
     timeoutMs,
     listingMs: handshakeMs,
-    ledger: createLedger(readPins(pins)),
+    wishes,
+    plain,
+    ledger: createLedger(readPins(pins), {
+      follows: wishes.follows,
+      plainOf: (definition) => plain.get(definition) ?? definition,
+    }),
     source: name === undefined ? undefined : `mcp:${name}`,
     failed: [],
     readings: 0,
@@ -131,6 +149,7 @@ export async function importThrough(
     greet: (client) => readTools(tools, client, connection),
     clock,
     reopen: !isClient(given),
+    ...(wishes.onLost === undefined ? {} : { onLost: wishes.onLost }),
   });
   const relisting = createRelisting({
     list: async () => readTools(tools, (await connection.link()).client, connection),

@@ -5,7 +5,7 @@
 
 import { describe } from '../../errors.ts';
 import { type AnyTool, MisuseError } from '../../index.ts';
-import type { OutsideOrigin, OutsidePlace } from '../../surface-port.ts';
+import type { FieldLabels, OutsideOrigin, OutsidePlace } from '../../surface-port.ts';
 
 /** A tool whose definition differs from the accepted one. */
 export interface McpDrift {
@@ -49,7 +49,11 @@ export interface Ledger {
    * Ties a definition that is about to be made to its name. The caller sets the fingerprint once it
    * is known.
    */
-  originOf(name: string, source: string): OutsideOrigin & { fingerprint: string };
+  originOf(
+    name: string,
+    source: string,
+    labels?: FieldLabels,
+  ): OutsideOrigin & { fingerprint: string };
   /** Takes in a whole listing. */
   offer(definitions: readonly AnyTool<unknown>[]): void;
   /**
@@ -62,6 +66,8 @@ export interface Ledger {
 }
 
 interface State {
+  readonly follows: boolean;
+  readonly plainOf: (definition: AnyTool<unknown>) => AnyTool<unknown>;
   /** Accepted fingerprints by name; undefined until the first listing if none were given. */
   accepted: Map<string, string> | undefined;
   readonly cells: Map<string, Cell>;
@@ -69,12 +75,28 @@ interface State {
   order: readonly string[];
 }
 
+/** How a ledger treats definitions. */
+export interface LedgerOptions {
+  /** Accepts every listing, where no pins are given. @default only the first one */
+  readonly follows?: boolean | undefined;
+  /**
+   * What the server offers, for a definition to which the host has added labels. It is what is
+   * pinned and reviewed. @default the definition itself
+   */
+  readonly plainOf?: ((definition: AnyTool<unknown>) => AnyTool<unknown>) | undefined;
+}
+
 /**
  * Makes a ledger. Without `pins`, the first listing is accepted as it is; with them, only what they
  * name.
  */
-export function createLedger(pins: ReadonlyMap<string, string> | undefined): Ledger {
+export function createLedger(
+  pins: ReadonlyMap<string, string> | undefined,
+  { follows = false, plainOf = (definition) => definition }: LedgerOptions = {},
+): Ledger {
   const state: State = {
+    follows: follows && pins === undefined,
+    plainOf,
     accepted: pins === undefined ? undefined : new Map(pins),
     cells: new Map(),
     order: [],
@@ -93,8 +115,11 @@ export function createLedger(pins: ReadonlyMap<string, string> | undefined): Led
     get size() {
       return cells.size;
     },
-    found: (name) => cells.get(name)?.offered,
-    originOf: (name, source) => originOf(cells, name, source),
+    found: (name) => {
+      const offered = cells.get(name)?.offered;
+      return offered === undefined ? undefined : plainOf(offered);
+    },
+    originOf: (name, source, labels) => originOf(state, name, source, labels),
     offer: (definitions) => offer(state, definitions),
     accept: (name, found) => accept(state, name, found),
     close() {
@@ -103,27 +128,36 @@ export function createLedger(pins: ReadonlyMap<string, string> | undefined): Led
   };
 }
 
-function driftOf({ accepted, cells, order }: State): readonly McpDrift[] {
+/** The fingerprint of what the server offers, without what the host has added. */
+function printOf({ plainOf }: State, definition: AnyTool<unknown> | undefined): string | undefined {
+  return definition === undefined ? undefined : plainOf(definition).fingerprint;
+}
+
+function driftOf(state: State): readonly McpDrift[] {
+  const { accepted, cells, order } = state;
   const names = new Set([...order, ...(accepted?.keys() ?? [])]);
   return [...names].flatMap((name): McpDrift[] => {
-    const [pinned, found] = [accepted?.get(name), cells.get(name)?.offered?.fingerprint];
+    const [pinned, found] = [accepted?.get(name), printOf(state, cells.get(name)?.offered)];
     return pinned === found ? [] : [{ name, pinned, found }];
   });
 }
 
 /** Looks the cell up by name each time, because a cell may be dropped and made again. */
 function originOf(
-  cells: Map<string, Cell>,
+  state: State,
   name: string,
   source: string,
+  labels: FieldLabels | undefined,
 ): OutsideOrigin & { fingerprint: string } {
+  const { cells } = state;
   const origin = {
     source,
+    labels,
     fingerprint: '',
     withdrawn: () => {
       // Looking must not create a cell.
       const cell = cells.get(name);
-      if (cell?.active !== undefined && cell.active.fingerprint === origin.fingerprint)
+      if (cell?.active !== undefined && printOf(state, cell.active) === origin.fingerprint)
         return undefined;
       return cell?.offered === undefined ? 'removed' : 'definition_changed';
     },
@@ -131,7 +165,7 @@ function originOf(
       const { active, places } = cellOf(cells, name);
       places.add(new WeakRef(place));
       // The ledger may have moved on since the host was given the definition.
-      if (active !== undefined && active.fingerprint !== origin.fingerprint)
+      if (active !== undefined && printOf(state, active) !== origin.fingerprint)
         place.replace(active as AnyTool);
     },
   };
@@ -153,12 +187,13 @@ function offer(state: State, definitions: readonly AnyTool<unknown>[]): void {
   for (const definition of definitions) {
     const cell = cellOf(cells, definition.name);
     // An unchanged definition keeps its object, so that what registries hold is what is listed.
-    if (cell.offered?.fingerprint !== definition.fingerprint) {
-      cell.offered = cell.active?.fingerprint === definition.fingerprint ? cell.active : definition;
-    }
+    const print = printOf(state, definition);
+    if (printOf(state, cell.offered) !== print)
+      cell.offered = printOf(state, cell.active) === print ? cell.active : definition;
   }
   for (const [name, cell] of cells) if (!names.has(name)) cell.offered = undefined;
-  state.accepted ??= new Map(definitions.map(({ name, fingerprint }) => [name, fingerprint]));
+  if (state.follows) state.accepted = undefined;
+  state.accepted ??= new Map(definitions.map((one) => [one.name, printOf(state, one) as string]));
   state.order = [...names];
   for (const name of cells.keys()) settle(state, name);
   dropUnused(cells, state.accepted);
@@ -187,23 +222,24 @@ function accept(state: State, name: string, found: string | undefined): void {
       `The MCP server offers no tool ${describe(name)}, and no pin has that name, so there is ` +
         'nothing to accept.',
     );
-  if (found !== undefined && offered?.fingerprint !== found)
+  if (found !== undefined && printOf(state, offered) !== found)
     throw new MisuseError(
       'invalid_option',
       `The definition of \`${name}\` has changed again since you reviewed it. Review it again ` +
         'before you accept it.',
     );
   if (offered === undefined) accepted?.delete(name);
-  else accepted?.set(name, offered.fingerprint);
+  else accepted?.set(name, printOf(state, offered) as string);
   settle(state, name);
 }
 
 /** Brings the active definition of a name up to date, and tells the registries that hold it. */
-function settle({ accepted, cells }: State, name: string): void {
+function settle(state: State, name: string): void {
+  const { accepted, cells } = state;
   const cell = cellOf(cells, name);
   const { offered, active: before } = cell;
   const active =
-    offered !== undefined && accepted?.get(name) === offered.fingerprint ? offered : undefined;
+    offered !== undefined && accepted?.get(name) === printOf(state, offered) ? offered : undefined;
   if (active === before) return;
   cell.active = active;
   for (const ref of cell.places) {

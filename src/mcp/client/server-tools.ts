@@ -1,13 +1,15 @@
 /** Reading a server's tools: each listing is made into definitions and offered to the ledger. */
 import { type AnyTool, MisuseError } from '../../index.ts';
+import { isJsonObject } from '../../json.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
+import type { FieldLabels } from '../../surface-port.ts';
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import { createPause } from '../../surfaces/shared/stretches.ts';
 import { nameSkeleton } from '../../text/names.ts';
 import { executorOf } from './call.ts';
 import type { Connection } from './connection.ts';
-import { defineServerTool, reportedName } from './definition.ts';
+import { defineServerTool, type McpToolLabels, reportedName } from './definition.ts';
 import { listTools } from './listing.ts';
 import type { Ledger } from './pins.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
@@ -20,6 +22,20 @@ export interface McpImportFailure {
   readonly reason: string;
 }
 
+/** What the host wants of a server's tools, and says of them, by the server's own names. */
+export interface ImportWishes {
+  /** Whether a tool is taken. @default every tool */
+  readonly takes?: ((name: string) => boolean) | undefined;
+  /** What the host says of a tool. @default nothing */
+  readonly labelsOf?: ((name: string) => McpToolLabels | undefined) | undefined;
+  /** Accepts new and changed tools, where no pins are given. @default false */
+  readonly follows?: boolean | undefined;
+  /** Called after each listing. @default not called */
+  readonly onListed?: (() => void) | undefined;
+  /** Called when the connection is lost, but not when it is closed from here. @default not called */
+  readonly onLost?: (() => void) | undefined;
+}
+
 /** What is known of one server's tools. */
 export interface ServerTools {
   /** Put before each of the server's names. */
@@ -29,6 +45,10 @@ export interface ServerTools {
   /** Milliseconds for a listing. */
   readonly listingMs: number;
   readonly ledger: Ledger;
+  /** What the host wants of the server, and says of it. */
+  readonly wishes: ImportWishes;
+  /** What the server offers, for each definition to which the host has added labels. */
+  readonly plain: WeakMap<AnyTool<unknown>, AnyTool<unknown>>;
   /** `mcp:` and the server's name; undefined until the first greeting if the host gave no name. */
   source: string | undefined;
   failed: readonly McpImportFailure[];
@@ -68,6 +88,7 @@ export async function readTools(
   for (const raw of listed) {
     await pause();
     mustBeCurrent();
+    if (!isTaken(raw, tools.wishes)) continue;
     try {
       const definition = defineTool(raw, tools, source, patterns, connection);
       const skeleton = nameSkeleton(definition.name);
@@ -87,27 +108,54 @@ export async function readTools(
   }
   tools.failed = Object.freeze(failed);
   tools.ledger.offer([...found.values()]);
+  tools.wishes.onListed?.();
 }
 
+function isTaken(raw: unknown, { takes }: ImportWishes): boolean {
+  const name = ownNameOf(raw);
+  return takes === undefined || name === undefined || takes(name);
+}
+
+function ownNameOf(raw: unknown): string | undefined {
+  return isJsonObject(raw) && typeof raw.name === 'string' ? raw.name : undefined;
+}
+
+/** Makes the definition with the host's labels, and remembers the one without them. */
 function defineTool(
   raw: unknown,
-  { prefix, timeoutMs, ledger }: ServerTools,
+  tools: ServerTools,
   source: string,
   patterns: SharedPatterns,
   connection: Connection,
 ): AnyTool<unknown> {
-  let origin: ReturnType<Ledger['originOf']> | undefined;
-  const definition = defineServerTool(raw, {
-    prefix,
-    timeoutMs,
-    source,
-    patterns,
-    executorOf: (tool) => executorOf(tool, connection, () => origin?.withdrawn()),
-    originOf: (name) => {
-      origin = ledger.originOf(name, source);
-      return origin;
-    },
-  }) as AnyTool<unknown>;
-  if (origin !== undefined) origin.fingerprint = definition.fingerprint;
-  return definition;
+  const { prefix, timeoutMs, ledger, wishes, plain } = tools;
+  const make = (labels: McpToolLabels | undefined, print?: string): AnyTool<unknown> => {
+    let origin: ReturnType<Ledger['originOf']> | undefined;
+    const definition = defineServerTool(raw, {
+      prefix,
+      timeoutMs,
+      source,
+      labels,
+      patterns,
+      executorOf: (tool) => executorOf(tool, connection, () => origin?.withdrawn()),
+      originOf: (name) => {
+        origin = ledger.originOf(name, source, fieldLabels(labels));
+        return origin;
+      },
+    }) as AnyTool<unknown>;
+    if (origin !== undefined) origin.fingerprint = print ?? definition.fingerprint;
+    return definition;
+  };
+  const offered = make(undefined);
+  const name = ownNameOf(raw);
+  const labels = name === undefined ? undefined : wishes.labelsOf?.(name);
+  if (labels === undefined) return offered;
+  const labelled = make(labels, offered.fingerprint);
+  plain.set(labelled, offered);
+  return labelled;
+}
+
+function fieldLabels(labels: McpToolLabels | undefined): FieldLabels | undefined {
+  if (labels?.origins === undefined && labels?.roles === undefined) return undefined;
+  return Object.freeze({ origins: labels.origins, roles: labels.roles });
 }

@@ -3,8 +3,9 @@
  * 2026 era a server cannot ask while it works.
  */
 import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
-import type { Approver, JsonObject, JsonSchema, SurfaceClient } from '../../index.ts';
+import type { Approver, JsonObject, JsonSchema, SurfaceClient, ToolSession } from '../../index.ts';
 import { longestTimerMs } from '../../options.ts';
+import { overheard, stateOf } from '../../surface-port.ts';
 import { approvalAnswer, approvalForm, unshowable } from './approval.ts';
 
 /**
@@ -22,10 +23,12 @@ export function offersForms(capabilities: ClientCapabilities | undefined): boole
 }
 
 /**
- * Makes `context.client`; undefined if the client offers neither forms nor sampling.
+ * Makes `context.client`; undefined if the client offers neither forms nor sampling. What the user
+ * writes into a form is remembered as said by the user.
  * @param signal aborts when the call ends
  */
 export function askingClient(
+  session: ToolSession,
   ctx: ServerContext,
   capabilities: ClientCapabilities | undefined,
   signal: AbortSignal,
@@ -57,12 +60,10 @@ export function askingClient(
               { method: 'elicitation/create', params: { message, requestedSchema } },
               options,
             );
-            return {
-              action,
-              ...(action === 'accept' && content !== undefined
-                ? { content: content as JsonObject }
-                : {}),
-            };
+            if (action !== 'accept' || content === undefined) return { action };
+            for (const value of Object.values(content).flat())
+              if (typeof value !== 'boolean') overheard(stateOf(session), String(value), 'user');
+            return { action, content: content as JsonObject };
           },
         }
       : {}),

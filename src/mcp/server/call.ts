@@ -77,7 +77,8 @@ export async function answerCall(
   if (open !== undefined) return open;
   const approver = era === 'legacy' && forms ? askingApprover(ctx, exclusive) : undefined;
   const ended = era === 'legacy' ? new AbortController() : undefined;
-  const client = ended === undefined ? undefined : askingClient(ctx, capabilities, ended.signal);
+  const client =
+    ended === undefined ? undefined : askingClient(session, ctx, capabilities, ended.signal);
   const { known, shownName } = listingOf(session, mcpDialect);
   const called = known.get(request.name) ?? request.name;
   const surface: Surface = {

@@ -408,7 +408,8 @@ describe('what a handler may ask of the client', () => {
       }),
     );
     open.defer(() => registry.close());
-    const { url } = await listen(open, registry.createSession({ sessionId: 's' }));
+    const session = registry.createSession({ sessionId: 's', rules: originRules() });
+    const { url } = await listen(open, session);
     const client = await connectClient(open, url, 'legacy', { elicitation: {}, sampling: {} });
     client.setRequestHandler('elicitation/create', () => ({
       action: 'accept' as const,
@@ -426,6 +427,11 @@ describe('what a handler may ask of the client', () => {
       form: { action: 'accept', content: { who: 'ann' } },
       said: { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } },
     });
+    // What the user has written into the form is known, and what the model said is not.
+    expect(session.originOf('asks', { who: 'ann', reply: 'Ho' })).toMatchObject([
+      { path: 'who', origin: 'user' },
+      { path: 'reply', origin: expect.not.stringMatching('user') },
+    ]);
     client.setRequestHandler('sampling/createMessage', () => {
       throw new Error('no model today');
     });

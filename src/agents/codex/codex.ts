@@ -1,0 +1,43 @@
+/**
+ * Codex from 0.124.0 on (developers.openai.com/codex/hooks). Its events have the form of Claude Code's.
+ * It knows no `ask` in an answer of `PreToolUse`, and `allow` is what it does without an answer.
+ */
+import type { Agent } from '../agent.ts';
+import type { ToolRow } from '../agent-tools.ts';
+import { claudeHooks, readClaudeEvent, writeClaudeAnswer } from '../claude-code/claude-code.ts';
+
+const tools: readonly ToolRow[] = [
+  {
+    name: 'Bash',
+    description: 'Runs a command line.',
+    annotations: { destructive: true, openWorld: true },
+    required: ['command'],
+    shell: 'command',
+    content: ['command'],
+  },
+  {
+    name: 'apply_patch',
+    description: 'Changes files.',
+    annotations: { destructive: true },
+    required: ['command'],
+    patch: 'command',
+    content: ['command'],
+  },
+];
+
+export const codex: Agent = {
+  name: 'codex',
+  title: 'Codex',
+  projectVariable: undefined,
+  canAsk: false,
+  read: readClaudeEvent,
+  write: (answer) => (answer.effect === 'deny' ? writeClaudeAnswer(answer) : {}),
+  tools,
+  settings: (command) => {
+    const { PreToolUse, PostToolUse, UserPromptSubmit } = claudeHooks(command);
+    return {
+      file: '.codex/hooks.json',
+      text: JSON.stringify({ hooks: { PreToolUse, PostToolUse, UserPromptSubmit } }, null, 2),
+    };
+  },
+};

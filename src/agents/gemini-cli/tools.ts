@@ -1,0 +1,79 @@
+/** The tools that Gemini CLI brings along. */
+import type { ToolRow } from '../agent-tools.ts';
+
+const readOnly = { readOnly: true } as const;
+const destructive = { destructive: true } as const;
+const file = { required: ['file_path'], paths: ['file_path'] } as const;
+
+export const geminiCliTools: readonly ToolRow[] = [
+  {
+    name: 'run_shell_command',
+    description: 'Runs a command line.',
+    annotations: { destructive: true, openWorld: true },
+    required: ['command'],
+    shell: 'command',
+    content: ['command', 'description'],
+  },
+  { name: 'read_file', description: 'Reads a file.', annotations: readOnly, ...file },
+  { name: 'read_many_files', description: 'Reads files.', annotations: readOnly },
+  {
+    name: 'write_file',
+    description: 'Writes a file.',
+    annotations: destructive,
+    ...file,
+    content: ['content'],
+  },
+  {
+    name: 'replace',
+    description: 'Replaces text in a file.',
+    annotations: destructive,
+    ...file,
+    content: ['instruction', 'old_string', 'new_string'],
+  },
+  {
+    name: 'list_directory',
+    description: 'Lists a folder.',
+    annotations: readOnly,
+    paths: ['dir_path'],
+  },
+  {
+    name: 'glob',
+    description: 'Lists files.',
+    annotations: readOnly,
+    paths: ['dir_path'],
+    content: ['pattern'],
+  },
+  {
+    name: 'grep_search',
+    description: 'Searches in files.',
+    annotations: readOnly,
+    paths: ['dir_path'],
+    content: ['pattern'],
+  },
+  {
+    name: 'search_file_content',
+    description: 'Searches in files.',
+    annotations: readOnly,
+    paths: ['dir_path'],
+    content: ['pattern'],
+  },
+  {
+    name: 'web_fetch',
+    description: 'Reads web pages.',
+    annotations: { readOnly: true, openWorld: true },
+    content: ['prompt'],
+  },
+  {
+    name: 'google_web_search',
+    description: 'Searches the web.',
+    annotations: { readOnly: true, openWorld: true },
+    content: ['query'],
+  },
+  { name: 'save_memory', description: 'Remembers a fact.', content: ['fact'] },
+  { name: 'write_todos', description: 'Keeps a list of what is to be done.' },
+  { name: 'ask_user', description: 'Asks the user.' },
+  { name: 'activate_skill', description: 'Reads a skill.' },
+  { name: 'enter_plan_mode', description: 'Begins to plan.' },
+  { name: 'exit_plan_mode', description: 'Shows the plan to the user.' },
+  { name: 'get_internal_docs', description: "Reads the CLI's own pages.", annotations: readOnly },
+];

@@ -1,0 +1,153 @@
+/**
+ * What programs do with their arguments: which of them start another program, run code that stands
+ * elsewhere, or change what later commands mean. Programs that are not named here are taken to do
+ * only what their own name says.
+ */
+
+/**
+ * Programs that run the rest of their words as a command, with their options that take a value. An
+ * option that is not known makes the line unclear.
+ */
+export const wrappers: ReadonlyMap<string, WrapperRow> = new Map<string, WrapperRow>([
+  ['sudo', { flags: 'AbEeHKknPSVv', valued: 'CDghpRrTtUu', environment: true }],
+  ['doas', { flags: 'Lns', valued: 'Cu' }],
+  ['env', { flags: 'i0v', valued: 'uC', environment: true }],
+  ['nice', { flags: '', valued: 'n' }],
+  ['ionice', { flags: 't', valued: 'cnPpu' }],
+  ['nohup', { flags: '', valued: '' }],
+  ['setsid', { flags: 'cfw', valued: '' }],
+  ['stdbuf', { flags: '', valued: 'ioe' }],
+  ['timeout', { flags: 'fpv', valued: 'ks', skip: 1 }],
+  ['time', { flags: 'apqvV', valued: 'fo' }],
+  ['command', { flags: 'p', valued: '' }],
+  ['builtin', { flags: '', valued: '' }],
+  ['exec', { flags: 'cl', valued: 'a' }],
+  ['busybox', { flags: '', valued: '' }],
+  ['caffeinate', { flags: 'dimsu', valued: 'tw' }],
+]);
+
+/** How a wrapper's own words are told from those of the command that it runs. */
+export interface WrapperRow {
+  /** One-letter options without a value. */
+  readonly flags: string;
+  /** One-letter options with a value. */
+  readonly valued: string;
+  /** Words of its own before the command. @default 0 */
+  readonly skip?: number;
+  /** Whether `NAME=value` may stand before the command. @default false */
+  readonly environment?: boolean;
+}
+
+/** Shells: they run the text after `-c`, a file, or what comes in. */
+export const shells: ReadonlySet<string> = new Set([
+  'sh',
+  'bash',
+  'dash',
+  'ash',
+  'zsh',
+  'ksh',
+  'mksh',
+  'rbash',
+  'fish',
+]);
+
+/** Languages: text after these options is code. Without a file, they run what comes in. */
+export const interpreters: ReadonlyMap<string, RegExp> = new Map([
+  ['python', /^-[a-zA-Z]*c|^-$/],
+  ['node', /^-[a-zA-Z]*[ep]|^--(?:eval|print|require|import|loader)|^-r|^-$/],
+  ['deno', /^eval$|^repl$|^-$/],
+  ['bun', /^-e$|^--eval|^repl$|^-$/],
+  ['perl', /^-[a-zA-Z0-9]*[eEMm]|^-$/],
+  ['ruby', /^-[a-zA-Z0-9]*[er]|^-$/],
+  ['php', /^-[rBRFE]|^-$/],
+  ['lua', /^-[el]|^-$/],
+  ['osascript', /^-/],
+  ['Rscript', /^-e/],
+]);
+
+/** Programs that run commands which stand in a file, in their input or in a string. */
+export const runsOthers: ReadonlySet<string> = new Set([
+  'source',
+  '.',
+  'alias',
+  'enable',
+  'hash',
+  'shopt',
+  'bind',
+  'complete',
+  'mapfile',
+  'readarray',
+  'su',
+  'parallel',
+  'watch',
+  'script',
+  'expect',
+  'screen',
+  'tmux',
+  'at',
+  'batch',
+  'crontab',
+  'chroot',
+  'unshare',
+  'nsenter',
+  'systemd-run',
+  'strace',
+  'ltrace',
+  'gdb',
+  'ssh',
+  'docker',
+  'podman',
+  'kubectl',
+  'ed',
+  'ex',
+  'vi',
+  'vim',
+  'nvim',
+  'emacs',
+  'awk',
+  'gawk',
+  'mawk',
+  'nawk',
+  'm4',
+  'tclsh',
+]);
+
+/** Variables that change which program runs, or what a program does on its own. */
+const decisiveNames =
+  /^(?:PATH|HOME|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-9]|CDPATH|LD_.*|DYLD_.*|GIT_.*|SSH_.*|.*PAGER|.*EDITOR|VISUAL|BROWSER|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5.*|RUBY.*|LESS.*|npm_config_.*|NPM_CONFIG_.*)$/;
+
+/** Whether setting this variable may change what later commands do. */
+export function isDecisive(name: string): boolean {
+  return decisiveNames.test(name);
+}
+
+/** Scripts of `sed` that only print, delete or replace. Others may run commands and write files. */
+export const plainSed =
+  /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?[pdq=]$|^s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*$/;
+
+/** Commands of `git`. Another word may be an alias, which can be any command. */
+export const gitCommands: ReadonlySet<string> = new Set(
+  (
+    'add am annotate apply archive bisect blame branch bundle cat-file check-ignore checkout ' +
+    'cherry cherry-pick clean clone commit config count-objects describe diff diff-tree difftool ' +
+    'fetch filter-branch for-each-ref format-patch fsck gc grep help init log ls-files ls-remote ' +
+    'ls-tree maintenance merge merge-base mergetool mv name-rev notes prune pull push range-diff ' +
+    'rebase reflog remote repack replace rerere reset restore rev-list rev-parse revert rm ' +
+    'send-email shortlog show show-branch show-ref sparse-checkout stash status submodule ' +
+    'switch symbolic-ref tag update-index update-ref var verify-commit version whatchanged ' +
+    'worktree write-tree'
+  ).split(' '),
+);
+/** Those that run commands which stand elsewhere. */
+export const gitRunners = /^(?:bisect|difftool|filter-branch|mergetool|send-email|submodule)$/;
+/** Options of `git` before its command that take the next word. */
+export const gitValued: ReadonlySet<string> = new Set([
+  '-C',
+  '-c',
+  '--git-dir',
+  '--work-tree',
+  '--namespace',
+  '--super-prefix',
+  '--config-env',
+  '--exec-path',
+]);

@@ -1,0 +1,153 @@
+/** Reads one command: what it starts, and what about it cannot be told. */
+import { basename } from 'node:path';
+import {
+  gitCommands,
+  gitRunners,
+  gitValued,
+  interpreters,
+  isDecisive,
+  plainSed,
+  runsOthers,
+  shells,
+  type WrapperRow,
+  wrappers,
+} from './programs.ts';
+import type { ShellCommand } from './shell-facts.ts';
+
+/** What is collected from a command line. */
+export interface Collected {
+  readonly commands: ShellCommand[];
+  /** Adds a reason why the line is unclear. */
+  unclear(why: string): void;
+  /** Reads text that is itself a command line. */
+  script(text: string): void;
+}
+
+/** How deeply commands may stand in each other's arguments. */
+const mostNested = 16;
+
+/**
+ * Reads a program with its arguments, and the programs that it starts in turn.
+ * @param words Without quotes. What is known only at run time was told already.
+ */
+export function readCommand(words: readonly string[], to: Collected, depth = 0): void {
+  const [first, ...args] = words;
+  if (first === undefined || first === '') return;
+  const program = basename(first);
+  if (depth > mostNested) return to.unclear('commands in commands, too deep to follow');
+  if (program === 'git') return readGit(args, to);
+  to.commands.push({ program, text: [program, ...args].join(' ') });
+  const wrapper = wrappers.get(program);
+  if (wrapper !== undefined) return readWrapped(program, args, wrapper, to, depth);
+  if (shells.has(program)) return readShell(program, args, to);
+  if (program === 'eval') return to.script(args.join(' '));
+  if (program === 'trap') return to.script(args.find((word) => !word.startsWith('-')) ?? '');
+  if (program === 'xargs') {
+    to.unclear('`xargs` adds arguments from its input');
+    return readWrapped(program, args, xargs, to, depth);
+  }
+  if (program === 'find' || program === 'fd') return readFind(program, args, to, depth);
+  if (program === 'sed') return readSed(args, to);
+  if (runsOthers.has(program)) return to.unclear(`\`${program}\` can run other commands`);
+  return readInterpreter(program, args, to);
+}
+
+const xargs: WrapperRow = { flags: '0prtx', valued: 'adEIiLnPs' };
+
+/** Skips the wrapper's own words, and reads the command after them. */
+function readWrapped(
+  program: string,
+  args: readonly string[],
+  { flags, valued, skip = 0, environment = false }: WrapperRow,
+  to: Collected,
+  depth: number,
+): void {
+  let at = 0;
+  for (; at < args.length; at++) {
+    const word = args[at] as string;
+    if (environment && /^[A-Za-z_]\w*=/.test(word)) {
+      const name = word.slice(0, word.indexOf('='));
+      if (isDecisive(name)) to.unclear(`\`${name}\` changes what commands do`);
+      continue;
+    }
+    if (word === '--') {
+      at++;
+      break;
+    }
+    if (!word.startsWith('-') || word === '-') break;
+    const letters = word.slice(1);
+    const last = letters.at(-1) as string;
+    if (/^\d+$/.test(letters) || [...letters].every((letter) => flags.includes(letter))) continue;
+    if (valued.includes(letters[0] as string) && letters.length > 1) continue;
+    if (valued.includes(last) && [...letters.slice(0, -1)].every((one) => flags.includes(one))) {
+      at++;
+      continue;
+    }
+    return to.unclear(`\`${program} ${word}\` is not known here`);
+  }
+  readCommand(args.slice(at + skip), to, depth + 1);
+}
+
+function readShell(program: string, args: readonly string[], to: Collected): void {
+  const at = args.findIndex((word) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(word));
+  const text = at === -1 ? undefined : args.slice(at + 1).find((word) => !/^[-+]/.test(word));
+  if (text === undefined || program === 'fish')
+    return to.unclear(`\`${program}\` runs a file or its input`);
+  if (args.slice(0, at).some((word) => !/^-[a-zA-Z]+$/.test(word)))
+    return to.unclear(`\`${program}\` has options that are not known here`);
+  to.script(text);
+}
+
+function readFind(program: string, args: readonly string[], to: Collected, depth: number): void {
+  for (const [at, word] of args.entries()) {
+    if (!/^-(?:exec|execdir|ok|okdir|x|X)$|^--exec(?:-batch)?$/.test(word)) continue;
+    to.unclear(`\`${program} ${word}\` runs a command for each file`);
+    const rest = args.slice(at + 1);
+    const end = rest.findIndex((one) => one === ';' || one === '+');
+    readCommand(end === -1 ? rest : rest.slice(0, end), to, depth + 1);
+  }
+  if (args.some((word) => /^-(?:fprint|fprintf|fls|files0-from)/.test(word)))
+    to.unclear(`\`${program}\` writes or reads lists of files`);
+}
+
+function readSed(args: readonly string[], to: Collected): void {
+  const scripts = args.flatMap((word, at) => (args[at - 1] === '-e' ? [word] : []));
+  const first = args.find((word) => !word.startsWith('-'));
+  const own = scripts.length > 0 ? scripts : first === undefined ? [] : [first];
+  const isOdd = args.some((word) => /^-(?!i|n$|e$|E$|r$|s$|z$|u$|nE$|En$|Ei$|ni$)/.test(word));
+  if (isOdd || own.some((script) => !plainSed.test(script)))
+    to.unclear('`sed` scripts can run commands and write files');
+}
+
+function readInterpreter(program: string, args: readonly string[], to: Collected): void {
+  const language = program.replace(/[\d.]+$/, '').replace(/^nodejs$/, 'node');
+  const code = interpreters.get(language) ?? interpreters.get(program);
+  if (code === undefined) return;
+  if (args.length === 0 || args.some((word) => code.test(word)))
+    to.unclear(`\`${program}\` runs code that is not a command line`);
+}
+
+/** Leaves out the options before git's command, so that rules see `git push`. */
+function readGit(args: readonly string[], to: Collected): void {
+  let at = 0;
+  for (; at < args.length; at++) {
+    const word = args[at] as string;
+    if (!word.startsWith('-')) break;
+    if (/^(?:-c|--config-env|--exec-path)/.test(word))
+      to.unclear(`\`git ${word}\` can make git run other commands`);
+    if (gitValued.has(word)) at++;
+  }
+  const own = args.slice(at);
+  const [command] = own;
+  to.commands.push({ program: 'git', text: ['git', ...own].join(' ') });
+  if (command === undefined) return;
+  if (!gitCommands.has(command)) return to.unclear(`\`git ${command}\` may be an alias`);
+  const runs =
+    gitRunners.test(command) ||
+    own.some((word) =>
+      /^(?:-x|--exec|--upload-pack|--receive-pack|--open-files-in-pager|-O|--ext-diff|--textconv)/.test(
+        word,
+      ),
+    );
+  if (runs && command !== 'clean') to.unclear(`\`git ${command}\` can run other commands`);
+}

@@ -1,0 +1,46 @@
+/** What rules read of a shell's command line. */
+
+/** One program that a command line starts, as far as it can be told. */
+export interface ShellCommand {
+  /** The program's name, without its folder: `git`. */
+  readonly program: string;
+  /**
+   * Program and arguments without quotes, joined by spaces. Options of `git` itself, such as
+   * `-C folder`, are left out, so that `git push` begins with `git push`.
+   */
+  readonly text: string;
+}
+
+/** The answer to `command@…` in a rule. */
+export interface ShellFacts {
+  /**
+   * Whether something that the line does cannot be told from it: code in a string or another file,
+   * a program or an argument that is known only at run time, syntax that was not understood.
+   */
+  readonly unclear: boolean;
+  /** Why it is unclear, in words. */
+  readonly why: readonly string[];
+  /** Every program, also inside of `$()`, functions, `sudo`, `bash -c` and the like. */
+  readonly commands: readonly ShellCommand[];
+  /** Every absolute path that one of the words may mean. */
+  readonly paths: readonly string[];
+  /** Words that name a path outside of the project. */
+  readonly outside: readonly string[];
+  /** Files outside of the project that the line is sent to with `>` and the like. */
+  readonly writesOutside: readonly string[];
+  /** Hosts of the web addresses in it. */
+  readonly hosts: readonly string[];
+}
+
+/** The answer for a line that cannot be read at all. */
+export function unclearFacts(why: string): ShellFacts {
+  return {
+    unclear: true,
+    why: [why],
+    commands: [],
+    paths: [],
+    outside: [],
+    writesOutside: [],
+    hosts: [],
+  };
+}

@@ -1,0 +1,153 @@
+/** Makes the servers of a gateway from those in the configuration of a client. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
+import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+
+/** What became of a configuration. */
+export interface Converted {
+  /** Servers by name, as a file of tools has them. */
+  readonly servers: Readonly<Record<string, JsonObject>>;
+  /** The variables that must be set, each once. */
+  readonly variables: readonly string[];
+  /** What a person should know: one line each. */
+  readonly warnings: readonly string[];
+  /** Whether the file calls its servers `servers`, as VS Code does. */
+  readonly isVsCode: boolean;
+}
+
+interface Notes {
+  readonly variables: Set<string>;
+  readonly warnings: string[];
+}
+
+/** Keys that say nothing which a gateway needs. */
+const idle = new Set(['type', 'transport', 'name', 'description']);
+const known = new Set(['command', 'args', 'env', 'cwd', 'url', 'headers', ...idle]);
+
+/** Reads a configuration. Undefined if it names no servers. */
+export function convertServers(config: JsonValue): Converted | undefined {
+  const given = isJsonObject(config) ? own(config, 'mcpServers') : undefined;
+  const vsCode = isJsonObject(config) ? own(config, 'servers') : undefined;
+  const section = given ?? vsCode;
+  if (!isJsonObject(section)) return undefined;
+  const notes: Notes = { variables: new Set(), warnings: [] };
+  const servers = Object.entries(section).flatMap(([name, entry]) => {
+    const server = convert(name, entry, notes);
+    return server === undefined ? [] : [[name, server] as const];
+  });
+  return {
+    servers: Object.fromEntries(servers),
+    variables: [...notes.variables],
+    warnings: notes.warnings,
+    isVsCode: given === undefined,
+  };
+}
+
+function convert(name: string, entry: JsonValue, notes: Notes): JsonObject | undefined {
+  const warn = (text: string): void => void notes.warnings.push(`\`${name}\`: ${text}`);
+  if (cleanLine(name, 64) !== name) {
+    warn('it is left out, because its name is not visible text of up to 64 bytes.');
+    return undefined;
+  }
+  if (!isJsonObject(entry)) {
+    warn('it is left out, because it is not an object.');
+    return undefined;
+  }
+  if (own(entry, 'disabled') === true) {
+    warn('it is disabled, and left out.');
+    return undefined;
+  }
+  const { command, url } = { command: own(entry, 'command'), url: own(entry, 'url') };
+  if ((typeof command === 'string') === (typeof url === 'string')) {
+    warn('it is left out, because it does not have exactly one of `command` and `url`.');
+    return undefined;
+  }
+  for (const key of Object.keys(entry))
+    if (!known.has(key)) warn(`\`${key}\` has no counterpart, and is left out.`);
+  if (own(entry, 'type') === 'sse')
+    warn('it uses the old transport over server-sent events, which is not supported.');
+  const args = own(entry, 'args');
+  const cwd = own(entry, 'cwd');
+  const texts = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : [];
+  if (Array.isArray(args) && texts.length < args.length)
+    warn('arguments that are not texts are left out.');
+  for (const text of [command, url, cwd, ...texts])
+    if (typeof text === 'string')
+      for (const placeholder of placeholders(text))
+        warn(`\`${placeholder}\` is kept as it is: only \`env\` and \`headers\` have variables.`);
+  if (typeof url === 'string') return { url, ...filledOf('headers', entry, notes, warn) };
+  return {
+    command: command as string,
+    ...(texts.length === 0 ? {} : { args: texts }),
+    ...filledOf('env', entry, notes, warn),
+    ...(typeof cwd === 'string' ? { cwd } : {}),
+  };
+}
+
+/** What VS Code and Cursor fill in by themselves, and no variable of the environment. */
+const ofEditors = new Set([
+  'workspaceFolder',
+  'workspaceFolderBasename',
+  'userHome',
+  'pathSeparator',
+  'execPath',
+  'cwd',
+]);
+
+function filledOf(
+  key: 'env' | 'headers',
+  entry: JsonObject,
+  notes: Notes,
+  warn: (text: string) => void,
+): JsonObject {
+  const given = own(entry, key);
+  if (!isJsonObject(given)) return {};
+  const kept = Object.entries(given).flatMap(([name, value]) => {
+    if (typeof value !== 'string' && typeof value !== 'number') {
+      warn(`\`${key}.${name}\` is not a text, and is left out.`);
+      return [];
+    }
+    const text = String(value).replace(/\$\{(?:env:([A-Za-z_]\w*)|input:([^}]+))\}/g, filled);
+    const lost = placeholders(text).find((one) => {
+      const variable = /^\$\{([A-Za-z_]\w*)\}$/.exec(one)?.[1];
+      return variable === undefined || ofEditors.has(variable);
+    });
+    if (lost !== undefined) {
+      warn(`\`${key}.${name}\` is left out: \`${lost}\` is not known here. Add it by hand.`);
+      return [];
+    }
+    for (const [, variable] of text.matchAll(/\$\{([A-Za-z_]\w*)\}/g))
+      notes.variables.add(variable as string);
+    if (looksSecret(name, text))
+      warn(
+        `\`${key}.${name}\` stands in clear in the file. Put \`\${${variableOf(name)}}\` there, and set ` +
+          'that variable.',
+      );
+    return [[name, text] as const];
+  });
+  return kept.length === 0 ? {} : { [key]: Object.fromEntries(kept) };
+}
+
+function filled(_: string, variable: string | undefined, input: string | undefined): string {
+  return `\${${variable ?? variableOf(input as string)}}`;
+}
+
+/** The name of a variable for the id of an input, or for a key. */
+function variableOf(id: string): string {
+  const name = id.toUpperCase().replace(/[^A-Z0-9_]+/g, '_');
+  return /^[A-Z_]/.test(name) ? name : `_${name}`;
+}
+
+/** Whatever a client might replace. */
+function placeholders(text: string): readonly string[] {
+  return text.match(/\$\{[^}]*\}?/g) ?? [];
+}
+
+function looksSecret(name: string, text: string): boolean {
+  return (
+    /key|token|secret|passw|auth|credential/i.test(name) && text.length >= 8 && !text.includes('${')
+  );
+}
+
+function own(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}

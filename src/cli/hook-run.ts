@@ -1,0 +1,149 @@
+/** Judges one event of a coding agent. Nothing here may end as "no answer": that lets the call run. */
+import { homedir, userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import {
+  type Agent,
+  agents,
+  decide,
+  faultText,
+  fileQuotas,
+  forgetOld,
+  HookFault,
+  inTurn,
+  nameFor,
+  type Place,
+  readEvent,
+  sessionFile,
+  spentBefore,
+  stateFolder,
+} from '../agents/hooks.ts';
+import { HostToolRegistry } from '../index.ts';
+import { didYouMean, nearestNames } from '../text/names.ts';
+import { CliFault, usageFault } from './fault.ts';
+import { type Options, parseLine } from './options.ts';
+import { printable } from './printable.ts';
+
+/** What one run is given. */
+export interface HookRun {
+  /** The words after the program's name, which begin with `hook`. */
+  readonly argv: readonly string[];
+  /** The event. */
+  readonly stdin: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** An absolute path. */
+  readonly cwd: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** How it ends: 0 with the agent's JSON, or 2 with a reason. */
+export type HookEnd =
+  | { readonly exit: 0; readonly stdout: string }
+  | { readonly exit: 2; readonly stderr: string };
+
+/** Milliseconds that a hook may take, unless `--timeout-ms` says otherwise. */
+export const hookTimeoutMs = 5_000;
+
+/** Judges an event. Never rejects. */
+export async function runHook(run: HookRun): Promise<HookEnd> {
+  try {
+    const { agent, options } = understand(run.argv);
+    const answer = await judge(run, agent, options);
+    return { exit: 0, stdout: `${JSON.stringify(agent.write(answer))}\n` };
+  } catch (error) {
+    const text = error instanceof CliFault ? error.message : faultText(error);
+    return { exit: 2, stderr: `host-tools: ${printable(text)}\n` };
+  }
+}
+
+/** @throws CliFault */
+function understand(argv: readonly string[]): { agent: Agent; options: Options } {
+  const { words, options, given, unknown } = parseLine(argv);
+  const taken = ['host-tools', 'timeout-ms', 'audit'];
+  const wrong = unknown ?? [...given].find((name) => !taken.includes(name));
+  if (wrong !== undefined)
+    throw usageFault(`\`hook\` takes no \`${wrong.startsWith('-') ? wrong : `--${wrong}`}\`.`);
+  const [, name, extra] = words;
+  const names = [...agents.keys()];
+  const agent = name === undefined ? undefined : agents.get(name);
+  if (agent === undefined)
+    throw usageFault(
+      name === undefined
+        ? `\`hook\` needs the name of an agent: ${names.join(', ')}.`
+        : `Unknown agent \`${name}\`.${didYouMean(nearestNames(name, names))} Agents are ` +
+            `${names.join(', ')}.`,
+    );
+  if (extra !== undefined) throw usageFault(`\`hook\` takes one agent, but also got \`${extra}\`.`);
+  if (options.sources.length === 0)
+    throw usageFault('`hook` needs the file with the rules: `--host-tools FILE`.');
+  return { agent, options };
+}
+
+async function judge(
+  { stdin, env, cwd, now }: HookRun,
+  agent: Agent,
+  { sources, timeoutMs = hookTimeoutMs, audit }: Options,
+): ReturnType<typeof decide> {
+  const until = Date.now() + timeoutMs;
+  const read = readEvent(agent, stdin);
+  const files = sources.map(({ name }) => name);
+  const home = env.HOME ?? homedir();
+  const folder = stateFolder({ stateHome: env.XDG_STATE_HOME, home });
+  const paths = files.map((file) => resolve(cwd, file));
+  const registry = new HostToolRegistry({
+    // What goes wrong is told by the answer.
+    logger: { warn: () => {}, error: () => {} },
+    quotaStore:
+      read.event.kind === 'before'
+        ? fileQuotas(join(folder, nameFor('quotas', ...paths)), until, now)
+        : spentBefore,
+    policyTimeoutMs: timeoutMs,
+  });
+  await load(registry, paths);
+  if (read.event.kind !== 'before') forgetOld(folder, now());
+  const auditPath = audit === undefined ? undefined : resolve(cwd, audit);
+  return decide(
+    {
+      agent,
+      registry,
+      files,
+      place: placeOf(agent, read.cwd, cwd, home, env),
+      principal: userInfo().username,
+      session: sessionFile(join(folder, nameFor('session', agent.name, read.sessionId)), until),
+      audit:
+        auditPath === undefined
+          ? undefined
+          : async (more) => {
+              const { createAuditLog } = await import('../audit/index.ts');
+              return inTurn(() => createAuditLog({ path: auditPath, ...more }), auditPath, until);
+            },
+    },
+    read,
+  );
+}
+
+/** Loads the files. Of what they say, all must load: what is missing might have denied the call. */
+async function load(registry: HostToolRegistry, paths: readonly string[]): Promise<void> {
+  const { loadHostTools } = await import('../config/index.ts');
+  for (const path of paths) {
+    const { failed } = await loadHostTools(path, registry);
+    const [first] = failed;
+    if (first === undefined) continue;
+    const { file, line = 1, section, index, name, reason } = first;
+    throw new HookFault(
+      `${file}:${line}: ${section}[${index}]${name === undefined ? '' : ` \`${name}\``}: ${reason}`,
+    );
+  }
+}
+
+function placeOf(
+  { projectVariable }: Agent,
+  eventCwd: string,
+  cwd: string,
+  home: string,
+  env: HookRun['env'],
+): Place {
+  const here = resolve(cwd, eventCwd);
+  const given = projectVariable === undefined ? undefined : env[projectVariable];
+  return { cwd: here, project: resolve(cwd, given || here), home };
+}

@@ -1,0 +1,42 @@
+/**
+ * What takes the parts of a file that are no part of a registry: the MCP servers that it names, and
+ * its audit log.
+ */
+import type { AuditEntry, ServerEntry } from './server-format.ts';
+
+/** The servers and the audit log of one file. */
+export interface HostedParts {
+  /** The absolute path of the file. */
+  readonly path: string;
+  /** By name, in the order of the file. */
+  readonly servers: ReadonlyMap<string, ServerEntry>;
+  readonly audit: AuditEntry | undefined;
+}
+
+/** Takes servers and audit logs of files. */
+export interface FileHost {
+  /**
+   * Why a part cannot be taken, as a reason; undefined if it can.
+   * @param again whether the part came by an edit of a file that was loaded before
+   */
+  problem(path: string, part: HostedPart, again: boolean): string | undefined;
+  /** Takes the parts of a file in place of those that it had before. Must not throw. */
+  take(parts: HostedParts): void;
+}
+
+/** One part, for a check. */
+export type HostedPart =
+  | { readonly section: 'mcpServers'; readonly name: string; readonly server: ServerEntry }
+  | { readonly section: 'audit'; readonly audit: AuditEntry };
+
+/** Checks the form of servers and logs, and takes none. */
+export const checksOnly: FileHost = Object.freeze({ problem: () => undefined, take: () => {} });
+
+/** Why a part is not taken where there is no host. */
+export function noHost(section: HostedPart['section']): string {
+  return section === 'audit'
+    ? 'only the command `host-tools` keeps the log of a file; in code, use `createAuditLog` of ' +
+        '`host-tools/audit`'
+    : 'only the command `host-tools` starts the servers of a file; in code, use ' +
+        '`importMcpTools` of `host-tools/mcp`';
+}

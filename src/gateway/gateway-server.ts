@@ -1,0 +1,274 @@
+/** One server of a gateway: started, kept running, and its tools kept in the registry. */
+import { dirname, resolve } from 'node:path';
+import type { ServerEntry } from '../config/server-format.ts';
+import { messageOf } from '../errors.ts';
+import type { AnyTool, HostToolRegistry, ToolRegistration } from '../index.ts';
+import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
+import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
+import { registryStateOf } from '../surface-port.ts';
+import { labelFaults } from './label-faults.ts';
+import type { GatewayPorts } from './ports.ts';
+import { labelsBy, takesBy } from './server-wishes.ts';
+import { fillVariables } from './variables.ts';
+
+/** How a server is doing. */
+export interface ServerStatus {
+  readonly name: string;
+  /** `waiting` is a server that failed and is tried again later; `off` cannot be started as it is. */
+  readonly state: 'starting' | 'ready' | 'waiting' | 'off';
+  /** Why it is waiting or off, without values of the environment. */
+  readonly error?: string;
+  /** How many of its tools can be used. */
+  readonly tools: number;
+  /** The names of tools that differ from what was pinned. */
+  readonly drift: readonly string[];
+  /** Tools that cannot be taken, with the reasons. */
+  readonly failed: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** A server that was started. */
+export interface GatewayServer {
+  /** Settles when the first attempt has ended. Never rejects. */
+  readonly first: Promise<void>;
+  status(): ServerStatus;
+  /** Removes its tools at once, and ends it. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** What a server is made of. */
+export interface ServerParts {
+  readonly name: string;
+  /** The path of the file that names it. */
+  readonly file: string;
+  readonly entry: ServerEntry;
+  readonly registry: HostToolRegistry<never>;
+  readonly ports: GatewayPorts;
+}
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+
+interface State extends ServerParts {
+  state: ServerStatus['state'];
+  error: string | undefined;
+  imported: ImportedMcpTools | undefined;
+  /** Its tools in the registry, by name. */
+  readonly held: Map<string, ToolRegistration>;
+  /** Tools for whose names the registry has no room. */
+  conflicts: ServerStatus['failed'];
+  /** Fingerprints of the tools that were listed last, by name. */
+  seen: ReadonlyMap<string, string> | undefined;
+  /** Failures in a row. */
+  failures: number;
+  cancel: (() => void) | undefined;
+  closed: boolean;
+}
+
+/** Starts a server. It is tried again, after growing pauses, until it is closed. */
+export function startServer(parts: ServerParts): GatewayServer {
+  const state: State = {
+    ...parts,
+    state: 'starting',
+    error: undefined,
+    imported: undefined,
+    held: new Map(),
+    conflicts: [],
+    seen: undefined,
+    failures: 0,
+    cancel: undefined,
+    closed: false,
+  };
+  const { connection, missing } = connectionOf(parts);
+  let first: Promise<void>;
+  if (missing.length > 0) {
+    turnOff(state, missingText(missing));
+    first = Promise.resolve();
+  } else first = attempt(state, connection);
+  return { first, status: () => statusOf(state), close: () => closeServer(state) };
+}
+
+/** How to reach a server, and the variables that are missing for it. */
+export function connectionOf({
+  entry,
+  file,
+  ports,
+}: Pick<ServerParts, 'entry' | 'file' | 'ports'>): {
+  readonly connection: McpConnection;
+  readonly missing: readonly string[];
+  readonly used: readonly string[];
+} {
+  const folder = dirname(file);
+  const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
+  const { values, missing, used } = fillVariables(url === undefined ? env : headers, ports.env);
+  const connection =
+    url === undefined
+      ? {
+          command: command as string,
+          args,
+          env: values,
+          cwd: cwd === undefined ? folder : resolve(folder, cwd),
+        }
+      : { url, headers: values };
+  return { connection, missing, used };
+}
+
+/** Says which variables a server lacks, and what to do. */
+export function missingText(missing: readonly string[]): string {
+  const names = missing.map((name) => `\`${name}\``).join(', ');
+  return missing.length === 1
+    ? `the variable ${names} is not set; set it and start again`
+    : `the variables ${names} are not set; set them and start again`;
+}
+
+function prefixOf({ name, entry }: Pick<ServerParts, 'name' | 'entry'>): string {
+  return entry.prefix ?? `${name}.`;
+}
+
+async function attempt(state: State, connection: McpConnection): Promise<void> {
+  const { name, entry, ports, file } = state;
+  state.cancel = undefined;
+  try {
+    const pinFile = entry.pins === undefined ? undefined : resolve(dirname(file), entry.pins);
+    const pins = pinFile === undefined ? undefined : await ports.readPins(pinFile);
+    if (state.closed) return;
+    const imported = await importByWishes(
+      connection,
+      { name, prefix: prefixOf(state), ...(pins === undefined ? {} : { pins }) },
+      {
+        takes: takesBy(entry),
+        labelsOf: labelsBy(entry),
+        follows: pinFile === undefined,
+        onListed: () => listed(state),
+        onLost: () => fail(state, 'The connection to the MCP server was lost.', connection),
+      },
+    );
+    if (state.closed) return await imported.close();
+    state.imported = imported;
+    if (pinFile !== undefined && pins === undefined) await ports.writePins(pinFile, imported);
+    listed(state);
+  } catch (error) {
+    fail(state, messageOf(error), connection);
+  }
+}
+
+/** Takes a listing. Called within the import, so it must not throw. */
+function listed(state: State): void {
+  const { imported, registry, held, name, ports } = state;
+  if (imported === undefined || state.closed) return;
+  state.failures = 0;
+  state.state = 'ready';
+  state.error = undefined;
+  const now = new Map(imported.tools.map((tool) => [tool.name, tool]));
+  const conflicts: { name: string; reason: string }[] = [];
+  try {
+    registryStateOf(registry as never).together(() => {
+      for (const [tool, registration] of held) {
+        if (now.has(tool) || imported.found(tool) !== undefined) continue;
+        registration.unregister();
+        held.delete(tool);
+      }
+      for (const tool of now.values()) {
+        if (held.has(tool.name)) continue;
+        try {
+          held.set(tool.name, registry.register(tool as AnyTool));
+        } catch (error) {
+          conflicts.push({ name: tool.name, reason: messageOf(error) });
+        }
+      }
+    });
+  } catch {
+    // The registry was closed, so the tools are gone.
+  }
+  const { seen } = state;
+  state.conflicts = conflicts;
+  state.seen = new Map([...now].map(([tool, { fingerprint }]) => [tool, fingerprint]));
+  for (const conflict of seen === undefined ? conflicts : [])
+    ports.note(`warning: server \`${name}\`: \`${conflict.name}\` is left out: ${conflict.reason}`);
+  if (seen === undefined)
+    for (const fault of labelFaults(state.entry, imported, prefixOf(state)))
+      ports.note(`warning: server \`${name}\`: ${fault}`);
+  if (seen !== undefined) tellChanges(state, seen);
+  else if (imported.drift.length > 0)
+    ports.note(
+      `warning: server \`${name}\`: ${imported.drift.length} of its tools differ from what was ` +
+        'pinned and are withheld. Review them with `host-tools mcp pin`.',
+    );
+}
+
+function tellChanges(
+  { name, imported, seen = new Map(), ports }: State,
+  before: ReadonlyMap<string, string>,
+): void {
+  for (const [tool, print] of seen)
+    if (before.get(tool) !== print)
+      ports.note(
+        `server \`${name}\`: \`${tool}\` ${before.has(tool) ? 'has changed' : 'is new'}, and is taken`,
+      );
+  for (const tool of before.keys())
+    if (!seen.has(tool))
+      ports.note(
+        `server \`${name}\`: \`${tool}\` ` +
+          (imported?.found(tool) === undefined
+            ? 'is gone'
+            : 'differs from what was pinned, and is withheld'),
+      );
+}
+
+/** Notes a failure and plans the next attempt. */
+function fail(state: State, error: string, connection: McpConnection): void {
+  if (state.closed || state.cancel !== undefined) return;
+  const { ports, name } = state;
+  const told = state.error;
+  state.state = 'waiting';
+  state.error = ports.scrub(error);
+  state.failures++;
+  // A server that fails again and again for the same reason is reported once.
+  if (told !== state.error) ports.note(`warning: server \`${name}\`: ${state.error}`);
+  const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(state.failures - 1, 16));
+  state.cancel = ports.later(
+    () => void again(state, connection),
+    pause * (0.5 + ports.random() / 2),
+  );
+}
+
+async function again(state: State, connection: McpConnection): Promise<void> {
+  state.cancel = undefined;
+  const { imported } = state;
+  if (imported === undefined) return attempt(state, connection);
+  try {
+    await imported.refresh();
+  } catch (error) {
+    fail(state, messageOf(error), connection);
+  }
+}
+
+function turnOff(state: State, error: string): void {
+  state.state = 'off';
+  state.error = error;
+  state.ports.note(`warning: server \`${state.name}\` is not started: ${error}`);
+}
+
+function statusOf({ name, state, error, imported, conflicts, ports }: State): ServerStatus {
+  return {
+    name,
+    state,
+    ...(error === undefined ? {} : { error }),
+    tools: (imported?.tools.length ?? 0) - conflicts.length,
+    drift: imported?.drift.map((one) => one.name) ?? [],
+    failed: [...(imported?.failed ?? []), ...conflicts].map((one) => ({
+      name: one.name,
+      reason: ports.scrub(one.reason),
+    })),
+  };
+}
+
+async function closeServer(state: State): Promise<void> {
+  state.closed = true;
+  state.cancel?.();
+  const { registry, held, imported } = state;
+  registryStateOf(registry as never).together(() => {
+    for (const registration of held.values()) registration.unregister();
+  });
+  held.clear();
+  await imported?.close();
+}

@@ -1,0 +1,218 @@
+/**
+ * A gateway: the MCP servers and the audit logs that the files of a registry name. Servers start
+ * side by side, and none holds up another.
+ */
+import { dirname, resolve } from 'node:path';
+import { createAuditLog } from '../audit/index.ts';
+import type { FileHost, HostedParts } from '../config/file-host.ts';
+import { setFileHost } from '../config/loaded-files.ts';
+import type { AuditEntry, ServerEntry } from '../config/server-format.ts';
+import { messageOf } from '../errors.ts';
+import type { HostToolRegistry } from '../index.ts';
+import { canonicalJson } from '../json.ts';
+import { redactText } from '../redaction/scrub.ts';
+import { Secrets } from '../redaction/secrets.ts';
+import { registryStateOf } from '../surface-port.ts';
+import {
+  connectionOf,
+  type GatewayServer,
+  missingText,
+  type ServerStatus,
+  startServer,
+} from './gateway-server.ts';
+import type { GatewayPorts } from './ports.ts';
+
+/** What a gateway does with the parts of a file. */
+export interface GatewayOptions {
+  /** Starts the servers. Otherwise they are only checked. */
+  readonly starts: boolean;
+  /** Records calls. Otherwise the log is left alone, as another process may be writing it. */
+  readonly records: boolean;
+}
+
+/** The servers and logs of a registry's files. */
+export interface Gateway {
+  /** Whether any file names a server. */
+  readonly hasServers: boolean;
+  /** In the order of the files. */
+  statuses(): readonly ServerStatus[];
+  /** Waits until each server's first attempt has ended, at most so many milliseconds. */
+  settled(mostMs: number): Promise<void>;
+  /** Ends the servers, then the logs. @throws what the logs throw that cannot be written. */
+  close(): Promise<void>;
+}
+
+interface Running {
+  readonly file: string;
+  readonly identity: string;
+  readonly server: GatewayServer;
+}
+
+interface Log {
+  readonly file: string;
+  readonly identity: string;
+  readonly detach: () => void;
+  close(): Promise<void>;
+}
+
+interface State {
+  readonly registry: HostToolRegistry<never>;
+  readonly options: GatewayOptions;
+  readonly ports: GatewayPorts;
+  readonly servers: Map<string, Running>;
+  readonly logs: Map<string, Log>;
+  /** A log that was opened for a check, and is not in use yet. */
+  opened: Log | undefined;
+  readonly secrets: Secrets;
+  /** Ends of servers that an edit has removed. */
+  readonly closing: Set<Promise<void>>;
+}
+
+/** Shorter values are too likely to occur in other texts. */
+const leastSecret = 8;
+
+/** Makes a gateway, which takes the servers and logs of the files that are loaded from now on. */
+export function createGateway(
+  registry: HostToolRegistry<never>,
+  options: GatewayOptions,
+  given: Omit<GatewayPorts, 'scrub'>,
+): Gateway {
+  const secrets = new Secrets();
+  const scrub = (text: string): string => redactText(text, secrets);
+  const ports: GatewayPorts = { ...given, scrub, note: (line) => given.note(scrub(line)) };
+  const state: State = {
+    registry,
+    options,
+    ports,
+    servers: new Map(),
+    logs: new Map(),
+    opened: undefined,
+    secrets,
+    closing: new Set(),
+  };
+  const host: FileHost = {
+    problem: (path, part, again) =>
+      part.section === 'audit'
+        ? logProblem(state, path, part.audit)
+        : serverProblem(state, path, part.name, part.server, again),
+    take: (parts) => take(state, parts),
+  };
+  setFileHost(registry, host);
+  return {
+    get hasServers() {
+      return state.servers.size > 0;
+    },
+    statuses: () => [...state.servers.values()].map(({ server }) => server.status()),
+    settled: (mostMs) => settled(state, mostMs),
+    close: () => closeAll(state),
+  };
+}
+
+function serverProblem(
+  state: State,
+  path: string,
+  name: string,
+  entry: ServerEntry,
+  again: boolean,
+): string | undefined {
+  const known = state.servers.get(name);
+  if (known !== undefined && known.file !== path)
+    return `the file \`${known.file}\` already has a server \`${name}\``;
+  if (!again || known?.identity === canonicalJson(entry as never)) return undefined;
+  const { missing } = connectionOf({ entry, file: path, ports: state.ports });
+  return missing.length === 0 ? undefined : missingText(missing);
+}
+
+/** Opens the log, so that an edit that names one which cannot be written is refused. */
+function logProblem(state: State, file: string, audit: AuditEntry): string | undefined {
+  const { registry, options, logs } = state;
+  const identity = canonicalJson(audit as never);
+  if (!options.records || logs.get(file)?.identity === identity) return undefined;
+  discard(state);
+  try {
+    const log = createAuditLog({ ...audit, path: resolve(dirname(file), audit.path) });
+    const detach = log.attach(registry);
+    state.opened = { file, identity, detach, close: () => log.close() };
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Closes a log that was opened for an edit which was refused for another reason. */
+function discard(state: State): void {
+  const { opened } = state;
+  state.opened = undefined;
+  if (opened !== undefined) end(state, opened);
+}
+
+function end(state: State, log: Log): void {
+  log.detach();
+  hold(
+    state,
+    log.close().catch((error: unknown) => state.ports.note(`warning: ${messageOf(error)}`)),
+  );
+}
+
+function hold(state: State, work: Promise<void>): void {
+  state.closing.add(work);
+  void work.finally(() => state.closing.delete(work));
+}
+
+function take(state: State, { path, servers, audit }: HostedParts): void {
+  takeLog(state, path, audit);
+  if (!state.options.starts) return;
+  for (const [name, running] of state.servers) {
+    if (running.file !== path) continue;
+    const entry = servers.get(name);
+    if (entry !== undefined && canonicalJson(entry as never) === running.identity) continue;
+    state.servers.delete(name);
+    hold(state, running.server.close());
+  }
+  const fresh = [...servers].filter(([name]) => !state.servers.has(name));
+  for (const [, entry] of fresh) keepSecret(state, path, entry);
+  const { registry, ports } = state;
+  for (const [name, entry] of fresh)
+    state.servers.set(name, {
+      file: path,
+      identity: canonicalJson(entry as never),
+      server: startServer({ name, file: path, entry, registry, ports }),
+    });
+}
+
+function takeLog(state: State, file: string, audit: AuditEntry | undefined): void {
+  const { opened, logs } = state;
+  const before = logs.get(file);
+  if (opened?.file === file && audit !== undefined) {
+    logs.set(file, opened);
+    state.opened = undefined;
+  } else if (audit === undefined) logs.delete(file);
+  if (before !== undefined && logs.get(file) !== before) end(state, before);
+}
+
+/** From now on no error, event or log shows the values that a server gets from the environment. */
+function keepSecret(state: State, file: string, entry: ServerEntry): void {
+  const { used } = connectionOf({ entry, file, ports: state.ports });
+  const secret = used.filter((value) => value.length >= leastSecret);
+  for (const value of secret) state.secrets.addText(value);
+  if (secret.length > 0) registryStateOf(state.registry as never).secrets = state.secrets;
+}
+
+async function settled({ servers, ports }: State, mostMs: number): Promise<void> {
+  let cancel: (() => void) | undefined;
+  const late = new Promise<void>((resolve) => {
+    cancel = ports.later(resolve, mostMs);
+  });
+  await Promise.race([late, Promise.all([...servers.values()].map(({ server }) => server.first))]);
+  cancel?.();
+}
+
+async function closeAll(state: State): Promise<void> {
+  const { servers, logs, closing } = state;
+  discard(state);
+  await Promise.all([...[...servers.values()].map(({ server }) => server.close()), ...closing]);
+  for (const { detach, close } of logs.values()) {
+    detach();
+    await close();
+  }
+}

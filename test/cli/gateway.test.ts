@@ -1,0 +1,291 @@
+/** A gateway: real servers as processes behind the command, and real clients in front of it. */
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { verifyAudit } from '../../src/audit/index.ts';
+import { folder, installed } from '../config/folder.ts';
+import { program } from '../runner/programs.ts';
+import { cli } from './cli-run.ts';
+
+const command = program('src/cli/index.ts');
+const kept = fileURLToPath(new URL('./fixtures/gateway-server.mjs', import.meta.url));
+const modern = fileURLToPath(new URL('../mcp/client/sdk-server.mjs', import.meta.url));
+const memory = join(installed, '@modelcontextprotocol/server-memory/dist/index.js');
+const node = process.execPath;
+const secret = 'sk-0123456789';
+const variable = '$' + '{THE_KEY}';
+const server = (path: string, ...args: string[]) => ({ command: node, args: [path, ...args] });
+const own = { ...server(kept), env: { KEY: variable } };
+
+interface Listed {
+  readonly tools: { readonly name: string; readonly annotations: object }[];
+  readonly servers: { readonly name: string; readonly state: string; readonly error?: string }[];
+}
+
+async function list(content: object, env: Record<string, string> = { THE_KEY: secret }) {
+  const { path } = folder({ 'gateway.json': content });
+  const ran = await cli(['list', '--host-tools', 'gateway.json', '--json'], { cwd: path, env });
+  return { ...ran, listed: (ran.exit === 0 ? JSON.parse(ran.stdout) : {}) as Listed };
+}
+
+/** Serves the file to a client over stdio. */
+async function serve(files: Readonly<Record<string, unknown>>, ...argv: string[]) {
+  const made = folder(files);
+  const transport = new StdioClientTransport({
+    command: node,
+    args: [command, 'serve', 'gateway.json', ...argv],
+    cwd: made.path,
+    env: { ...(process.env as Record<string, string>), THE_KEY: secret },
+    stderr: 'pipe',
+  });
+  const said = { text: '' };
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    said.text += chunk.toString('utf8');
+  });
+  const client = new Client({ name: 'test', version: '1' }, {});
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return {
+    ...made,
+    said,
+    client,
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    text: async (name: string) => {
+      const { content } = await client.callTool({ name, arguments: {} });
+      return (content as { text: string }[])[0]?.text ?? '';
+    },
+  };
+}
+
+/** Waits for something to become true, a little while. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 300; turn++) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('It did not come true.');
+}
+
+describe('`list`', () => {
+  test('has the tools of servers of both eras, by prefix, glob, label and rule', async () => {
+    const { listed, stderr } = await list({
+      mcpServers: {
+        kept: {
+          ...own,
+          tools: ['t*', 'remove'],
+          labels: {
+            tell: { annotations: { destructive: false, openWorld: false, readOnly: true } },
+          },
+        },
+        new: { ...server(modern), prefix: 'n_' },
+        memory: { ...server(memory), tools: ['read_graph'] },
+      },
+      rules: [{ effect: 'deny', tools: 'kept.remove' }],
+    });
+    expect(stderr).toBe('');
+    expect(listed.tools.map(({ name }) => name).sort()).toEqual([
+      'kept.tell',
+      'memory.read_graph',
+      'n_double',
+      'n_wait',
+    ]);
+    expect(listed.tools.find(({ name }) => name === 'kept.tell')?.annotations).toEqual({
+      readOnly: true,
+      destructive: false,
+      openWorld: false,
+    });
+    expect(listed.servers.map(({ name, state }) => [name, state])).toEqual([
+      ['kept', 'ready'],
+      ['new', 'ready'],
+      ['memory', 'ready'],
+    ]);
+  });
+
+  test('says which servers do not work, and has the tools of the others', async () => {
+    const { listed, stderr } = await list(
+      {
+        mcpServers: {
+          lost: { command: './not-there' },
+          keyless: own,
+          kept: server(kept),
+        },
+      },
+      {},
+    );
+    expect(listed.tools.some(({ name }) => name === 'kept.tell')).toBe(true);
+    expect(listed.servers).toMatchObject([
+      { name: 'lost', state: 'waiting', error: expect.stringContaining('not-there') },
+      {
+        name: 'keyless',
+        state: 'off',
+        error: 'the variable `THE_KEY` is not set; set it and start again',
+      },
+      { name: 'kept', state: 'ready' },
+    ]);
+    expect(stderr).toContain('server `keyless` is not started: the variable `THE_KEY` is not set');
+  });
+
+  test('of a file with an error, nothing starts', async () => {
+    const { exit, stderr, stdout } = await list({ mcpServers: { a: { comand: 'x' } } });
+    expect([exit, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('unknown key `comand`; did you mean `command`?');
+    expect(stderr).toContain('A server did not load');
+  });
+
+  test('a profile that is broken keeps a gateway from starting', async () => {
+    const { exit, stderr } = await list({
+      mcpServers: { kept: own },
+      profiles: { p: { tools: ['other'] } },
+    });
+    expect(exit).toBe(1);
+    expect(stderr).toContain('An entry did not load, so the gateway does not start.');
+  });
+});
+
+test('`validate` checks a gateway without starting anything', async () => {
+  const { path } = folder({ 'gateway.json': { mcpServers: { a: { command: './not-there' } } } });
+  expect((await cli(['validate', 'gateway.json'], { cwd: path })).exit).toBe(0);
+});
+
+describe('`serve`', () => {
+  test('calls pass the gates, and values of the environment are kept out of sight', async () => {
+    const { client, text, at, path, said } = await serve({
+      'gateway.json': {
+        mcpServers: { kept: own },
+        rules: [{ effect: 'deny', tools: 'kept.remove', when: { text: 'all' } }],
+        audit: { path: 'audit.jsonl' },
+      },
+    });
+    // An output is data, and stays as it is.
+    expect(await text('kept.tell')).toContain(`hello ${secret}`);
+    expect((await text('kept.tell')).endsWith(realpathSync(path))).toBe(true);
+    expect(await text('kept.leak')).toContain('The key [redacted] is not valid.');
+    const denied = await client.callTool({ name: 'kept.remove', arguments: { text: 'all' } });
+    expect(denied._meta).toMatchObject({ 'host-tools/error': { code: 'policy_denied' } });
+    await client.callTool({ name: 'kept.remove', arguments: { text: `x ${secret}` } });
+    await client.close();
+    await until(() => readFileSync(at('audit.jsonl'), 'utf8').split('\n').length === 6);
+    const log = readFileSync(at('audit.jsonl'), 'utf8');
+    expect(log).toContain('x [redacted]');
+    expect(log + said.text).not.toContain(secret);
+    expect(await verifyAudit(at('audit.jsonl'))).toMatchObject({ ok: true, lines: 5 });
+  });
+
+  test('a server that dies is started again, and the calls of others go on', async () => {
+    const { client, text } = await serve({
+      'gateway.json': { mcpServers: { kept: own, other: own } },
+    });
+    const pid = (await text('kept.tell')).split(' ')[2];
+    const hanging = client.callTool({ name: 'kept.hang', arguments: {} });
+    const died = await client.callTool({ name: 'kept.die', arguments: {} });
+    expect(died._meta).toMatchObject({ 'host-tools/error': { code: 'executor_lost' } });
+    expect((await hanging)._meta).toMatchObject({ 'host-tools/error': { code: 'executor_lost' } });
+    expect(await text('other.tell')).toContain('hello');
+    await until(async () => {
+      const [, , again] = (await text('kept.tell')).split(' ');
+      return /^\d+$/.test(again ?? '') && again !== pid;
+    });
+  });
+
+  test('an edit takes effect as a whole or not at all, and clients stay connected', async () => {
+    const before = { mcpServers: { kept: own, other: own } };
+    const { names, replace, said, text } = await serve({ 'gateway.json': before });
+    const pid = (await text('other.tell')).split(' ')[2];
+    const bad = { mcpServers: { kept: { ...own, env: { KEY: '$' + '{NOT_SET_ANYWHERE}' } } } };
+    replace('gateway.json', bad);
+    await until(() => said.text.includes('the variable `NOT_SET_ANYWHERE` is not set'));
+    expect(said.text).toContain('nothing was changed');
+    expect(await text('kept.tell')).toContain('hello');
+    replace('gateway.json', {
+      mcpServers: { kept: { ...own, args: [kept, 'servus'] }, other: own },
+      rules: [{ effect: 'deny', tools: '*.die' }],
+    });
+    await until(async () => (await text('kept.tell')).startsWith('servus'));
+    expect(await names()).not.toContain('kept.die');
+    // A server that the edit does not touch goes on.
+    expect((await text('other.tell')).split(' ')[2]).toBe(pid);
+    replace('gateway.json', { mcpServers: { other: own } });
+    await until(async () => !(await names()).some((name) => name.startsWith('kept.')));
+  });
+
+  test('`--pin` writes the first listing down, and what differs later is withheld', async () => {
+    const content = (greeting: string) => ({
+      mcpServers: {
+        kept: {
+          ...server(kept, greeting),
+          pins: 'pins.json',
+          labels: { '*': { annotations: { destructive: false } } },
+        },
+      },
+    });
+    const first = await serve({ 'gateway.json': content('hello') }, '--pin');
+    expect(await first.names()).toContain('kept.tell');
+    const pins = JSON.parse(readFileSync(first.at('pins.json'), 'utf8')) as object;
+    expect(Object.keys(pins)).toContain('kept.tell');
+    const again = await cli(['list', '--host-tools', 'gateway.json'], { cwd: first.path });
+    expect(again.stdout).toContain('kept  ready  5 tools');
+    writeFileSync(first.at('gateway.json'), JSON.stringify(content('other')));
+    const drifted = await cli(['list', '--host-tools', 'gateway.json'], { cwd: first.path });
+    expect(drifted.stdout).toContain('kept: kept.tell differs from what was pinned');
+    expect(drifted.stdout).toContain('A model gets no tools.');
+  });
+
+  test('pins that do not exist keep the server off', async () => {
+    const { listed } = await list({ mcpServers: { kept: { ...own, pins: 'pins.json' } } });
+    expect(listed.servers).toMatchObject([
+      { state: 'waiting', error: expect.stringContaining('start once with `serve --pin`') },
+    ]);
+  });
+
+  test('over HTTP, clients share the processes of the servers', async () => {
+    const { path } = folder({ 'gateway.json': { mcpServers: { kept: own } } });
+    const stop = new AbortController();
+    const listening: { url: string | undefined } = { url: undefined };
+    const ended = cli(['serve', 'gateway.json', '--http', '0', '--principal', 'ann'], {
+      cwd: path,
+      env: { THE_KEY: secret },
+      signal: stop.signal,
+      onStderr: (text) => {
+        listening.url ??= /http:\/\/\S+/.exec(text)?.[0];
+      },
+    });
+    await until(() => listening.url !== undefined);
+    const pids = await Promise.all(
+      ['a', 'b'].map(async (name) => {
+        const client = new Client({ name, version: '1' });
+        await client.connect(new StreamableHTTPClientTransport(new URL(listening.url as string)));
+        const { content } = await client.callTool({ name: 'kept.tell', arguments: {} });
+        await client.close();
+        return (content as { text: string }[])[0]?.text.split(' ')[2];
+      }),
+    );
+    expect(pids[0]).toMatch(/^\d+$/);
+    expect(pids[1]).toBe(pids[0]);
+    stop.abort();
+    expect((await ended).exit).toBe(0);
+  });
+
+  test('a profile that was edited applies to clients that are connected', async () => {
+    const content = (...tools: string[]) => ({
+      mcpServers: { kept: own },
+      profiles: { p: { tools } },
+    });
+    const { names, replace } = await serve(
+      { 'gateway.json': content('kept.tell') },
+      '--profile',
+      'p',
+    );
+    await until(async () => (await names()).join() === 'kept.tell');
+    replace('gateway.json', content('kept.leak', 'kept.hang'));
+    await until(async () => (await names()).join() === 'kept.leak,kept.hang');
+  });
+
+  test('a client that lists at once gets the tools of servers that are ready', async () => {
+    const slow = { command: node, args: ['-e', 'setInterval(() => {}, 1000)'] };
+    const { names } = await serve({ 'gateway.json': { mcpServers: { slow, kept: own } } });
+    await until(async () => (await names()).includes('kept.tell'));
+  });
+});

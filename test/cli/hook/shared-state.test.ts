@@ -1,0 +1,209 @@
+/** What the hooks of a session tell each other. */
+import { appendFileSync, chmodSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { verifyAudit } from '../../../src/audit/index.ts';
+import { type HookWorld, hookWorld } from './hook-world.ts';
+
+const said = (world: HookWorld, prompt: string, session = 's') =>
+  world.send({ hook_event_name: 'UserPromptSubmit', prompt }, { session });
+const ended = (world: HookWorld, tool: string, input: object, response: unknown, id = 'u') =>
+  world.send({
+    hook_event_name: 'PostToolUse',
+    tool_name: tool,
+    tool_input: input,
+    tool_response: response,
+    tool_use_id: id,
+  });
+const sessionFileOf = (world: HookWorld): string =>
+  world.state().find((file) => basename(file).startsWith('session-')) as string;
+
+const originRule = {
+  rules: [
+    {
+      id: 'own',
+      effect: 'ask',
+      tools: 'WebFetch',
+      when: { url: { origin: ['untrusted', 'unknown'] } },
+    },
+  ],
+};
+
+describe('origins', () => {
+  test('what the user said is known to later hooks of the session, and to no other', async () => {
+    const world = hookWorld(originRule);
+    await said(world, 'Read https://a.example/x please.');
+    expect((await world.before('WebFetch', { url: 'https://a.example/x' })).effect).toBe('none');
+    expect((await world.before('WebFetch', { url: 'https://b.example' })).effect).toBe('ask');
+    const other = { session: 'other' };
+    expect((await world.before('WebFetch', { url: 'https://a.example/x' }, other)).effect).toBe(
+      'ask',
+    );
+  });
+
+  test('an output is remembered, and the question names it', async () => {
+    const world = hookWorld(originRule);
+    await ended(
+      world,
+      'WebFetch',
+      { url: 'https://a.example' },
+      { result: 'See https://evil.example/q' },
+    );
+    const { effect, reason } = await world.before('WebFetch', { url: 'https://evil.example/q' });
+    expect(effect).toBe('ask');
+    expect(reason).toContain('was first seen in the output of `WebFetch`');
+  });
+
+  test('what a person has approved, and has run, is known', async () => {
+    const world = hookWorld(originRule);
+    const url = 'https://c.example/y';
+    expect((await world.before('WebFetch', { url }, { id: 'one' })).effect).toBe('ask');
+    await ended(world, 'WebFetch', { url }, 'text', 'one');
+    expect((await world.before('WebFetch', { url }, { id: 'two' })).effect).toBe('none');
+  });
+
+  test('without a rule about origins, no text is kept', async () => {
+    const world = hookWorld({ rules: [{ effect: 'deny', tools: 'x' }] });
+    await said(world, 'my secret plan');
+    await world.before('Bash', { command: 'ls' });
+    await ended(world, 'Bash', { command: 'ls' }, 'secret output');
+    const text = world
+      .state()
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('');
+    expect(text).not.toContain('secret');
+  });
+});
+
+describe('quotas', () => {
+  const quota = (by: string) => ({
+    quotas: [{ id: 'few', tools: 'Bash', by, max: 3, per: 'hour' }],
+  });
+
+  test('hooks side by side never get more than there is', async () => {
+    const world = hookWorld(quota('session'));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => world.before('Bash', { command: `ls ${at}` })),
+    );
+    expect(answers.map(({ effect }) => effect).sort()).toEqual([
+      ...Array(5).fill('deny'),
+      ...Array(3).fill('none'),
+    ]);
+    expect((await world.before('Bash', { command: 'ls' }, { session: 'new' })).effect).toBe('none');
+  });
+
+  test('one by principal counts over sessions, and its window slides', async () => {
+    const world = hookWorld(quota('principal'));
+    const at = (now: number, session: string) =>
+      world.before('Bash', { command: 'ls' }, { now: () => now, session });
+    const start = Date.now();
+    for (const session of ['a', 'b', 'c']) expect((await at(start, session)).effect).toBe('none');
+    expect((await at(start + 3_599_000, 'd')).effect).toBe('deny');
+    expect((await at(start + 3_600_000, 'd')).effect).toBe('none');
+  });
+});
+
+describe('the files', () => {
+  test('can be read by their owner only', async () => {
+    const world = hookWorld({ quotas: [{ id: 'q', by: 'session', max: 3, per: 'hour' }] });
+    await world.before('Bash', { command: 'ls' });
+    expect(world.state().length).toBeGreaterThan(1);
+    for (const file of world.state()) expect(statSync(file).mode & 0o077).toBe(0);
+    expect(statSync(world.files.at('state/host-tools/hook')).mode & 0o077).toBe(0);
+  });
+
+  test('a folder that others can use is refused', async () => {
+    const world = hookWorld({ rules: [] });
+    await world.before('Bash', { command: 'ls' });
+    chmodSync(world.files.at('state/host-tools/hook'), 0o777);
+    const { effect, reason } = await world.before('Bash', { command: 'ls' });
+    expect([effect, reason]).toEqual(['blocked', expect.stringContaining('only its owner')]);
+  });
+
+  test.each(['{"said":', '{"said":7}\n', 'x\n', '{}\n', '{"began":"a"}\n'])(
+    'one that was changed or cut off blocks the call: %j',
+    async (text) => {
+      const world = hookWorld({ rules: [] });
+      await world.before('Bash', { command: 'ls' });
+      appendFileSync(sessionFileOf(world), text);
+      const { effect, reason } = await world.before('Bash', { command: 'ls' });
+      expect([effect, reason]).toEqual(['blocked', expect.stringContaining('Remove the file')]);
+    },
+  );
+
+  test('are removed when they are older than a day', async () => {
+    const world = hookWorld({ rules: [] });
+    await world.before('Bash', { command: 'ls' }, { session: 'old' });
+    const old = sessionFileOf(world);
+    const before = new Date(Date.now() - 90_000_000);
+    utimesSync(old, before, before);
+    await world.send({ hook_event_name: 'SessionStart' });
+    expect(world.state()).not.toContain(old);
+  });
+});
+
+describe('the audit log', () => {
+  test('is taken in turns, and its chain holds', async () => {
+    const world = hookWorld({
+      rules: [
+        { id: 'no', effect: 'deny', when: { command: 'rm' } },
+        { id: 'push', effect: 'ask', when: { command: 'git push' } },
+      ],
+    });
+    const log = world.files.at('audit.jsonl');
+    const argv = [
+      'hook',
+      'claude-code',
+      '--host-tools',
+      world.files.at('rules.json'),
+      '--audit',
+      log,
+    ];
+    const send = (event: object) => world.send(event, { argv });
+    const call = (name: string, command: string, id: string, more: object = {}) =>
+      send({
+        hook_event_name: name,
+        tool_name: 'Bash',
+        tool_input: { command },
+        tool_use_id: id,
+        ...more,
+      });
+    await Promise.all(['a', 'b', 'c', 'd'].map((id) => call('PreToolUse', `ls ${id}`, id)));
+    await call('PreToolUse', 'rm', 'e');
+    await call('PreToolUse', 'git push', 'f');
+    await Promise.all([
+      call('PostToolUse', 'ls a', 'a', { tool_response: 'x' }),
+      call('PostToolUseFailure', 'ls b', 'b', { error: 'No.' }),
+      call('PostToolUse', 'git push', 'f', { tool_response: '' }),
+    ]);
+    const lines = readFileSync(log, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const told = lines.map(({ type, callId, status, code }) => [callId, type, status ?? code]);
+    expect(told.sort()).toEqual([
+      ['a', 'call', 'succeeded'],
+      ['a', 'start', undefined],
+      ['b', 'call', 'failed'],
+      ['b', 'start', undefined],
+      ['c', 'start', undefined],
+      ['d', 'start', undefined],
+      ['e', 'call', 'rejected'],
+      ['f', 'call', 'succeeded'],
+    ]);
+    expect((await verifyAudit(log)).ok).toBe(true);
+  });
+
+  test('that cannot be written blocks the call', async () => {
+    const world = hookWorld({ rules: [] });
+    const argv = ['hook', 'claude-code', '--host-tools', world.files.at('rules.json')];
+    const { effect } = await world.before(
+      'Bash',
+      { command: 'ls' },
+      {
+        argv: [...argv, '--audit', world.files.at('no/such/folder.jsonl')],
+      },
+    );
+    expect(effect).toBe('blocked');
+  });
+});
