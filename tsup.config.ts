@@ -24,6 +24,7 @@ export const subpaths = {
   policy: 'src/backtest/index.ts',
   audit: 'src/audit/index.ts',
   inspector: 'src/inspector/index.ts',
+  approvals: 'src/inbox/index.ts',
 };
 
 /** The functions that give pages, by the names of their modules in `src/pages`. */
