@@ -26,6 +26,7 @@ export const subpaths = {
   inspector: 'src/inspector/index.ts',
   otel: 'src/otel/index.ts',
   prometheus: 'src/prometheus/index.ts',
+  approvals: 'src/inbox/index.ts',
 };
 
 /** The functions that give pages, by the names of their modules in `src/pages`. */

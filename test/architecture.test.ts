@@ -65,6 +65,7 @@ const sections: Readonly<
     'otel',
     'pages',
     'inspector',
+    'inbox',
     'testing',
     'backtest',
     'config',
@@ -156,12 +157,12 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages', 'otel'],
-  'node:fs': ['config', 'audit', 'agents'],
+  'node:fs': ['config', 'audit', 'inbox', 'agents'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
-  'node:fs/promises': ['config', 'audit', 'cli', 'pages'],
-  'node:path': ['config', 'audit', 'gateway', 'cli', 'pages', 'agents'],
+  'node:fs/promises': ['config', 'audit', 'inbox', 'cli', 'pages'],
+  'node:path': ['config', 'audit', 'inbox', 'gateway', 'cli', 'pages', 'agents'],
   'node:url': ['config', 'cli', 'pages'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
@@ -172,7 +173,10 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Subpaths whose folder has another name, since the core has a folder of theirs. */
-const foldersOfSubpaths: Readonly<Record<string, string>> = { policy: 'backtest' };
+const foldersOfSubpaths: Readonly<Record<string, string>> = {
+  policy: 'backtest',
+  approvals: 'inbox',
+};
 
 /** Files that may be longer than {@link maxLines}, with the reason. */
 const longFiles: Readonly<Record<string, string>> = {

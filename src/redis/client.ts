@@ -42,12 +42,6 @@ export interface RedisClient {
   eval(script: string, keyCount: number, ...keysAndValues: (string | number)[]): Promise<unknown>;
   /** EVALSHA. */
   evalsha(sha1: string, keyCount: number, ...keysAndValues: (string | number)[]): Promise<unknown>;
-  /** GET. */
-  get(key: string): Promise<string | null>;
-  /** GETDEL. */
-  getdel(key: string): Promise<string | null>;
-  /** SET with PXAT. */
-  set(key: string, value: string, expiry: 'PXAT', milliseconds: number): Promise<unknown>;
   /** HMGET. */
   hmget(key: string, ...fields: string[]): Promise<(string | null)[]>;
   /** ZREM. */

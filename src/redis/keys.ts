@@ -38,6 +38,19 @@ export function approvalKey(prefix: string, id: string): string {
   return `${prefix}:approval:${tag(id)}`;
 }
 
+/**
+ * The mark that a suspended call was taken, and later what came of it. It has a key of its own: a
+ * copy of the record that is restored overwrites the record's key.
+ */
+export function takenKey(prefix: string, id: string): string {
+  return `${approvalKey(prefix, id)}:taken`;
+}
+
+/** The ids of all suspended calls. */
+export function allApprovalsKey(prefix: string): string {
+  return `${prefix}:approvals`;
+}
+
 /** The ids of a session's suspended calls. */
 export function approvalsKey(prefix: string, session: string): string {
   return `${prefix}:approvals:${tag(session)}`;

@@ -1,6 +1,6 @@
 /** Suspended calls in Redis: the contract of every such store, and what is Redis' own. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApprovalRecord, ApprovalStore } from '../../src/index.ts';
+import type { ApprovalRecord, InboxStore } from '../../src/index.ts';
 import { redisApprovals } from '../../src/redis/index.ts';
 import { approvalStoreConformance } from '../../src/testing/index.ts';
 import { type Bench, suspending, suspendOne, why } from '../approval/kit.ts';
@@ -19,11 +19,12 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
   let server: RedisServer;
   let client: ReturnType<RedisServer['connect']>;
   let stores = 0;
-  const fresh = (): ApprovalStore => redisApprovals({ client, prefix: `test-${++stores}` });
+  const fresh = (): InboxStore => redisApprovals({ client, prefix: `test-${++stores}` });
   const record = (id: string, expiresAt = Date.now() + 60_000): ApprovalRecord =>
     ({
       id,
       sessionId: 's',
+      principal: 'p',
       expiresAt,
       token: 'a secret',
     }) as unknown as ApprovalRecord;
@@ -59,7 +60,7 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
     const expiresAt = Date.now() + 150;
     await store.put(record('short', expiresAt));
     expect(await keys()).toEqual(
-      ['approval:{short}', 'approvals:{s}'].map((rest) => `test-${stores}:${rest}`),
+      ['approval:{short}', 'approvals', 'approvals:{s}'].map((rest) => `test-${stores}:${rest}`),
     );
     for (const key of await keys()) expect(await client.pexpiretime(key)).toBe(expiresAt);
     await soon(() => store.list('s')).toEqual([]);
@@ -118,6 +119,86 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
     },
   );
 
+  test('are remembered for an hour after their time once they are taken, without token', async () => {
+    const store = fresh();
+    const kept = record('one');
+    await store.put(kept);
+    await store.take('one');
+    const key = `test-${stores}:approval:{one}:taken`;
+    await soon(keys).toEqual([key]);
+    expect(await client.pexpiretime(key)).toBe(kept.expiresAt + 3_600_000);
+    const { id, sessionId, principal, expiresAt } = kept;
+    expect(JSON.parse((await client.get(key)) as string)).toEqual({
+      id,
+      sessionId,
+      principal,
+      expiresAt,
+    });
+    await store.settle({ id, sessionId, principal, expiresAt, settled: true, seal: 'x' });
+    expect(await client.pexpiretime(key)).toBe(expiresAt + 3_600_000);
+    expect(await store.read('one')).toMatchObject({ settled: true });
+  });
+
+  test('are answered by another process over the inbox; the asker learns by whom', async () => {
+    const prefix = `test-${++stores}`;
+    const open = (): Bench =>
+      suspending({
+        store: redisApprovals({ client: server.connect(), prefix }),
+        registry: { now: Date.now },
+      });
+    const [asking, one, two] = [open(), open(), open()];
+    const { id } = await suspendOne(asking);
+    expect((await one.registry.approvals.pending()).map((each) => each.id)).toEqual([id]);
+    const results = await Promise.all(
+      [one, two].map(({ registry }, index) =>
+        registry.approvals.answer(id, { decision: 'allow_once', by: `user:${index}` }),
+      ),
+    );
+    expect(results.filter(({ success }) => success)).toHaveLength(1);
+    expect([...asking.runs, ...one.runs, ...two.runs]).toHaveLength(1);
+    expect(await asking.session.approvals.outcome(id)).toMatchObject({
+      status: 'settled',
+      by: results[0]?.success ? 'user:0' : 'user:1',
+      result: { output: 'paid' },
+    });
+    expect(await two.registry.approvals.pending()).toEqual([]);
+  });
+
+  test('are paged in order, however many expire together or have left', async () => {
+    const store = fresh();
+    const at = Date.now() + 60_000;
+    const name = (index: number): string => String(index).padStart(4, '0');
+    // 450 expire together, which is more than are looked at in one step; then 50 one by one.
+    await Promise.all(
+      Array.from({ length: 500 }, (_, index) =>
+        store.put(record(name(index), at + Math.max(0, index - 449))),
+      ),
+    );
+    for (const gone of [0, 7, 199, 200, 449]) await store.take(name(gone));
+    const left = Array.from({ length: 500 }, (_, index) => name(index)).filter(
+      (id) => !['0000', '0007', '0199', '0200', '0449'].includes(id),
+    );
+    for (const limit of [3, 60, 200, 1_000]) {
+      const ids: string[] = [];
+      let after: { id: string; expiresAt: number } | undefined;
+      for (;;) {
+        const page = (await store.page({ limit, after })) as unknown as ApprovalRecord[];
+        ids.push(...page.map(({ id }) => id));
+        after = page.at(-1);
+        if (page.length < limit) break;
+      }
+      expect(ids).toEqual(left);
+    }
+    expect(await store.page({ limit: 5, principal: 'other' })).toEqual([]);
+    expect(await store.page({ limit: 5, after: { id: '0007', expiresAt: at } })).toMatchObject([
+      { id: '0008' },
+      { id: '0009' },
+      { id: '0010' },
+      { id: '0011' },
+      { id: '0012' },
+    ]);
+  });
+
   test('do not answer with what is no record', async () => {
     const store = fresh();
     await store.put(record('one'));
@@ -138,6 +219,17 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
         () => store.put(record('two')),
         () => store.take('one'),
         () => store.list('s'),
+        () => store.read('one'),
+        () => store.page({ limit: 1 }),
+        () =>
+          store.settle({
+            id: 'one',
+            sessionId: 's',
+            principal: 'p',
+            expiresAt: Date.now(),
+            settled: true,
+            seal: 'x',
+          }),
       ])
         await expect(operation()).rejects.toThrow(
           /^The store cannot be reached: Redis did not execute the command \(\w+\)\. Try again later\.$/,

@@ -33,6 +33,7 @@ const entries = [
   'test/approval/fixtures/host-process.ts',
   'test/cli/worlds/stuck.ts',
   'test/cli/worlds/tools.ts',
+  'test/inbox/answering-process.ts',
   'test/mcp/server/child.ts',
   'test/mcp/server/silent-child.ts',
   'test/redis/quota-spender.ts',

@@ -1,0 +1,11 @@
+/** An inbox for approvals: stores that it reads, answers by HTTP, and messages by webhook. */
+
+export { type FileApprovalsOptions, fileApprovals } from './file-approvals.ts';
+export {
+  type ApprovalsHandler,
+  type ApprovalsHandlerOptions,
+  createApprovalsHandler,
+} from './handler.ts';
+export { type MemoryApprovalsOptions, memoryApprovals } from './memory-approvals.ts';
+export { type WebhookNotifier, type WebhookNotifierOptions, webhookNotifier } from './webhook.ts';
+export type { WebhookFetch, WebhookRequest, WebhookResponse } from './webhook-queue.ts';
