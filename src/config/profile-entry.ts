@@ -1,9 +1,9 @@
 /** Makes profiles from the entries of `profiles`, parents first. */
 import type { Profile } from '../index.ts';
 import { nearestNames } from '../text/names.ts';
-import { type ProfileEntry, profileEntry } from './format.ts';
 import { explainIssues, shortened } from './issues.ts';
 import { maxDepth } from './places.ts';
+import { type ProfileEntry, profileEntry } from './profile-format.ts';
 import { isMapEntry } from './profile-tool-format.ts';
 import type { RawEntry } from './read-file.ts';
 
