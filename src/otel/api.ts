@@ -3,7 +3,10 @@ import { createRequire } from 'node:module';
 import { packageFault } from '../surface-port.ts';
 
 /** The parts of `@opentelemetry/api` that are used. */
-export type OtelApi = Pick<typeof import('@opentelemetry/api'), 'context' | 'metrics' | 'trace'>;
+export type OtelApi = Pick<
+  typeof import('@opentelemetry/api'),
+  'context' | 'metrics' | 'propagation' | 'trace'
+>;
 
 /**
  * Loads the package. Its copies share one state for the process, so it does not matter which one the

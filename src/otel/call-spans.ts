@@ -1,12 +1,10 @@
 /** The spans of one call. */
-import type { Attributes, Context, Histogram, Span, Tracer } from '@opentelemetry/api';
+import type { Attributes, Context, Histogram, Span, SpanOptions, Tracer } from '@opentelemetry/api';
+import type { TraceContext } from '../index.ts';
 import type { CallEnd, CallStart, CallTrace, Phase, Told } from '../surface-port.ts';
-import { shortened } from '../text/shortened.ts';
 import type { OtelApi } from './api.ts';
-import { brief, type ToolLabels } from './tool-labels.ts';
-
-/** Most characters of the arguments and of the result, as JSON. */
-const mostContentChars = 65_536;
+import { brief, briefMessage, contentText } from './attribute-text.ts';
+import type { ToolLabels } from './tool-labels.ts';
 
 /** `SpanKind.INTERNAL` and `SpanStatusCode.ERROR`. They are fixed by the specification. */
 const internal = 0;
@@ -46,13 +44,25 @@ export class CallSpans implements CallTrace {
     };
     if (start.principal !== '') attributes['host_tools.principal'] = brief(start.principal);
     if (start.surface !== '') attributes['host_tools.surface'] = brief(start.surface);
-    const parent = this.#parentOf(start);
-    this.#span = tracer.startSpan(
-      `execute_tool ${this.#label}`,
-      { kind: internal, attributes },
-      parent,
-    );
+    const options: SpanOptions = { kind: internal, attributes };
+    const parent = this.#callerOf(start, options) ?? this.#parentOf(start);
+    this.#span = tracer.startSpan(`execute_tool ${this.#label}`, options, parent);
     this.#context = api.trace.setSpan(parent, this.#span);
+  }
+
+  /**
+   * The context of a caller elsewhere, if the host's propagator takes it. What is active here, such as
+   * the request that brought the call, becomes a link, as the conventions for MCP advise.
+   */
+  #callerOf({ from }: CallStart, options: SpanOptions): Context | undefined {
+    if (from === undefined) return undefined;
+    const { api } = this.#shared;
+    const active = api.context.active();
+    const caller = api.propagation.extract(api.trace.deleteSpan(active), from);
+    if (api.trace.getSpanContext(caller) === undefined) return undefined;
+    const here = api.trace.getSpanContext(active);
+    if (here !== undefined) options.links = [{ context: here }];
+    return caller;
   }
 
   /** The caller's context. Where it has no span, a handler's call belongs to the handler. */
@@ -64,6 +74,12 @@ export class CallSpans implements CallTrace {
       if (parent instanceof CallSpans && parent.#shared === this.#shared)
         return parent.#running ?? parent.#context;
     return active;
+  }
+
+  place(): TraceContext {
+    const carrier = { traceparent: '' };
+    this.#shared.api.propagation.inject(this.#running ?? this.#context, carrier);
+    return carrier;
   }
 
   within(name: Phase, run: () => void): void {
@@ -126,17 +142,13 @@ function tell(span: Span, told: Told, message?: string): void {
   // A call that waits for a person has not failed.
   if (code === 'approval_pending') return;
   span.setStatus(
-    message === undefined ? { code: failed } : { code: failed, message: brief(message) },
+    message === undefined ? { code: failed } : { code: failed, message: briefMessage(message) },
   );
 }
 
 /** The arguments and the result, redacted. */
 function tellContent(span: Span, end: CallEnd): void {
-  span.setAttribute('gen_ai.tool.call.arguments', jsonOf(end.input()));
+  span.setAttribute('gen_ai.tool.call.arguments', contentText(end.input()));
   const output = end.output();
-  if (output !== undefined) span.setAttribute('gen_ai.tool.call.result', jsonOf(output));
-}
-
-function jsonOf(value: unknown): string {
-  return shortened(JSON.stringify(value), mostContentChars);
+  if (output !== undefined) span.setAttribute('gen_ai.tool.call.result', contentText(output));
 }

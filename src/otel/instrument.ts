@@ -39,8 +39,8 @@ const bounds = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
  * `approval` and `run` below it, and the histogram `gen_ai.execute_tool.duration` in seconds.
  * Refused and suspended calls have spans too. Needs the package `@opentelemetry/api`.
  *
- * A call's span belongs to the span that is active when the call arrives, and what a handler traces
- * belongs to `run`. A tracer or meter that throws is reported to the registry's logger and does not
+ * A call's span belongs to the place that came with the request (`surface.traceContext`), else to the
+ * span that is active when the call arrives, and what a handler traces belongs to `run`. A tracer or meter that throws is reported to the registry's logger and does not
  * affect a call.
  *
  * @returns A function that detaches it. Calls that run by then are traced to their end.
