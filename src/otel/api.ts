@@ -18,7 +18,9 @@ export function loadApi(
   load: (specifier: string) => unknown = createRequire(import.meta.url),
 ): OtelApi {
   try {
-    return load('@opentelemetry/api') as OtelApi;
+    const { context, metrics, propagation, trace } = load('@opentelemetry/api') as OtelApi;
+    // Plain members: those of the package are getters, and are read many times a call.
+    return { context, metrics, propagation, trace };
   } catch (error) {
     throw packageFault('@opentelemetry/api', 'is the interface of OpenTelemetry', error);
   }

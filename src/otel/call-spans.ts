@@ -10,6 +10,8 @@ import type { ToolLabels } from './tool-labels.ts';
 const internal = 0;
 const failed = 2;
 
+const phaseOptions: SpanOptions = Object.freeze({ kind: internal });
+
 /** What all calls of an instrumented registry share. */
 export interface Instruments {
   readonly api: OtelApi;
@@ -17,6 +19,9 @@ export interface Instruments {
   readonly durations: Histogram;
   readonly content: boolean;
   readonly labels: ToolLabels;
+  /** Bound a session's id, and who it acts for. */
+  readonly sessionText: (text: string) => string;
+  readonly principalText: (text: string) => string;
 }
 
 /** Follows a call by a span of its own, with one below it for each phase. */
@@ -40,9 +45,10 @@ export class CallSpans implements CallTrace {
       'gen_ai.tool.name': this.#label,
       'gen_ai.tool.type': 'function',
       'gen_ai.tool.call.id': brief(start.callId),
-      'host_tools.session.id': brief(start.sessionId),
+      'host_tools.session.id': shared.sessionText(start.sessionId),
     };
-    if (start.principal !== '') attributes['host_tools.principal'] = brief(start.principal);
+    if (start.principal !== '')
+      attributes['host_tools.principal'] = shared.principalText(start.principal);
     if (start.surface !== '') attributes['host_tools.surface'] = brief(start.surface);
     const options: SpanOptions = { kind: internal, attributes };
     const parent = this.#callerOf(start, options) ?? this.#parentOf(start);
@@ -84,7 +90,7 @@ export class CallSpans implements CallTrace {
 
   within(name: Phase, run: () => void): void {
     const { api, tracer } = this.#shared;
-    const span = tracer.startSpan(name, { kind: internal }, this.#context);
+    const span = tracer.startSpan(name, phaseOptions, this.#context);
     this.#phase = { name, span };
     const inside = api.trace.setSpan(this.#context, span);
     if (name === 'run') this.#running = inside;

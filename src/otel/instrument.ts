@@ -4,6 +4,7 @@ import type { HostToolRegistry } from '../index.ts';
 import { flag, readOptions, type TableOf, withDefault, withMethods } from '../options.ts';
 import { packageVersion, registryStateOf, traceCalls } from '../surface-port.ts';
 import { loadApi } from './api.ts';
+import { repeatedBrief } from './attribute-text.ts';
 import { CallSpans, type Instruments } from './call-spans.ts';
 import { createToolLabels } from './tool-labels.ts';
 
@@ -75,6 +76,8 @@ export function instrument<S = unknown>(
     }),
     content: given.content,
     labels: createToolLabels(),
+    sessionText: repeatedBrief(),
+    principalText: repeatedBrief(),
   };
   return traceCalls(registry, { begin: (start) => new CallSpans(shared, start) });
 }

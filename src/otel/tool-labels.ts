@@ -1,5 +1,5 @@
 /** What tools are called in spans and metrics. There are few such names, whoever makes tools. */
-import { brief } from './attribute-text.ts';
+import { repeatedBrief } from './attribute-text.ts';
 
 /** Most tools of sessions that have a name of their own. Clients may bring them. */
 const mostOwnTools = 1_000;
@@ -17,6 +17,7 @@ export interface ToolLabels {
 
 export function createToolLabels(): ToolLabels {
   const own = new Set<string>();
+  const brief = repeatedBrief();
   return {
     of(tool, isOwn) {
       if (tool === undefined) return unknownTool;
