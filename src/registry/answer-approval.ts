@@ -1,8 +1,9 @@
 /** Answers a call of any session: one that waits here, or one that is suspended in the store. */
 import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
 import { openRecord } from '../approval/record.ts';
-import type { ApprovalAnswer, ReadAnswer } from '../approval/request.ts';
+import type { ApprovalAnswer } from '../approval/request.ts';
 import { inTime, type SuspendedApproval, startOperation } from '../approval/store.ts';
+import { takeAnswer } from '../approval/wrong-answer.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { ToolResult } from '../result.ts';
 import { resumeCall } from '../session/resume.ts';
@@ -19,17 +20,23 @@ interface Refused {
 
 const nothing: Refused = { callId: '', tool: '' };
 
-/** The result of a call that waits in this process; undefined if none waits under this id. */
+const where = 'approvals.answer';
+
+/**
+ * The result of a call that waits in this process; undefined if none waits under this id.
+ * @throws MisuseError `invalid_option` if the `input` of the answer is too large for the session.
+ */
 export function answerWaiting(
   registry: RegistryState,
   id: string,
-  answer: ReadAnswer,
+  answer: ApprovalAnswer,
 ): Promise<ToolResult> | undefined {
   for (const session of registry.asking) {
     const waiting = session.desk?.waiting.get(id);
     if (waiting === undefined) continue;
     const { request } = waiting;
-    if (registry.fourEyes && isOwnAnswer(session.principal, answer.by))
+    const read = takeAnswer(where, answer, session.limits.maxInputBytes);
+    if (registry.fourEyes && isOwnAnswer(session.principal, read.by))
       return Promise.resolve(
         refused(
           { callId: request.callId, tool: request.tool.name },
@@ -38,13 +45,16 @@ export function answerWaiting(
       );
     return new Promise((resolve) => {
       waiting.onEnd((result) => resolve(result as ToolResult));
-      session.desk?.answer(id, answer);
+      session.desk?.answer(id, read);
     });
   }
   return undefined;
 }
 
-/** Answers a suspended call, in its own session. */
+/**
+ * Answers a suspended call, in its own session. Rejects as {@link answerWaiting} throws.
+ * @param answer Nobody else changes it.
+ */
 export async function answerStored(
   registry: RegistryState,
   id: string,
@@ -53,7 +63,7 @@ export async function answerStored(
   const { signer, policyTimeoutMs } = registry;
   if (signer === undefined) return refused(nothing, unknownApproval());
   const claims = signer.verify(id);
-  const store = inboxStoreOf('approvals.answer', registry);
+  const store = inboxStoreOf(where, registry);
   let found: unknown;
   try {
     found = await inTime(
@@ -87,6 +97,8 @@ export async function answerStored(
   const session = await sessionOf(registry, opened.body);
   if (!('state' in session))
     return refused({ callId: opened.claims.callId, tool: opened.claims.tool }, session.problem);
+  // Refused here, where the question stays open: a resume would take it for a rejection.
+  takeAnswer(where, answer, session.state.limits.maxInputBytes);
   return resumeCall(session.state, opened.token, answer);
 }
 

@@ -1,6 +1,12 @@
 /** The approvals of all sessions: an inbox over the store and the calls that wait here. */
+import { isNamed } from '../approval/four-eyes.ts';
 import { openRecord } from '../approval/record.ts';
-import type { ApprovalAnswer, PendingApproval } from '../approval/request.ts';
+import {
+  type ApprovalAnswer,
+  choiceOf,
+  type PendingApproval,
+  type ReadAnswer,
+} from '../approval/request.ts';
 import { byExpiry, inTime, startOperation } from '../approval/store.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
 import { MisuseError } from '../errors.ts';
@@ -83,17 +89,30 @@ export function registryApprovals(registry: RegistryState): RegistryApprovals {
     pending: (options?: PendingOptions) => pendingOver(registry, options),
     get: (id: string) => getOne(registry, id),
     async answer(id: string, answer: NamedAnswer) {
+      // Read now, since the caller may use the object again while the store is asked.
       const read = takeAnswer('approvals.answer', answer);
-      if (read.by === undefined || read.by.trim() === '')
+      if (!isNamed(read.by))
         throw new MisuseError(
           'invalid_option',
           'approvals.answer: expected `by` to name who answers. The question stays open: answer it ' +
             'again.',
         );
       checkOption('approvals.answer', 'id', id, text(1));
-      return answerWaiting(registry, id, read) ?? answerStored(registry, id, answer);
+      const own = answerOf(read);
+      return answerWaiting(registry, id, own) ?? answerStored(registry, id, own);
     },
   });
+}
+
+/** The answer that was read, as an object that no one else can change. */
+function answerOf({ allowed, always, by, message, input, grant }: ReadAnswer): ApprovalAnswer {
+  return {
+    decision: choiceOf(allowed, always),
+    by,
+    message,
+    input: input === undefined || input === 'unreadable' ? undefined : input.value,
+    grant,
+  } as ApprovalAnswer;
 }
 
 async function pendingOver(

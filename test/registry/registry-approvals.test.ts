@@ -88,7 +88,69 @@ describe('an answer to a suspended call', () => {
     await expect(
       registry.approvals.answer('x', { decision: 'allow_once' } as never),
     ).rejects.toThrow('approvals.answer: expected `by` to name who answers.');
+    await expect(
+      registry.approvals.answer('x', { decision: 'allow_once', by: ' \u200b' }),
+    ).rejects.toThrow('approvals.answer: expected `by` to name who answers.');
   });
+});
+
+test('an answer is what it was when it was given, also if its object is used again', async () => {
+  const one = suspending();
+  const [no, other] = [await suspendOne(one, { amount: 1 }), await suspendOne(one, { amount: 2 })];
+  const answer: { decision: 'allow_once' | 'reject_once'; by: string; input?: object } = {
+    decision: 'reject_once',
+    by: 'user:bob',
+  };
+  const first = one.registry.approvals.answer(no.id, answer as typeof yes);
+  answer.decision = 'allow_once';
+  const second = one.registry.approvals.answer(other.id, answer as typeof yes);
+  answer.by = 'user:eve';
+  answer.input = { amount: 9 };
+  expect(why(await first)).toEqual(['approval_denied', 'rejected']);
+  expect((await second).success).toBe(true);
+  expect(one.runs).toEqual([{ amount: 2 }]);
+  expect(await one.session.approvals.outcome(other.id)).toMatchObject({ by: 'user:bob' });
+});
+
+describe('an answer with a larger input than the session takes leaves the question open', () => {
+  const large = { ...yes, input: { amount: 1, to: 'x'.repeat(200) } };
+  const limits = { maxInputBytes: 100 };
+
+  test('of a suspended call', async () => {
+    const one = suspending({ session: { limits } });
+    const { id } = await suspendOne(one);
+    await expect(one.registry.approvals.answer(id, large)).rejects.toThrow(
+      'The question stays open',
+    );
+    expect((await one.registry.approvals.answer(id, yes)).success).toBe(true);
+  });
+
+  test('of a call that waits here', async () => {
+    const { registry, session, runs } = bench({
+      session: { approver: () => new Promise(() => {}), limits },
+    });
+    const call = session.call('pay', { amount: 1 });
+    const [question] = await registry.approvals.pending();
+    const id = question?.id ?? '';
+    await expect(registry.approvals.answer(id, large)).rejects.toThrow('The question stays open');
+    await registry.approvals.answer(id, yes);
+    expect((await call).success).toBe(true);
+    expect(runs).toEqual([{ amount: 1 }]);
+  });
+});
+
+test('pages go on where a clock has fractions of milliseconds', async () => {
+  const one = suspending({
+    registry: { now: () => 1_700_000_000_000.5, approvals: { secret: key } },
+  });
+  for (let amount = 0; amount < 3; amount++) await suspendOne(one, { amount });
+  const ids: string[] = [];
+  for (let page = await one.registry.approvals.pending({ limit: 1 }); page.length > 0; ) {
+    ids.push(...page.map(({ id }) => id));
+    page = await one.registry.approvals.pending({ limit: 1, after: page[0] as never });
+  }
+  expect(new Set(ids).size).toBe(3);
+  expect(ids).toHaveLength(3);
 });
 
 test('a call that waits on an approver here is listed and answered too', async () => {
@@ -118,6 +180,34 @@ describe('under four eyes', () => {
       expect(why(await one.registry.approvals.answer(id, answer as typeof yes))).toEqual(refused);
     expect(one.runs).toEqual([]);
     expect((await one.registry.approvals.answer(id, yes)).success).toBe(true);
+  });
+
+  test.each([
+    'user:ann\u200b',
+    'us\u00ader:ann',
+    '\u202euser:ann',
+    'user:ann\u0000',
+    'user: ann',
+    'ｕser:ann',
+    '\u200b',
+  ])('%j is no one else', async (by) => {
+    const one = fourEyes(memoryApprovalStore(() => 0));
+    const { token } = await suspendOne(one);
+    const answer = { decision: 'allow_once', by } as const;
+    expect(why(await one.session.approvals.resume(token, answer))).toEqual([
+      'approval_denied',
+      'four_eyes',
+    ]);
+  });
+
+  test('STRASSE is no one else than straße', async () => {
+    const one = suspending({
+      registry: { approvals: { secret: key, fourEyes: true } },
+      session: { principal: 'straße' },
+    });
+    const { id } = await suspendOne(one);
+    const answer = { decision: 'allow_once', by: 'STRASSE' } as const;
+    expect(why(await one.registry.approvals.answer(id, answer))?.[1]).toBe('four_eyes');
   });
 
   test('the approver of the session must name someone else', async () => {
