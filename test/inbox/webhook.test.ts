@@ -252,6 +252,32 @@ describe('a receiver that does not take it', () => {
     await other.flush();
     expect(attempts).toBe(3);
   });
+
+  test.each<[string, object]>([
+    ['of another kind', { status: 200, body: { on() {} } }],
+    [
+      'that throws',
+      {
+        status: 204,
+        body: {
+          cancel() {
+            throw new Error('locked');
+          },
+        },
+      },
+    ],
+  ])('that was taken is not sent again if the body of the answer is one %s', async (_, answer) => {
+    vi.useFakeTimers();
+    const { registry, session, notifier } = setUp();
+    notifier.close();
+    const send = vi.fn(() => answer as never);
+    const other = webhookNotifier({ url, secret, fetch: send });
+    other.attach(registry);
+    await session.call('pay', { to: 'x' });
+    await vi.advanceTimersByTimeAsync(400_000);
+    await other.flush();
+    expect(send).toHaveBeenCalledTimes(1);
+  });
 });
 
 describe('options', () => {
