@@ -2,8 +2,9 @@
  * What the package's own subpaths may use beside the public list. No export of the package names
  * this module.
  */
+export { refusalOf } from './approval/left-open.ts';
 export { memoryApprovalStore } from './approval/memory-store.ts';
-export { pageOf, rememberedMs } from './approval/store.ts';
+export { isInboxStore, pageOf, rememberedMs } from './approval/store.ts';
 export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';

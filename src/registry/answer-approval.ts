@@ -121,6 +121,7 @@ async function sessionOf(
   try {
     const state = stateOf(await registry.sessionFor(record));
     if (state.registry !== registry) throw new Error('The session is of another registry.');
+    if (state.closed) throw new Error('The session is closed.');
     return { state };
   } catch (error) {
     registry.hostFault(

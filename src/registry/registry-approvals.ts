@@ -11,6 +11,7 @@ import { byExpiry, inTime, startOperation } from '../approval/store.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
+import { createPause } from '../limits/stretches.ts';
 import {
   checkOption,
   object,
@@ -147,6 +148,8 @@ async function storedOver(
   const found: PendingApproval[] = [];
   const { sessionId, principal, limit } = query;
   let { after } = query;
+  // A record may hold megabytes, which take time to check.
+  const pause = createPause();
   for (let page = 0; page < mostPages && found.length < limit; page++) {
     const asked = { sessionId, principal, after, limit };
     const records = await inTime(
@@ -154,6 +157,8 @@ async function storedOver(
       registry.policyTimeoutMs,
     );
     for (const record of records.slice(0, limit)) {
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
       const request = genuine(registry, record);
       if (
         request !== undefined &&

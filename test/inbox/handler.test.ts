@@ -1,8 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { ApprovalsHandlerOptions } from '../../src/inbox/index.ts';
-import { createApprovalsHandler } from '../../src/inbox/index.ts';
-import { defineTool, HostToolRegistry, type RegistryOptions } from '../../src/index.ts';
+import { createApprovalsHandler, memoryApprovals } from '../../src/inbox/index.ts';
+import {
+  defineTool,
+  HostToolRegistry,
+  type RegistryOptions,
+  type ToolSession,
+} from '../../src/index.ts';
 
 const people = new Map([
   ['Bearer bob', 'bob'],
@@ -354,6 +359,54 @@ describe('one approval', () => {
     ]);
     await vi.advanceTimersByTimeAsync(5_000);
     expect((await session.approvals.outcome(id)).status).toBe('settled');
+  });
+
+  test.each<[string, number, (registry: HostToolRegistry) => unknown]>([
+    [
+      'of another principal',
+      503,
+      (registry) => registry.createSession({ sessionId: 's', principal: 'eve' }),
+    ],
+    [
+      'that is closed',
+      503,
+      async (registry) => {
+        const made = registry.createSession({ sessionId: 's', principal: 'ann' });
+        await made.close();
+        return made;
+      },
+    ],
+    [
+      'whose tool has changed',
+      409,
+      (registry) => {
+        registry.unregister('pay');
+        return registry.createSession({ sessionId: 's', principal: 'ann' });
+      },
+    ],
+  ])('a session %s answers nothing, and the question stays', async (_, status, make) => {
+    const store = memoryApprovals();
+    const secret = 'x'.repeat(32);
+    const { session } = setUp({}, { approvals: { secret, store } });
+    const { id } = (await session.call('pay', { to: 'eve' })).approval as { id: string };
+    const one: { registry?: HostToolRegistry } = {};
+    const opened = setUp(
+      {},
+      {
+        approvals: {
+          secret,
+          store,
+          session: () => make(one.registry as HostToolRegistry) as ToolSession,
+        },
+      },
+    );
+    one.registry = opened.registry;
+    await opened.session.close();
+    const first = await opened.post(id, { decision: 'allow_once' });
+    expect(first.status).toBe(status);
+    expect((await opened.post(id, { decision: 'allow_once' })).status).toBe(status);
+    expect(opened.paid).toEqual([]);
+    expect(await session.approvals.pending()).toHaveLength(1);
   });
 
   test('a store that fails is reported, and answered with 503', async () => {
