@@ -2,6 +2,7 @@
  * What the package's own subpaths may use beside the public list. No export of the package names
  * this module.
  */
+export { isNamed } from './approval/four-eyes.ts';
 export { refusalOf } from './approval/left-open.ts';
 export { memoryApprovalStore } from './approval/memory-store.ts';
 export { isInboxStore, pageOf, rememberedMs } from './approval/store.ts';

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { ApprovalsHandlerOptions } from '../../src/inbox/index.ts';
 import { createApprovalsHandler, memoryApprovals } from '../../src/inbox/index.ts';
@@ -95,6 +95,17 @@ describe('who is answered', () => {
     expect([...answers]).toEqual(['401 {"error":"Sign in first."}']);
   });
 
+  test('nobody waits for an `authenticate` that does not answer', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { ask, error } = setUp({ authenticate: () => new Promise<never>(() => {}) });
+    const asking = ask('/api/approvals');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await asking).status).toBe(401);
+    const err = new Error('`authenticate` took longer than 5000 ms.');
+    expect(error).toHaveBeenCalledWith(expect.objectContaining({ err }), expect.any(String));
+  });
+
   test.each<[string, () => unknown, string]>([
     [
       'throws',
@@ -106,6 +117,11 @@ describe('who is answered', () => {
     [
       'gives no text',
       () => 5,
+      'Expected `authenticate` to give undefined or a text of 1 to 1024 characters.',
+    ],
+    [
+      'gives a text that no one can see',
+      () => '\u200b',
       'Expected `authenticate` to give undefined or a text of 1 to 1024 characters.',
     ],
     [
@@ -387,8 +403,8 @@ describe('one approval', () => {
   ])('a session %s answers nothing, and the question stays', async (_, status, make) => {
     const store = memoryApprovals();
     const secret = 'x'.repeat(32);
-    const { session } = setUp({}, { approvals: { secret, store } });
-    const { id } = (await session.call('pay', { to: 'eve' })).approval as { id: string };
+    const { session, suspend } = setUp({}, { approvals: { secret, store } });
+    const { id } = await suspend();
     const one: { registry?: HostToolRegistry } = {};
     const opened = setUp(
       {},

@@ -1,5 +1,5 @@
 /** The inbox over all sessions of a registry: what waits, who may answer, and what came of it. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { memoryApprovalStore } from '../../src/approval/memory-store.ts';
 import type { ApprovalAnswer, ApprovalStore, HostToolRegistry } from '../../src/index.ts';
 import { bench, key, suspending, suspendOne, why } from '../approval/kit.ts';
@@ -83,6 +83,18 @@ describe('an answer to a suspended call', () => {
     ]);
   });
 
+  test('does not wait for a session that never comes', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const store = memoryApprovalStore(() => 0);
+    const { id } = await suspendOne(suspending({ store }));
+    const other = reopening(store, { session: () => new Promise<never>(() => {}) });
+    const answering = other.registry.approvals.answer(id, yes);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(why(await answering)).toEqual(['approval_denied', 'session_unavailable']);
+    expect(await other.registry.approvals.pending()).toHaveLength(1);
+  });
+
   test('needs a name', async () => {
     const { registry } = bench();
     await expect(
@@ -136,6 +148,43 @@ describe('an answer with a larger input than the session takes leaves the questi
     await registry.approvals.answer(id, yes);
     expect((await call).success).toBe(true);
     expect(runs).toEqual([{ amount: 1 }]);
+  });
+});
+
+describe('an input that was copied from the question does not run with hidden values', () => {
+  const tool = {
+    parameters: {
+      type: 'object',
+      properties: { amount: { type: 'number' }, pin: { type: 'string', 'x-secret': true } },
+    },
+  };
+  const given = { amount: 1, pin: 'secret-pin' };
+  const edited = (input: object) => ({ ...yes, input: { ...input, amount: 2 } }) as typeof yes;
+  const message =
+    'approvals.answer: expected an `input` with values for the hidden fields /pin, got the text ' +
+    '`[redacted]`. Give their values, or leave `input` out to run what was sent. The question ' +
+    'stays open.';
+
+  test('of a suspended call', async () => {
+    const { registry, session, runs } = suspending({ tool });
+    const { id, input } = await suspendOne({ session }, given);
+    await expect(registry.approvals.answer(id, edited(input))).rejects.toThrow(message);
+    expect((await registry.approvals.answer(id, edited(given))).success).toBe(true);
+    expect(runs).toEqual([{ amount: 2, pin: 'secret-pin' }]);
+  });
+
+  test('of a call that waits here', async () => {
+    const { registry, session, runs } = bench({
+      tool,
+      session: { approver: () => new Promise(() => {}) },
+    });
+    const call = session.call('pay', given);
+    const [question] = await registry.approvals.pending();
+    const { id = '', input = {} } = question ?? {};
+    await expect(registry.approvals.answer(id, edited(input))).rejects.toThrow(message);
+    await registry.approvals.answer(id, yes);
+    await call;
+    expect(runs).toEqual([given]);
   });
 });
 
