@@ -3,7 +3,6 @@
  * this module.
  */
 export { isNamed } from './approval/four-eyes.ts';
-export { refusalOf } from './approval/left-open.ts';
 export { memoryApprovalStore } from './approval/memory-store.ts';
 export { isInboxStore, pageOf, rememberedMs } from './approval/store.ts';
 export { toldOrigins } from './approval/told-origins.ts';
@@ -24,6 +23,7 @@ export { traceCalls } from './registry/trace-calls.ts';
 export { readArguments } from './session/bind-host-tool.ts';
 export { explain as explainCall } from './session/explain.ts';
 export { type Judgement, judgeRecorded } from './session/judge-recorded.ts';
+export { refusalOf } from './session/left-open.ts';
 export { metricsOf } from './session/metrics.ts';
 export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
