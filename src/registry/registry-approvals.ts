@@ -63,7 +63,8 @@ export interface RegistryApprovals {
    * counts. Where the call's session is not open in this process, `approvals.session` of the
    * registry makes it. What cannot be answered ends as `session.approvals.resume` would, or as
    * `approval_denied` with `unknown_approval`, `session_unavailable` or `four_eyes`. Rejects with a
-   * MisuseError `invalid_option` for an invalid answer or one without `by`; the question stays open.
+   * MisuseError `invalid_option` for an invalid answer, one without `by`, or one whose `input` is
+   * larger than the session takes or still has `[redacted]` for a secret; the question stays open.
    * @param id The id of the approval, or its token.
    * @example
    * ```ts

@@ -23,14 +23,14 @@ describe('the suspended calls of a session', () => {
   test('are checked in stretches: megabytes in each hold up no one else for long', async () => {
     const store = memoryApprovals({ now: () => 0 });
     const { registry, session } = suspending({ store, silent: true });
-    for (let amount = 0; amount < 20; amount++)
+    for (let amount = 0; amount < 8; amount++)
       await suspendOne({ session }, { amount, to: 'x'.repeat(1_000_000) });
     for (const list of [() => session.approvals.pending(), () => registry.approvals.pending()]) {
       let others = 0;
       const timer = setInterval(() => others++, 0);
-      expect(await list()).toHaveLength(20);
+      expect(await list()).toHaveLength(8);
       clearInterval(timer);
-      expect(others).toBeGreaterThan(3);
+      expect(others).toBeGreaterThan(1);
     }
   });
 
