@@ -2,8 +2,9 @@
  * What the package's own subpaths may use beside the public list. No export of the package names
  * this module.
  */
+export { isNamed } from './approval/four-eyes.ts';
 export { memoryApprovalStore } from './approval/memory-store.ts';
-export { pageOf, rememberedMs } from './approval/store.ts';
+export { isInboxStore, pageOf, rememberedMs } from './approval/store.ts';
 export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';
@@ -23,6 +24,7 @@ export { traceCalls } from './registry/trace-calls.ts';
 export { readArguments } from './session/bind-host-tool.ts';
 export { explain as explainCall } from './session/explain.ts';
 export { type Judgement, judgeRecorded } from './session/judge-recorded.ts';
+export { refusalOf } from './session/left-open.ts';
 export { metricsOf } from './session/metrics.ts';
 export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
