@@ -25,7 +25,7 @@ import { type Connection, type ConnectionClock, createConnection } from './conne
 import { type ImportedMcpTools, importedTools } from './imported-tools.ts';
 import type { Link, OpenOptions } from './link.ts';
 import { type McpHttpConnection, openHttp } from './open-http.ts';
-import { type McpStdioConnection, openStdio } from './open-stdio.ts';
+import { type McpStdioConnection, stdioOpener } from './open-stdio.ts';
 import { createLedger, type McpPin } from './pins.ts';
 import { createRelisting, type Later } from './relisting.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
@@ -197,7 +197,8 @@ function openerOf(
   if (isCommand === Object.hasOwn(connection, 'url')) throw wrongConnection(connection);
   if (isCommand) {
     const { command, args, env, cwd } = readOptions(where, connection, commandTable, member);
-    return (signal) => openStdio({ command, args, env, cwd }, optionsFor(signal));
+    const open = stdioOpener({ command, args, env, cwd });
+    return (signal) => open(optionsFor(signal));
   }
   const { url, headers } = readOptions(where, connection, addressTable, member);
   // `fetch` refuses them as well, but quotes them in its error.
