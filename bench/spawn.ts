@@ -23,6 +23,7 @@ export const familyNames = [
   'origins',
   'concurrency',
   'mcp-http',
+  'gateway',
   'import',
   'bundle',
   'leak',
