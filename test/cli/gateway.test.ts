@@ -305,6 +305,23 @@ describe('`serve`', () => {
     expect(said.text).toContain('warning: server `broken`: Cannot connect to the MCP server');
   });
 
+  test('a server that never speaks is ended with the gateway', async () => {
+    const script = "fs.writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000)";
+    const { path, at } = folder({
+      'gateway.json': {
+        mcpServers: { silent: { command: node, args: ['-e', script] }, kept: own },
+      },
+    });
+    const { exit } = await cli(['serve', 'gateway.json'], {
+      cwd: path,
+      env: { THE_KEY: secret },
+      stdin: '',
+    });
+    expect(exit).toBe(0);
+    const pid = Number(readFileSync(at('pid'), 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
   test('a log that another gateway writes keeps a second one from starting', async () => {
     const content = { mcpServers: { kept: own }, audit: { path: 'audit.jsonl' } };
     const { path, names } = await serve({ 'gateway.json': content });

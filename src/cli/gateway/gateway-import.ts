@@ -14,6 +14,12 @@ import { type Converted, convertServers } from './convert-servers.ts';
 import { withoutComments } from './without-comments.ts';
 
 const target = 'gateway.yaml';
+/** What a gateway needs beside this package. */
+const optionalPackages = [
+  'yaml@2',
+  '@modelcontextprotocol/client@2',
+  '@modelcontextprotocol/server@2',
+];
 /** Claude Code keeps much else in the same file. */
 const maxBytes = 64 * 1_048_576;
 
@@ -96,7 +102,9 @@ async function write(path: string, { servers }: Converted): Promise<void> {
 
 function answer(path: string, from: string, converted: Converted): Answer {
   const { servers, variables, warnings, isVsCode } = converted;
-  const server = { command: 'npx', args: ['-y', 'host-tools', 'serve', path] };
+  // A client may start it in any folder, where `npx` loads what is optional only if it is named.
+  const packages = ['host-tools', ...optionalPackages].flatMap((name) => ['-p', name]);
+  const server = { command: 'npx', args: ['-y', ...packages, 'host-tools', 'serve', path] };
   const entry = isVsCode
     ? { servers: { gateway: { type: 'stdio', ...server } } }
     : { mcpServers: { gateway: server } };

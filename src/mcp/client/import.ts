@@ -110,13 +110,17 @@ export async function importMcpTools(
   return importThrough(connection, options, ports);
 }
 
-/** {@link importMcpTools} with wishes about the server's tools. */
+/**
+ * {@link importMcpTools} with wishes about the server's tools, and with milliseconds for a
+ * handshake, and for a listing.
+ */
 export function importByWishes(
   connection: McpConnection,
   options: ImportMcpOptions,
   wishes: ImportWishes,
+  handshakeMs: number,
 ): Promise<ImportedMcpTools> {
-  return importThrough(connection, options, ports, wishes);
+  return importThrough(connection, options, { ...ports, handshakeMs }, wishes);
 }
 
 const noWishes: ImportWishes = Object.freeze({});
@@ -162,11 +166,16 @@ export async function importThrough(
     await connection.close();
     tools.ledger.close();
   };
+  const stop = (): void => void connection.close();
   try {
+    if (wishes.signal?.aborted === true) stop();
+    wishes.signal?.addEventListener('abort', stop, { once: true });
     await connection.link();
   } catch (error) {
     await close();
     throw error;
+  } finally {
+    wishes.signal?.removeEventListener('abort', stop);
   }
   return importedTools(tools, relisting, close);
 }

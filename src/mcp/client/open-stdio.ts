@@ -28,8 +28,6 @@ export interface McpStdioConnection {
  * server is still starting, so there the whole handshake time applies.
  */
 const stdioProbeMs = 5_000;
-/** After the question, a child process has this long to answer the handshake of the older era. */
-const askedHandshakeMs = 10_000;
 
 /**
  * Makes what starts the process and completes the handshake. It rejects with a ConnectionFault that
@@ -37,7 +35,8 @@ const askedHandshakeMs = 10_000;
  *
  * The process is asked for its protocol era and then used. Some servers of the older era end, or
  * hang, when anything comes before the handshake. Such a server is started once more without the
- * question, and is not asked again.
+ * question, and is not asked again. One that is silent has all of the handshake's time before that:
+ * it may be a program that `npx` is still loading, and npm's cache would not survive its end.
  */
 export function stdioOpener(
   connection: McpStdioConnection,
@@ -48,8 +47,7 @@ export function stdioOpener(
     if (asks) {
       const tried: Tried = { excess: undefined };
       try {
-        const handshake = { ...options, handshakeMs: Math.min(handshakeMs, askedHandshakeMs) };
-        return await start(connection, handshake, Math.min(handshakeMs, stdioProbeMs), tried);
+        return await start(connection, options, Math.min(handshakeMs, stdioProbeMs), tried);
       } catch (error) {
         if (signal.aborted || tried.excess !== undefined || isMisuseError(error)) throw error;
       }
