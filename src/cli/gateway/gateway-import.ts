@@ -14,6 +14,12 @@ import { type Converted, convertServers } from './convert-servers.ts';
 import { withoutComments } from './without-comments.ts';
 
 const target = 'gateway.yaml';
+/** The servers' own hints do not loosen a rule, so its user has to be told what does. */
+const hint = `# A server's word that a tool only reads does not count. Until you label such tools, the rule
+# above asks about them too. In the server's entry:
+#   labels:
+#     "read_*": { annotations: { readOnly: true, destructive: false } }
+`;
 /** What a gateway needs beside this package. */
 const optionalPackages = [
   'yaml@2',
@@ -87,7 +93,7 @@ async function write(path: string, { servers }: Converted): Promise<void> {
     rules: [{ id: 'ask-before-harm', effect: 'ask', annotations: { destructive: true } }],
   });
   try {
-    await writeFile(path, `# For: npx host-tools serve ${target}\n${text}`, {
+    await writeFile(path, `# For: npx host-tools serve ${target}\n${text}${hint}`, {
       flag: 'wx',
       mode: 0o600,
     });
