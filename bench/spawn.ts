@@ -25,6 +25,7 @@ export const familyNames = [
   'origins',
   'concurrency',
   'mcp-http',
+  'gateway',
   'import',
   'bundle',
   'leak',

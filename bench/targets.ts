@@ -94,6 +94,18 @@ export const targets = {
     0.9,
     0.75,
   ),
+  gateway_call: below(
+    'a call through the gateway, one at a time',
+    'the same call straight to its server',
+    1.3,
+    3,
+  ),
+  gateway_start: below(
+    'start of a gateway with four servers, until all tools are listed',
+    'the same four servers, started side by side',
+    1.2,
+    2.5,
+  ),
   relay_trip: below('relayed round trip, one at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_trip_16: below('relayed round trips, 16 at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_scale: below('memory of 10 000 relay sessions', 'of 1 000', 11, 12),

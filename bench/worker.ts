@@ -16,6 +16,7 @@ export const families = {
   sessions: async () => (await import('./sessions.ts')).measure(),
   origins: async () => (await import('./origins/measure.ts')).measure(),
   concurrency: async () => (await import('./concurrency.ts')).measure(),
+  gateway: async () => (await import('./gateway.ts')).measure(),
   import: async () => (await import('./import.ts')).measure(),
   bundle: async () => (await import('./bundle.ts')).measure(),
   leak: async () => (await import('./leak.ts')).measure(),

@@ -34,6 +34,8 @@ export interface ImportWishes {
   readonly onListed?: (() => void) | undefined;
   /** Called when the connection is lost, but not when it is closed from here. @default not called */
   readonly onLost?: (() => void) | undefined;
+  /** Ends an import that is being opened, and what it has started. @default never */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What is known of one server's tools. */
