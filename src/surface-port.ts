@@ -4,6 +4,7 @@
  */
 export { memoryApprovalStore } from './approval/memory-store.ts';
 export { pageOf, rememberedMs } from './approval/store.ts';
+export { createTokenSigner } from './approval/token.ts';
 export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';

@@ -137,6 +137,18 @@ export const auditEntry = strict({
     .describe('Whether a call that cannot be recorded is refused. Default: false.'),
 });
 
+/** Where suspended calls are kept. */
+export const approvalsEntry = strict({
+  dir: text.describe(
+    'The folder of suspended calls, from the folder of this file. It is made if it is missing.',
+  ),
+  page: z
+    .boolean()
+    .optional()
+    .describe('Whether `host-tools serve --http` has a page to answer them. Default: false.'),
+});
+
 export type ServerEntry = z.infer<typeof serverEntry>;
 export type ToolLabelsEntry = z.infer<typeof toolLabels>;
 export type AuditEntry = z.infer<typeof auditEntry>;
+export type ApprovalsEntry = z.infer<typeof approvalsEntry>;

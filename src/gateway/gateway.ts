@@ -1,6 +1,6 @@
 /**
- * A gateway: the MCP servers and the audit logs that the files of a registry name. Servers start
- * side by side, and none holds up another.
+ * A gateway: the MCP servers, the audit logs and the kept approvals that the files of a registry
+ * name. Servers start side by side, and none holds up another.
  */
 import { dirname, resolve } from 'node:path';
 import { createAuditLog } from '../audit/index.ts';
@@ -20,6 +20,7 @@ import {
   type ServerStatus,
   startServer,
 } from './gateway-server.ts';
+import { type ApprovalKeeper, createApprovalKeeper, type KeptApprovals } from './kept-approvals.ts';
 import type { GatewayPorts } from './ports.ts';
 
 /** What a gateway does with the parts of a file. */
@@ -28,12 +29,18 @@ export interface GatewayOptions {
   readonly starts: boolean;
   /** Records calls. Otherwise the log is left alone, as another process may be writing it. */
   readonly records: boolean;
+  /** Keeps suspended calls where a file says so. Otherwise they end with the process. */
+  readonly keeps: boolean;
+  /** The working folder of sessions. */
+  readonly cwd: string;
 }
 
 /** The servers and logs of a registry's files. */
 export interface Gateway {
   /** Whether any file names a server. */
   readonly hasServers: boolean;
+  /** How suspended calls are kept; undefined if no file says so. */
+  readonly approvals: KeptApprovals | undefined;
   /** In the order of the files. */
   statuses(): readonly ServerStatus[];
   /** Waits until each server's first attempt has ended, at most so many milliseconds. */
@@ -64,12 +71,16 @@ interface State {
   /** A log that was opened for a check, and is not in use yet. */
   opened: Log | undefined;
   readonly secrets: Secrets;
+  readonly approvals: ApprovalKeeper;
   /** Ends of servers that an edit has removed. */
   readonly closing: Set<Promise<void>>;
 }
 
 /** Shorter values are too likely to occur in other texts. */
 const leastSecret = 8;
+
+/** An answer to a call of a process before this one waits this long for servers to start. */
+const startedWithinMs = 10_000;
 
 /** Makes a gateway, which takes the servers and logs of the files that are loaded from now on. */
 export function createGateway(
@@ -88,19 +99,30 @@ export function createGateway(
     logs: new Map(),
     opened: undefined,
     secrets,
+    approvals: createApprovalKeeper({
+      registry: registry as unknown as HostToolRegistry,
+      keeps: options.keeps,
+      cwd: options.cwd,
+      note: ports.note,
+      settled: () => settled(state, startedWithinMs),
+    }),
     closing: new Set(),
   };
   const host: FileHost = {
-    problem: (path, part, again) =>
-      part.section === 'audit'
-        ? logProblem(state, path, part.audit)
-        : serverProblem(state, path, part.name, part.server, again),
+    problem(path, part, again) {
+      if (part.section === 'audit') return logProblem(state, path, part.audit);
+      if (part.section === 'approvals') return state.approvals.problem(path, part.approvals, again);
+      return serverProblem(state, path, part.name, part.server, again);
+    },
     take: (parts) => take(state, parts),
   };
   setFileHost(registry, host);
   return {
     get hasServers() {
       return state.servers.size > 0;
+    },
+    get approvals() {
+      return state.approvals.kept;
     },
     statuses: () => [...state.servers.values()].map(({ server }) => server.status()),
     settled: (mostMs) => settled(state, mostMs),
@@ -159,8 +181,9 @@ function hold(state: State, work: Promise<void>): void {
   void work.finally(() => state.closing.delete(work));
 }
 
-function take(state: State, { path, servers, audit }: HostedParts): void {
+function take(state: State, { path, servers, audit, approvals }: HostedParts): void {
   takeLog(state, path, audit);
+  state.approvals.take(path, approvals);
   if (!state.options.starts) return;
   for (const [name, running] of state.servers) {
     if (running.file !== path) continue;
