@@ -101,6 +101,10 @@ export const serverEntry = strict({
       'A file of accepted definitions, as `host-tools mcp pin` writes it. Other definitions are ' +
         'withheld. Default: the tools follow the server.',
     ),
+  expose: z
+    .array(z.enum(['tools', 'prompts', 'resources']))
+    .optional()
+    .describe('What clients get of the server. Default: its tools.'),
   labels: z
     .record(text, toolLabels)
     .optional()

@@ -10,18 +10,15 @@ import type { AuditEntry, ServerEntry } from '../config/server-format.ts';
 import { messageOf } from '../errors.ts';
 import type { HostToolRegistry } from '../index.ts';
 import { canonicalJson } from '../json.ts';
+import { passOn } from '../mcp/passed-on.ts';
 import { redactText } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
 import { registryStateOf } from '../surface-port.ts';
-import {
-  connectionOf,
-  type GatewayServer,
-  missingText,
-  type ServerStatus,
-  startServer,
-} from './gateway-server.ts';
+import { type GatewayServer, type ServerStatus, startServer } from './gateway-server.ts';
 import { type ApprovalKeeper, createApprovalKeeper, type KeptApprovals } from './kept-approvals.ts';
+import { createPassedLists, type PassedLists } from './passed-lists.ts';
 import type { GatewayPorts } from './ports.ts';
+import { connectionOf, missingText } from './server-connection.ts';
 
 /** What a gateway does with the parts of a file. */
 export interface GatewayOptions {
@@ -72,6 +69,7 @@ interface State {
   opened: Log | undefined;
   readonly secrets: Secrets;
   readonly approvals: ApprovalKeeper;
+  readonly passed: PassedLists;
   /** Ends of servers that an edit has removed. */
   readonly closing: Set<Promise<void>>;
 }
@@ -106,8 +104,14 @@ export function createGateway(
       note: ports.note,
       settled: () => settled(state, startedWithinMs),
     }),
+    passed: createPassedLists({
+      servers: () => [...state.servers.values()].map(({ server }) => server),
+      note: ports.note,
+      scrub,
+    }),
     closing: new Set(),
   };
+  passOn(registry, state.passed);
   const host: FileHost = {
     problem(path, part, again) {
       if (part.section === 'audit') return logProblem(state, path, part.audit);
@@ -195,11 +199,12 @@ function take(state: State, { path, servers, audit, approvals }: HostedParts): v
   const fresh = [...servers].filter(([name]) => !state.servers.has(name));
   for (const [, entry] of fresh) keepSecret(state, path, entry);
   const { registry, ports } = state;
+  const { changed } = state.passed;
   for (const [name, entry] of fresh)
     state.servers.set(name, {
       file: path,
       identity: canonicalJson(entry as never),
-      server: startServer({ name, file: path, entry, registry, ports }),
+      server: startServer({ name, file: path, entry, registry, ports, changed }),
     });
 }
 

@@ -24,8 +24,8 @@ export interface HandshakeParts {
 /** Connects a new client over the transport. @throws ConnectionFault */
 export async function shakeHands(parts: HandshakeParts, options: OpenOptions): Promise<Link> {
   const { transport, place, probeMs } = parts;
-  const { handshakeMs, signal, toolsChanged } = options;
-  const client = await createClient(probeMs, toolsChanged);
+  const { handshakeMs, signal } = options;
+  const client = await createClient(probeMs, options);
   boundAnswers(transport);
   const link = linkOver(client, transport, parts.excess);
   client.onclose = () => link.drop();
@@ -46,8 +46,15 @@ export async function shakeHands(parts: HandshakeParts, options: OpenOptions): P
   return link;
 }
 
-async function createClient(probeMs: number, toolsChanged: () => void): Promise<Client> {
+async function createClient(
+  probeMs: number,
+  { toolsChanged, othersChanged }: OpenOptions,
+): Promise<Client> {
   const { Client: SdkClient } = await loadSdk();
+  const telling = (kind: 'prompts' | 'resources') => ({
+    autoRefresh: false,
+    onChanged: () => othersChanged?.(kind),
+  });
   return new SdkClient(
     { name: 'host-tools', version: packageVersion },
     {
@@ -63,7 +70,12 @@ async function createClient(probeMs: number, toolsChanged: () => void): Promise<
           errorMessage: undefined,
         }),
       },
-      listChanged: { tools: { autoRefresh: false, onChanged: () => toolsChanged() } },
+      listChanged: {
+        tools: { autoRefresh: false, onChanged: () => toolsChanged() },
+        ...(othersChanged === undefined
+          ? {}
+          : { prompts: telling('prompts'), resources: telling('resources') }),
+      },
     },
   );
 }

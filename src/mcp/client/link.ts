@@ -30,6 +30,8 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** Called when the server says that its tools changed. */
   toolsChanged(): void;
+  /** Called when the server says that other lists changed. @default not listened to */
+  readonly othersChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
 }
 
 /**

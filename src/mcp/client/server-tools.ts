@@ -32,6 +32,8 @@ export interface ImportWishes {
   readonly follows?: boolean | undefined;
   /** Called after each listing. @default not called */
   readonly onListed?: (() => void) | undefined;
+  /** Called when the server says that its prompts or resources changed. @default not listened to */
+  readonly onOthersChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
   /** Called when the connection is lost, but not when it is closed from here. @default not called */
   readonly onLost?: (() => void) | undefined;
 }
