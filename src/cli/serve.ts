@@ -163,13 +163,15 @@ async function overHttp(
 }
 
 /**
- * Where calls are kept, each session has an id of its own, so that an answer finds the session that
- * made the call. A client that can be asked is asked about a kept call at once.
+ * Each client's session has an id of its own, so that the answer to a kept call finds the session
+ * that made the call, and a server's question finds its client. A client that can be asked is asked
+ * about a kept call at once.
  */
 function sessionWish({ gateway }: World, principal: string): SessionWish {
+  const sessionId = `cli-${randomUUID()}`;
   return gateway.approvals === undefined
-    ? { principal }
-    : { principal, approvalMode: 'suspend', sessionId: `cli-${randomUUID()}` };
+    ? { principal, sessionId }
+    : { principal, sessionId, approvalMode: 'suspend' };
 }
 
 /** The name of the user as whom the command runs. A container may have none. */

@@ -105,6 +105,13 @@ export const serverEntry = strict({
     .array(z.enum(['tools', 'prompts', 'resources']))
     .optional()
     .describe('What clients get of the server. Default: its tools.'),
+  allow: z
+    .array(z.enum(['elicitation', 'sampling']))
+    .optional()
+    .describe(
+      "What the server may ask, through the client whose call it works on: the client's user " +
+        '(elicitation), its model (sampling). Default: nothing.',
+    ),
   labels: z
     .record(text, toolLabels)
     .optional()

@@ -11,6 +11,7 @@ import { labelFaults } from './label-faults.ts';
 import type { OfferedEntry } from './offered-entries.ts';
 import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
 import { askServer, offersOf } from './server-offers.ts';
+import { createQuestions, type Questions } from './server-questions.ts';
 import { labelsBy, takesBy } from './server-wishes.ts';
 
 /** How a server is doing. */
@@ -118,6 +119,18 @@ function exposes({ entry }: State, kind: 'tools' | 'prompts' | 'resources'): boo
   return entry.expose === undefined ? kind === 'tools' : entry.expose.includes(kind);
 }
 
+/** Undefined for a server that may ask nothing. */
+function questionsOf({ name, entry, ports }: State): Questions | undefined {
+  const allowed = entry.allow ?? [];
+  if (allowed.length === 0) return undefined;
+  return createQuestions({
+    name,
+    elicitation: allowed.includes('elicitation'),
+    sampling: allowed.includes('sampling'),
+    scrub: ports.scrub,
+  });
+}
+
 function tellOffers(state: State): void {
   for (const kind of ['prompts', 'resources'] as const)
     if (exposes(state, kind)) state.changed(kind);
@@ -125,6 +138,7 @@ function tellOffers(state: State): void {
 
 async function attempt(state: State, connection: McpConnection): Promise<void> {
   const { name, entry, ports, file } = state;
+  const questions = questionsOf(state);
   state.cancel = undefined;
   try {
     const pinFile = entry.pins === undefined ? undefined : resolve(dirname(file), entry.pins);
@@ -141,6 +155,7 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
         ...(exposes(state, 'prompts') || exposes(state, 'resources')
           ? { onOthersChanged: state.changed }
           : {}),
+        ...(questions === undefined ? {} : { questions, onCall: questions.began }),
         onLost: () => fail(state, 'The connection to the MCP server was lost.', connection),
       },
     );

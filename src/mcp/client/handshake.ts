@@ -48,18 +48,21 @@ export async function shakeHands(parts: HandshakeParts, options: OpenOptions): P
 
 async function createClient(
   probeMs: number,
-  { toolsChanged, othersChanged }: OpenOptions,
+  { toolsChanged, othersChanged, questions }: OpenOptions,
 ): Promise<Client> {
   const { Client: SdkClient } = await loadSdk();
   const telling = (kind: 'prompts' | 'resources') => ({
     autoRefresh: false,
     onChanged: () => othersChanged?.(kind),
   });
-  return new SdkClient(
+  const client = new SdkClient(
     { name: 'host-tools', version: packageVersion },
     {
       // Without capabilities, the server cannot ask our model or our user for anything.
-      capabilities: {},
+      capabilities: {
+        ...(questions?.elicitation === true ? { elicitation: { form: {} } } : {}),
+        ...(questions?.sampling === true ? { sampling: {} } : {}),
+      },
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } },
       // Schemas from outside must never reach a validator that generates code. Our own validator
       // checks the outputs.
@@ -78,6 +81,11 @@ async function createClient(
       },
     },
   );
+  // The SDK would check a question with its own schema and describe every part that is wrong, at any
+  // length.
+  if (questions !== undefined)
+    client.fallbackRequestHandler = ({ method, params }) => questions.answer(method, params);
+  return client;
 }
 
 function linkOver(client: Client, transport: Transport, excess: () => string | undefined): Link {

@@ -164,6 +164,7 @@ async function importConnected(
       handshakeMs,
       toolsChanged: () => relisting.changed(),
       othersChanged: wishes.onOthersChanged,
+      questions: wishes.questions,
     }),
     greet: (client) => readTools(tools, client, connection),
     clock,
