@@ -9,9 +9,10 @@ import type { PassedList } from '../mcp/passed-on.ts';
 import { registryStateOf } from '../surface-port.ts';
 import { labelFaults } from './label-faults.ts';
 import type { OfferedEntry } from './offered-entries.ts';
+import { authOf } from './server-auth.ts';
 import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
 import { askServer, offersOf } from './server-offers.ts';
-import { createQuestions, type Questions } from './server-questions.ts';
+import { questionsOf } from './server-questions.ts';
 import { labelsBy, takesBy } from './server-wishes.ts';
 
 /** How a server is doing. */
@@ -119,18 +120,6 @@ function exposes({ entry }: State, kind: 'tools' | 'prompts' | 'resources'): boo
   return entry.expose === undefined ? kind === 'tools' : entry.expose.includes(kind);
 }
 
-/** Undefined for a server that may ask nothing. */
-function questionsOf({ name, entry, ports }: State): Questions | undefined {
-  const allowed = entry.allow ?? [];
-  if (allowed.length === 0) return undefined;
-  return createQuestions({
-    name,
-    elicitation: allowed.includes('elicitation'),
-    sampling: allowed.includes('sampling'),
-    scrub: ports.scrub,
-  });
-}
-
 function tellOffers(state: State): void {
   for (const kind of ['prompts', 'resources'] as const)
     if (exposes(state, kind)) state.changed(kind);
@@ -155,6 +144,7 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
         ...(exposes(state, 'prompts') || exposes(state, 'resources')
           ? { onOthersChanged: state.changed }
           : {}),
+        auth: authOf(state),
         ...(questions === undefined ? {} : { questions, onCall: questions.began }),
         onLost: () => fail(state, 'The connection to the MCP server was lost.', connection),
       },

@@ -84,11 +84,16 @@ const startedWithinMs = 10_000;
 export function createGateway(
   registry: HostToolRegistry<never>,
   options: GatewayOptions,
-  given: Omit<GatewayPorts, 'scrub'>,
+  given: Omit<GatewayPorts, 'scrub' | 'keepSecret'>,
 ): Gateway {
   const secrets = new Secrets();
   const scrub = (text: string): string => redactText(text, secrets);
-  const ports: GatewayPorts = { ...given, scrub, note: (line) => given.note(scrub(line)) };
+  const ports: GatewayPorts = {
+    ...given,
+    scrub,
+    note: (line) => given.note(scrub(line)),
+    keepSecret: (value) => addSecret(state, value),
+  };
   const state: State = {
     registry,
     options,
@@ -222,8 +227,12 @@ function takeLog(state: State, file: string, audit: AuditEntry | undefined): voi
 function keepSecret(state: State, file: string, entry: ServerEntry): void {
   const { used } = connectionOf({ entry, file, ports: state.ports });
   const secret = used.filter((value) => value.length >= leastSecret);
-  for (const value of secret) state.secrets.addText(value);
-  if (secret.length > 0) registryStateOf(state.registry as never).secrets = state.secrets;
+  for (const value of secret) addSecret(state, value);
+}
+
+function addSecret({ secrets, registry }: State, value: string): void {
+  secrets.addText(value);
+  registryStateOf(registry as never).secrets = secrets;
 }
 
 async function settled({ servers, ports }: State, mostMs: number): Promise<void> {

@@ -3,6 +3,7 @@ import { type JsonObject, type JsonSchema, MisuseError, type ToolContext } from 
 import { copyJson, isJsonObject } from '../json.ts';
 import type { ServerQuestions } from '../mcp/client/link.ts';
 import { cleanLine, cleanSchema, cleanText } from '../surfaces/shared/outside-text.ts';
+import type { NamedServer } from './server-connection.ts';
 
 /** What a server may ask. */
 export interface QuestionParts {
@@ -33,6 +34,18 @@ const sampled = [
   'stopSequences',
   'metadata',
 ] as const;
+
+/** Undefined for a server that may ask nothing. */
+export function questionsOf({ name, entry, ports }: NamedServer): Questions | undefined {
+  const allowed = entry.allow ?? [];
+  if (allowed.length === 0) return undefined;
+  return createQuestions({
+    name,
+    elicitation: allowed.includes('elicitation'),
+    sampling: allowed.includes('sampling'),
+    scrub: ports.scrub,
+  });
+}
 
 export function createQuestions(parts: QuestionParts): Questions {
   const calls = new Set<ToolContext>();

@@ -165,6 +165,7 @@ async function importConnected(
       toolsChanged: () => relisting.changed(),
       othersChanged: wishes.onOthersChanged,
       questions: wishes.questions,
+      auth: wishes.auth,
     }),
     greet: (client) => readTools(tools, client, connection),
     clock,

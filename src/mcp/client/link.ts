@@ -1,4 +1,5 @@
 /** One open connection to a server, and what is needed to open it. */
+import type { AuthProvider } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../index.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
@@ -39,6 +40,8 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** Called when the server says that its tools changed. */
   toolsChanged(): void;
+  /** Gives the token for requests over HTTP. @default no token */
+  readonly auth?: AuthProvider | undefined;
   /** Answers what the server asks. @default it cannot ask anything */
   readonly questions?: ServerQuestions | undefined;
   /** Called when the server says that other lists changed. @default not listened to */

@@ -10,7 +10,7 @@ import { nameSkeleton } from '../../text/names.ts';
 import { executorOf } from './call.ts';
 import type { Connection } from './connection.ts';
 import { defineServerTool, type McpToolLabels, reportedName } from './definition.ts';
-import type { ServerQuestions } from './link.ts';
+import type { OpenOptions, ServerQuestions } from './link.ts';
 import { listTools } from './listing.ts';
 import type { Ledger } from './pins.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
@@ -35,6 +35,8 @@ export interface ImportWishes {
   readonly onListed?: (() => void) | undefined;
   /** Called when the server says that its prompts or resources changed. @default not listened to */
   readonly onOthersChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
+  /** Gives the token for requests over HTTP. @default no token */
+  readonly auth?: OpenOptions['auth'];
   /** Answers what the server asks. @default it cannot ask anything */
   readonly questions?: ServerQuestions | undefined;
   /** Called when a call begins; the returned function when it ends. @default not called */
