@@ -22,7 +22,7 @@ const longestMs = 600_000;
 export const gatewayLogin: Command = {
   name: 'gateway login',
   usage: 'NAME',
-  summary: 'sign in to a server of a gateway that asks for a login (OAuth)',
+  summary: 'sign in to a server of a gateway that asks for a login by OAuth',
   notes: [
     `NAME is the name of a server in FILE, which is ./${defaultFile} unless given.`,
     'The address to open in a browser is written to standard error. The command waits ten minutes.',
