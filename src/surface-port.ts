@@ -5,6 +5,7 @@
 export { isNamed } from './approval/four-eyes.ts';
 export { memoryApprovalStore } from './approval/memory-store.ts';
 export { isInboxStore, pageOf, rememberedMs } from './approval/store.ts';
+export { createTokenSigner } from './approval/token.ts';
 export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';

@@ -5,6 +5,7 @@ import { call } from './call.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
 import { gatewayImport } from './gateway/gateway-import.ts';
+import { gatewayLogin } from './gateway/gateway-login.ts';
 import { hook } from './hook.ts';
 import { hookInstall } from './hook-install.ts';
 import { init } from './init/init.ts';
@@ -34,6 +35,7 @@ export const commands: readonly Command[] = [
   replay,
   serve,
   gatewayImport,
+  gatewayLogin,
   inspect,
   hookInstall,
   hook,

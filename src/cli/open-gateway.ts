@@ -1,5 +1,6 @@
 /** The gateway of a run: what the files say about MCP servers and audit logs. */
 import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import type { Gateway, GatewayOptions } from '../gateway/gateway.ts';
 import type { HostToolRegistry } from '../index.ts';
 import type { CliIo } from './cli-io.ts';
@@ -15,8 +16,10 @@ export async function openGateway(
   screen: Screen,
 ): Promise<Gateway> {
   const { createGateway } = await import('../gateway/gateway.ts');
+  const { tokenFolder } = await import('../gateway/token-file.ts');
   return createGateway(registry as unknown as HostToolRegistry<never>, options, {
     env: io.env,
+    tokens: tokenFolder(io.env.XDG_STATE_HOME, io.env.HOME ?? homedir()),
     note: screen.note,
     random: Math.random,
     later(run, ms) {

@@ -57,7 +57,7 @@ export const relay: Command = {
     let gateway: Gateway | undefined;
     try {
       if (options.sources.length > 0) {
-        const wishes = { starts: true, records: true, pin: false };
+        const wishes = { starts: true, records: true, keeps: false, cwd: io.cwd, pin: false };
         gateway = await openGateway(registry, wishes, io, screen);
         const world = await openWorld(registry, options, io, screen, {
           gateway,

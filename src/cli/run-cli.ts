@@ -151,7 +151,8 @@ async function execute(
   io: CliIo,
   screen: Screen,
 ): Promise<ExitCode> {
-  // Suspended calls end with this process, so no other process needs the key.
+  // Unless a file says where they are kept, suspended calls end with this process, so no other
+  // process needs the key.
   const registry = new HostToolRegistry({
     graceMs,
     logger: registryLogger(screen, io.cwd, options.verbose),
@@ -162,7 +163,12 @@ async function execute(
   const watches: (() => void)[] = [];
   const open = async (): Promise<World> => {
     const { records = false, serves = false } = command.gateway ?? {};
-    gateway = await openGateway(registry, { starts: true, records, pin: options.pin }, io, screen);
+    gateway = await openGateway(
+      registry,
+      { starts: true, records, keeps: serves, cwd: io.cwd, pin: options.pin },
+      io,
+      screen,
+    );
     const onWatch = (close: () => void): void => void watches.push(close);
     return openWorld(registry, options, io, screen, { gateway, serves, onWatch });
   };

@@ -1,4 +1,5 @@
 /** `serve`: serves the tools of the command line to MCP clients. */
+import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { userInfo } from 'node:os';
 import { messageOf } from '../errors.ts';
@@ -10,8 +11,9 @@ import { type Answer, type Command, worldOptions } from './command.ts';
 import { usageFault } from './fault.ts';
 import { listen, untilAborted } from './listen.ts';
 import type { Screen } from './screen.ts';
+import { approvalsPath, serveApprovals } from './serve-approvals.ts';
 import { metricsHandler } from './serve-metrics.ts';
-import type { World } from './world.ts';
+import type { SessionWish, World } from './world.ts';
 
 /** The address to listen at. */
 interface Address {
@@ -38,6 +40,7 @@ export const serve: Command = {
     'Files are watched. An edit takes effect when it loads as a whole.',
     'Over stdio it ends when its client disconnects; standard output carries only the protocol.',
     'An interruption cancels the calls in flight, answers them and then ends the command.',
+    'With `approvals` in a file, calls that nobody could be asked about are kept.',
     `With --http it serves at ${path} until it is interrupted. Anyone who can reach the ` +
       'address can call the tools, so keep it on the loopback.',
   ],
@@ -56,11 +59,13 @@ export const serve: Command = {
     // The session is opened here, so that an unknown profile ends the command instead of each
     // client's session.
     const principal = options.principal ?? systemUser();
-    const session = loaded.session({ principal });
+    const session = loaded.session(sessionWish(loaded, principal));
     if (address !== undefined) {
       await session.close();
       return overHttp(loaded, address, principal, io, screen, options.metrics);
     }
+    if (loaded.gateway.approvals?.page === true)
+      screen.note('warning: the page of `approvals` needs an address: serve it with `--http`.');
     const served = serveMcpStdio(session, {
       version: packageVersion,
       stdin: io.stdin,
@@ -93,7 +98,9 @@ async function overHttp(
   // meanwhile. All clients have the same principal.
   const sessions = new Set<ToolSession>();
   const openSession = (modern: boolean): ToolSession => {
-    const session = loaded.session(modern ? { approvalMode: 'suspend', principal } : { principal });
+    const session = loaded.session(
+      modern ? { approvalMode: 'suspend', principal } : sessionWish(loaded, principal),
+    );
     sessions.add(session);
     session.events.on('session:end', () => sessions.delete(session));
     return session;
@@ -110,6 +117,10 @@ async function overHttp(
   const counts = metrics
     ? toNodeListener(metricsHandler(loaded.registry, [...loopback, shown]))
     : undefined;
+  const approvals =
+    loaded.gateway.approvals?.page === true
+      ? serveApprovals(loaded.registry, principal, [...loopback, shown])
+      : undefined;
   const unanswered = new Set<ServerResponse>();
   // Slow requests are not waited for.
   const server = createServer(
@@ -117,6 +128,8 @@ async function overHttp(
     (request, response) => {
       const asked = request.url?.split('?', 1)[0];
       if (asked === metricsPath && counts !== undefined) counts(request, response);
+      else if (approvals !== undefined && asked?.startsWith(`${approvalsPath}/`))
+        approvals.listener(request, response);
       else if (asked === path) {
         // Other requests are streams, which end with the server.
         if (request.method === 'POST') {
@@ -130,6 +143,11 @@ async function overHttp(
   const at = await listen(server, host, port);
   screen.note(`Serving MCP at http://${shown}:${at.port}${path}`);
   if (metrics) screen.note(`Serving counts at http://${shown}:${at.port}${metricsPath}`);
+  if (approvals !== undefined)
+    screen.note(
+      `Approvals are answered at http://${shown}:${at.port}${approvalsPath}/#token=` +
+        `${approvals.token} by whoever has this address.`,
+    );
   if (!loopback.includes(shown))
     screen.note(
       'warning: this address is not the loopback, so anyone who can reach it can call the tools.',
@@ -142,6 +160,18 @@ async function overHttp(
   server.closeAllConnections();
   await closed;
   return done;
+}
+
+/**
+ * Each client's session has an id of its own, so that the answer to a kept call finds the session
+ * that made the call, and a server's question finds its client. A client that can be asked is asked
+ * about a kept call at once.
+ */
+function sessionWish({ gateway }: World, principal: string): SessionWish {
+  const sessionId = `cli-${randomUUID()}`;
+  return gateway.approvals === undefined
+    ? { principal, sessionId }
+    : { principal, sessionId, approvalMode: 'suspend' };
 }
 
 /** The name of the user as whom the command runs. A container may have none. */

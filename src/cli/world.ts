@@ -40,6 +40,7 @@ export interface SessionWish {
   readonly profile?: string | undefined;
   readonly facts?: JsonObject | undefined;
   readonly principal?: string | undefined;
+  readonly sessionId?: string | undefined;
   readonly approver?: SessionOptions['approver'];
   readonly approvalMode?: SessionOptions['approvalMode'];
 }
@@ -47,7 +48,7 @@ export interface SessionWish {
 /** The loaded tools, profiles and rules. */
 export interface World {
   readonly registry: HostToolRegistry;
-  /** The MCP servers and audit logs of the files. */
+  /** The MCP servers, audit logs and kept approvals of the files. */
   readonly gateway: Gateway;
   /** Creates a session. @throws CliFault of {@link World.profileFault} for an unknown profile */
   session(wish?: SessionWish): ToolSession;
@@ -73,6 +74,7 @@ const requiredEntries = [
   ['quotas', 'quota', 'calls that the quota forbids would be allowed'],
   ['mcpServers', 'server', 'its tools would be missing'],
   ['audit', 'log', 'calls would not be recorded'],
+  ['approvals', 'place for approvals', 'calls that ask would not be kept'],
 ] as const;
 
 /** How the gateway is used. */
@@ -119,11 +121,18 @@ export async function openWorld(
   const world: World = {
     registry,
     gateway,
-    session({ profile = options.profile, facts: more, principal, approver, approvalMode } = {}) {
+    session({
+      profile = options.profile,
+      facts: more,
+      principal,
+      sessionId = 'cli',
+      approver,
+      approvalMode,
+    } = {}) {
       const fault = profile === undefined ? undefined : world.profileFault(profile);
       if (fault !== undefined) throw fault;
       return registry.createSession({
-        sessionId: 'cli',
+        sessionId,
         cwd: io.cwd,
         facts: more ?? facts,
         ...(profile === undefined ? {} : { profile }),

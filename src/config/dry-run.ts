@@ -228,6 +228,7 @@ function inOrder(failed: readonly LoadFailure[]): readonly LoadFailure[] {
     'quotas',
     'mcpServers',
     'audit',
+    'approvals',
     'tools',
     'profiles',
   ];

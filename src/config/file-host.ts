@@ -1,19 +1,20 @@
 /**
- * What takes the parts of a file that are no part of a registry: the MCP servers that it names, and
- * its audit log.
+ * What takes the parts of a file that are no part of a registry: the MCP servers that it names, its
+ * audit log, and where its approvals are kept.
  */
-import type { AuditEntry, ServerEntry } from './server-format.ts';
+import type { ApprovalsEntry, AuditEntry, ServerEntry } from './server-format.ts';
 
-/** The servers and the audit log of one file. */
+/** The servers, the audit log and the approvals of one file. */
 export interface HostedParts {
   /** The absolute path of the file. */
   readonly path: string;
   /** By name, in the order of the file. */
   readonly servers: ReadonlyMap<string, ServerEntry>;
   readonly audit: AuditEntry | undefined;
+  readonly approvals: ApprovalsEntry | undefined;
 }
 
-/** Takes servers and audit logs of files. */
+/** Takes servers, audit logs and approvals of files. */
 export interface FileHost {
   /**
    * Why a part cannot be taken, as a reason; undefined if it can.
@@ -27,16 +28,25 @@ export interface FileHost {
 /** One part, for a check. */
 export type HostedPart =
   | { readonly section: 'mcpServers'; readonly name: string; readonly server: ServerEntry }
-  | { readonly section: 'audit'; readonly audit: AuditEntry };
+  | { readonly section: 'audit'; readonly audit: AuditEntry }
+  | { readonly section: 'approvals'; readonly approvals: ApprovalsEntry };
 
-/** Checks the form of servers and logs, and takes none. */
+/** Checks the form of such parts, and takes none. */
 export const checksOnly: FileHost = Object.freeze({ problem: () => undefined, take: () => {} });
 
 /** Why a part is not taken where there is no host. */
 export function noHost(section: HostedPart['section']): string {
-  return section === 'audit'
-    ? 'only the command `host-tools` keeps the log of a file; in code, use `createAuditLog` of ' +
-        '`host-tools/audit`'
-    : 'only the command `host-tools` starts the servers of a file; in code, use ' +
-        '`importMcpTools` of `host-tools/mcp`';
+  return reasons[section];
 }
+
+const reasons = {
+  mcpServers:
+    'only the command `host-tools` starts the servers of a file; in code, use `importMcpTools` of ' +
+    '`host-tools/mcp`',
+  audit:
+    'only the command `host-tools` keeps the log of a file; in code, use `createAuditLog` of ' +
+    '`host-tools/audit`',
+  approvals:
+    'only the command `host-tools serve` keeps the approvals of a file; in code, use ' +
+    '`fileApprovals` of `host-tools/approvals`',
+} as const;

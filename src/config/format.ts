@@ -7,7 +7,7 @@ import { longestTimerMs } from '../options.ts';
 import { profileEntry } from './profile-format.ts';
 import { quotaEntry } from './quota-format.ts';
 import { ruleEntry } from './rule-format.ts';
-import { auditEntry, serverEntry } from './server-format.ts';
+import { approvalsEntry, auditEntry, serverEntry } from './server-format.ts';
 import {
   annotations,
   count,
@@ -217,6 +217,9 @@ export const fileFormat = strict({
     .nullish()
     .describe('MCP servers by name, whose tools the command `host-tools` takes.'),
   audit: auditEntry.nullish().describe('Where `host-tools serve` and `call` record calls.'),
+  approvals: approvalsEntry
+    .nullish()
+    .describe('Where `host-tools serve` keeps calls that nobody could be asked about.'),
 }).meta({
   title: 'host-tools',
   description:

@@ -48,7 +48,7 @@ export interface LoadedFiles {
   /** By absolute path. */
   readonly files: Map<string, LoadedFile>;
   readonly versions: ModuleVersions;
-  /** Takes the servers and the audit log of files; undefined if nothing does. */
+  /** Takes what is no part of a registry; undefined if nothing does. */
   host: FileHost | undefined;
 }
 
@@ -93,7 +93,7 @@ export function loadedFiles(given: HostToolRegistry<never>): LoadedFiles {
   return known;
 }
 
-/** Lets a host take what the files of a registry say about servers and audit logs from now on. */
+/** Lets a host take, from now on, what the files of a registry say beside its own parts. */
 export function setFileHost(registry: HostToolRegistry<never>, host: FileHost): void {
   loadedFiles(registry).host = host;
 }

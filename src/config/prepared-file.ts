@@ -9,7 +9,14 @@ import { explainIssues } from './issues.ts';
 import { quotaEntry } from './quota-format.ts';
 import type { RawEntry, RawFile } from './read-file.ts';
 import { ruleEntry } from './rule-format.ts';
-import { type AuditEntry, auditEntry, type ServerEntry, serverEntry } from './server-format.ts';
+import {
+  type ApprovalsEntry,
+  type AuditEntry,
+  approvalsEntry,
+  auditEntry,
+  type ServerEntry,
+  serverEntry,
+} from './server-format.ts';
 import { type PreparedTool, prepareTool } from './tool-entry.ts';
 
 /** The sections that a load takes from a file. */
@@ -33,9 +40,9 @@ export type PreparedServer = { readonly entry: RawEntry; readonly name: string }
   | { readonly reason: string }
 );
 
-/** The outcome of `audit`: where calls are recorded, or the reason why nowhere. */
-export type PreparedAudit = { readonly entry: RawEntry } & (
-  | { readonly audit: AuditEntry }
+/** The outcome of a section that has one value, such as `audit`: the value, or why there is none. */
+export type PreparedOne<Value> = { readonly entry: RawEntry } & (
+  | { readonly value: Value }
   | { readonly reason: string }
 );
 
@@ -49,7 +56,8 @@ export interface PreparedFile {
   readonly rules: readonly PreparedRule[];
   readonly quotas: readonly PreparedQuota[];
   readonly servers: readonly PreparedServer[];
-  readonly audit: PreparedAudit | undefined;
+  readonly audit: PreparedOne<AuditEntry> | undefined;
+  readonly approvals: PreparedOne<ApprovalsEntry> | undefined;
   readonly tools: readonly PreparedTool[];
   readonly profiles: readonly RawEntry[];
 }
@@ -58,7 +66,7 @@ export interface PreparedFile {
  * Prepares a file. Never rejects: the result has the fault of a broken entry in place of the entry.
  */
 export async function prepareFile(
-  { path, rules, quotas, mcpServers, audit, tools, profiles }: RawFile,
+  { path, rules, quotas, mcpServers, audit, approvals, tools, profiles }: RawFile,
   sections: Sections,
   versions: ModuleVersions,
 ): Promise<PreparedFile> {
@@ -68,7 +76,9 @@ export async function prepareFile(
     rules: rules.map(prepareRule),
     quotas: quotas.map(prepareQuota),
     servers: mcpServers.map(prepareServer),
-    audit: audit === undefined ? undefined : prepareAudit(audit),
+    audit: audit === undefined ? undefined : prepareOne<AuditEntry>(audit, auditEntry),
+    approvals:
+      approvals === undefined ? undefined : prepareOne<ApprovalsEntry>(approvals, approvalsEntry),
   };
   // Modules of a file that will not load must not run.
   if ([...limits.rules, ...limits.quotas].some((prepared) => 'reason' in prepared))
@@ -79,7 +89,7 @@ export async function prepareFile(
   return { path, sections, ...limits, tools: preparedTools, profiles };
 }
 
-const nothingElse = { servers: [], audit: undefined };
+const nothingElse = { servers: [], audit: undefined, approvals: undefined };
 
 function prepareServer(entry: RawEntry): PreparedServer {
   const name = entry.key as string;
@@ -91,10 +101,13 @@ function prepareServer(entry: RawEntry): PreparedServer {
     : { entry, name, reason: explainIssues(checked.error.issues, entry.value) };
 }
 
-function prepareAudit(entry: RawEntry): PreparedAudit {
-  const checked = auditEntry.safeParse(entry.value);
+function prepareOne<Value>(
+  entry: RawEntry,
+  format: typeof auditEntry | typeof approvalsEntry,
+): PreparedOne<Value> {
+  const checked = format.safeParse(entry.value);
   return checked.success
-    ? { entry, audit: entry.value as AuditEntry }
+    ? { entry, value: entry.value as Value }
     : { entry, reason: explainIssues(checked.error.issues, entry.value) };
 }
 

@@ -36,6 +36,7 @@ export interface RawFile {
   readonly mcpServers: readonly RawEntry[];
   /** The section as one entry; absent if the file has none. */
   readonly audit?: RawEntry;
+  readonly approvals?: RawEntry;
 }
 
 /** The absolute path of a file that a host names. @throws MisuseError `invalid_option`. */
@@ -177,7 +178,14 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
       }),
     );
   };
-  const audit = contentOf('audit');
+  const one = (
+    section: 'audit' | 'approvals',
+  ): { readonly [name in typeof section]?: RawEntry } => {
+    const content = contentOf(section);
+    if (content === undefined || content === null) return {};
+    const line = lineFinder(text)(placeOf(place, section).at);
+    return { [section]: { index: 0, value: content, line } };
+  };
   return {
     path,
     tools: entries('tools'),
@@ -185,9 +193,8 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
     rules: entries('rules'),
     quotas: entries('quotas'),
     mcpServers: entries('mcpServers'),
-    ...(audit === undefined || audit === null
-      ? {}
-      : { audit: { index: 0, value: audit, line: lineFinder(text)(placeOf(place, 'audit').at) } }),
+    ...one('audit'),
+    ...one('approvals'),
   };
 }
 

@@ -1,7 +1,14 @@
 /** The reports of loads. */
 
 /** The part of a file that an entry is in. */
-export type FileSection = 'tools' | 'profiles' | 'rules' | 'quotas' | 'mcpServers' | 'audit';
+export type FileSection =
+  | 'tools'
+  | 'profiles'
+  | 'rules'
+  | 'quotas'
+  | 'mcpServers'
+  | 'audit'
+  | 'approvals';
 
 /** An entry that was not loaded. */
 export interface LoadFailure {
@@ -29,7 +36,7 @@ export interface LoadReport {
    */
   readonly loaded: readonly string[];
   /**
-   * The entries that were not loaded: rules, quotas, servers, the audit log, tools, then profiles,
+   * The entries that were not loaded: rules, quotas, servers, the audit log, approvals, tools, then profiles,
    * each in the order of the file.
    */
   readonly failed: readonly LoadFailure[];

@@ -101,6 +101,17 @@ export const serverEntry = strict({
       'A file of accepted definitions, as `host-tools mcp pin` writes it. Other definitions are ' +
         'withheld. Default: the tools follow the server.',
     ),
+  expose: z
+    .array(z.enum(['tools', 'prompts', 'resources']))
+    .optional()
+    .describe('What clients get of the server. Default: its tools.'),
+  allow: z
+    .array(z.enum(['elicitation', 'sampling']))
+    .optional()
+    .describe(
+      "What the server may ask, through the client whose call it works on: the client's user " +
+        '(elicitation), its model (sampling). Default: nothing.',
+    ),
   labels: z
     .record(text, toolLabels)
     .optional()
@@ -137,6 +148,18 @@ export const auditEntry = strict({
     .describe('Whether a call that cannot be recorded is refused. Default: false.'),
 });
 
+/** Where suspended calls are kept. */
+export const approvalsEntry = strict({
+  dir: text.describe(
+    'The folder of suspended calls, from the folder of this file. It is made if it is missing.',
+  ),
+  page: z
+    .boolean()
+    .optional()
+    .describe('Whether `host-tools serve --http` has a page to answer them. Default: false.'),
+});
+
 export type ServerEntry = z.infer<typeof serverEntry>;
 export type ToolLabelsEntry = z.infer<typeof toolLabels>;
 export type AuditEntry = z.infer<typeof auditEntry>;
+export type ApprovalsEntry = z.infer<typeof approvalsEntry>;

@@ -1,8 +1,8 @@
-/** Tries the servers and the audit log of a file: asks the host whether it can take them. */
+/** Tries what the host of a file takes: asks it whether it can. */
 import type { HostToolRegistry } from '../index.ts';
-import { type HostedParts, noHost } from './file-host.ts';
+import { type HostedPart, type HostedParts, noHost } from './file-host.ts';
 import { loadedFiles } from './loaded-files.ts';
-import type { PreparedFile } from './prepared-file.ts';
+import type { PreparedFile, PreparedOne } from './prepared-file.ts';
 import type { RawEntry } from './read-file.ts';
 import type { FileSection } from './report.ts';
 import type { ServerEntry } from './server-format.ts';
@@ -14,7 +14,8 @@ import type { ServerEntry } from './server-format.ts';
 export function isOpen(registry: HostToolRegistry<never>, section: FileSection): boolean {
   if (section === 'rules' || section === 'quotas') return true;
   return (
-    (section === 'mcpServers' || section === 'audit') && loadedFiles(registry).host !== undefined
+    (section === 'mcpServers' || section === 'audit' || section === 'approvals') &&
+    loadedFiles(registry).host !== undefined
   );
 }
 
@@ -26,10 +27,10 @@ export type Fail = (
   reason: string,
 ) => void;
 
-/** Asks the host about servers and the audit log. */
+/** Asks the host about servers, the audit log and approvals. */
 export function tryHosted(
   registry: HostToolRegistry<never>,
-  { path, servers, audit }: PreparedFile,
+  { path, servers, audit, approvals }: PreparedFile,
   again: boolean,
   fail: Fail,
 ): { readonly hosted: HostedParts; readonly prefixes: readonly string[] } {
@@ -46,18 +47,32 @@ export function tryHosted(
     if (reason !== undefined) fail('mcpServers', prepared.entry, name.slice(0, 256), reason);
     else if ('server' in prepared) taken.set(name, prepared.server);
   }
-  if (audit !== undefined) {
-    const reason =
-      host === undefined
-        ? noHost('audit')
-        : 'reason' in audit
-          ? audit.reason
-          : host.problem(path, { section: 'audit', audit: audit.audit }, again);
-    if (reason !== undefined) fail('audit', audit.entry, undefined, reason);
-  }
-  const log = audit !== undefined && 'audit' in audit ? audit.audit : undefined;
   return {
-    hosted: { path, servers: taken, audit: log },
+    hosted: {
+      path,
+      servers: taken,
+      audit: tryOne(audit, 'audit', (value) => ({ section: 'audit', audit: value })),
+      approvals: tryOne(approvals, 'approvals', (value) => ({
+        section: 'approvals',
+        approvals: value,
+      })),
+    },
     prefixes: [...taken].map(([name, { prefix = `${name}.` }]) => prefix),
   };
+
+  function tryOne<Value>(
+    prepared: PreparedOne<Value> | undefined,
+    section: 'audit' | 'approvals',
+    partOf: (value: Value) => HostedPart,
+  ): Value | undefined {
+    if (prepared === undefined) return undefined;
+    const reason =
+      host === undefined
+        ? noHost(section)
+        : 'reason' in prepared
+          ? prepared.reason
+          : host.problem(path, partOf(prepared.value), again);
+    if (reason !== undefined) fail(section, prepared.entry, undefined, reason);
+    return 'value' in prepared ? prepared.value : undefined;
+  }
 }

@@ -1,15 +1,19 @@
 /** One server of a gateway: started, kept running, and its tools kept in the registry. */
 import { dirname, resolve } from 'node:path';
-import type { ServerEntry } from '../config/server-format.ts';
 import { messageOf } from '../errors.ts';
-import type { AnyTool, HostToolRegistry, ToolRegistration } from '../index.ts';
+import type { AnyTool, HostToolRegistry, JsonObject, ToolRegistration } from '../index.ts';
+import type { Connection } from '../mcp/client/connection.ts';
 import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
+import type { PassedList } from '../mcp/passed-on.ts';
 import { registryStateOf } from '../surface-port.ts';
 import { labelFaults } from './label-faults.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { OfferedEntry } from './offered-entries.ts';
+import { authOf } from './server-auth.ts';
+import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
+import { askServer, offersOf } from './server-offers.ts';
+import { questionsOf } from './server-questions.ts';
 import { labelsBy, takesBy } from './server-wishes.ts';
-import { fillVariables } from './variables.ts';
 
 /** How a server is doing. */
 export interface ServerStatus {
@@ -28,6 +32,17 @@ export interface ServerStatus {
 
 /** A server that was started. */
 export interface GatewayServer {
+  readonly name: string;
+  /** Whether clients get these of it. */
+  exposes(kind: 'prompts' | 'resources'): boolean;
+  /** What it has now; nothing while it is not ready. @throws (rejects with) what the server causes */
+  offers(which: PassedList): Promise<readonly OfferedEntry[]>;
+  /** Asks for a prompt or a resource. @throws (rejects with) Error that a client may see */
+  ask(
+    method: 'prompts/get' | 'resources/read',
+    params: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<JsonObject>;
   /** Settles when the first attempt has ended. Never rejects. */
   readonly first: Promise<void>;
   status(): ServerStatus;
@@ -36,13 +51,10 @@ export interface GatewayServer {
 }
 
 /** What a server is made of. */
-export interface ServerParts {
-  readonly name: string;
-  /** The path of the file that names it. */
-  readonly file: string;
-  readonly entry: ServerEntry;
+export interface ServerParts extends NamedServer {
   readonly registry: HostToolRegistry<never>;
-  readonly ports: GatewayPorts;
+  /** Called when its prompts or resources may have changed. */
+  changed(kind: 'prompts' | 'resources'): void;
 }
 
 /** A server has this long for its handshake, since `npx` may have to load it first. */
@@ -54,6 +66,7 @@ interface State extends ServerParts {
   state: ServerStatus['state'];
   error: string | undefined;
   imported: ImportedMcpTools | undefined;
+  connection: Connection | undefined;
   /** Its tools in the registry, by name. */
   readonly held: Map<string, ToolRegistration>;
   /** Tools for whose names the registry has no room. */
@@ -77,6 +90,7 @@ export function startServer(parts: ServerParts): GatewayServer {
     state: 'starting',
     error: undefined,
     imported: undefined,
+    connection: undefined,
     held: new Map(),
     conflicts: [],
     seen: undefined,
@@ -90,64 +104,53 @@ export function startServer(parts: ServerParts): GatewayServer {
   if (missing.length > 0) turnOff(state, missingText(missing));
   else state.attempting = attempt(state, connection);
   return {
+    name: parts.name,
     first: state.attempting,
+    exposes: (kind) => exposes(state, kind),
+    async offers(which) {
+      const { connection: open } = state;
+      return open === undefined ? [] : offersOf(open, which, prefixOf(state));
+    },
+    async ask(method, params, signal) {
+      if (state.connection === undefined || state.closed)
+        throw new Error(`The MCP server \`${state.name}\` is not running.`);
+      return askServer(state.connection, method, params, signal);
+    },
     status: () => statusOf(state),
     close: () => closeServer(state),
   };
 }
 
-/** How to reach a server, and the variables that are missing for it. */
-export function connectionOf({
-  entry,
-  file,
-  ports,
-}: Pick<ServerParts, 'entry' | 'file' | 'ports'>): {
-  readonly connection: McpConnection;
-  readonly missing: readonly string[];
-  readonly used: readonly string[];
-} {
-  const folder = dirname(file);
-  const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
-  const { values, missing, used } = fillVariables(url === undefined ? env : headers, ports.env);
-  const connection =
-    url === undefined
-      ? {
-          command: command as string,
-          args,
-          env: values,
-          cwd: cwd === undefined ? folder : resolve(folder, cwd),
-        }
-      : { url, headers: values };
-  return { connection, missing, used };
+function exposes({ entry }: State, kind: 'tools' | 'prompts' | 'resources'): boolean {
+  return entry.expose === undefined ? kind === 'tools' : entry.expose.includes(kind);
 }
 
-/** Says which variables a server lacks, and what to do. */
-export function missingText(missing: readonly string[]): string {
-  const names = missing.map((name) => `\`${name}\``).join(', ');
-  return missing.length === 1
-    ? `the variable ${names} is not set; set it and start again`
-    : `the variables ${names} are not set; set them and start again`;
-}
-
-function prefixOf({ name, entry }: Pick<ServerParts, 'name' | 'entry'>): string {
-  return entry.prefix ?? `${name}.`;
+function tellOffers(state: State): void {
+  for (const kind of ['prompts', 'resources'] as const)
+    if (exposes(state, kind)) state.changed(kind);
 }
 
 async function attempt(state: State, connection: McpConnection): Promise<void> {
   const { name, entry, ports, file } = state;
+  const questions = questionsOf(state);
   state.cancel = undefined;
   try {
     const pinFile = entry.pins === undefined ? undefined : resolve(dirname(file), entry.pins);
     const pins = pinFile === undefined ? undefined : await ports.readPins(pinFile);
     if (state.closed) return;
-    const imported = await importByWishes(
+    const { imported, connection: open } = await importByWishes(
       connection,
       { name, prefix: prefixOf(state), ...(pins === undefined ? {} : { pins }) },
       {
-        takes: takesBy(entry),
+        takes: exposes(state, 'tools') ? takesBy(entry) : () => false,
         labelsOf: labelsBy(entry),
         follows: pinFile === undefined,
         onListed: () => listed(state),
+        ...(exposes(state, 'prompts') || exposes(state, 'resources')
+          ? { onOthersChanged: state.changed }
+          : {}),
+        auth: authOf(state),
+        ...(questions === undefined ? {} : { questions, onCall: questions.began }),
         onLost: () => fail(state, 'The connection to the MCP server was lost.', connection),
         signal: state.stop.signal,
       },
@@ -155,6 +158,8 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
     );
     if (state.closed) return await imported.close();
     state.imported = imported;
+    state.connection = open;
+    tellOffers(state);
     if (pinFile !== undefined && pins === undefined) await ports.writePins(pinFile, imported);
     listed(state);
   } catch (error) {
@@ -277,6 +282,8 @@ function statusOf({ name, state, error, imported, conflicts, ports }: State): Se
 
 async function closeServer(state: State): Promise<void> {
   state.closed = true;
+  state.connection = undefined;
+  tellOffers(state);
   state.cancel?.();
   state.stop.abort();
   const { registry, held } = state;

@@ -1,6 +1,6 @@
 /**
- * A gateway: the MCP servers and the audit logs that the files of a registry name. Servers start
- * side by side, and none holds up another.
+ * A gateway: the MCP servers, the audit logs and the kept approvals that the files of a registry
+ * name. Servers start side by side, and none holds up another.
  */
 import { dirname, resolve } from 'node:path';
 import { createAuditLog } from '../audit/index.ts';
@@ -10,17 +10,15 @@ import type { AuditEntry, ServerEntry } from '../config/server-format.ts';
 import { messageOf } from '../errors.ts';
 import type { HostToolRegistry } from '../index.ts';
 import { canonicalJson } from '../json.ts';
+import { passOn } from '../mcp/passed-on.ts';
 import { redactText } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
 import { registryStateOf } from '../surface-port.ts';
-import {
-  connectionOf,
-  type GatewayServer,
-  missingText,
-  type ServerStatus,
-  startServer,
-} from './gateway-server.ts';
+import { type GatewayServer, type ServerStatus, startServer } from './gateway-server.ts';
+import { type ApprovalKeeper, createApprovalKeeper, type KeptApprovals } from './kept-approvals.ts';
+import { createPassedLists, type PassedLists } from './passed-lists.ts';
 import type { GatewayPorts } from './ports.ts';
+import { connectionOf, missingText } from './server-connection.ts';
 
 /** What a gateway does with the parts of a file. */
 export interface GatewayOptions {
@@ -28,12 +26,18 @@ export interface GatewayOptions {
   readonly starts: boolean;
   /** Records calls. Otherwise the log is left alone, as another process may be writing it. */
   readonly records: boolean;
+  /** Keeps suspended calls where a file says so. Otherwise they end with the process. */
+  readonly keeps: boolean;
+  /** The working folder of sessions. */
+  readonly cwd: string;
 }
 
 /** The servers and logs of a registry's files. */
 export interface Gateway {
   /** Whether any file names a server. */
   readonly hasServers: boolean;
+  /** How suspended calls are kept; undefined if no file says so. */
+  readonly approvals: KeptApprovals | undefined;
   /** In the order of the files. */
   statuses(): readonly ServerStatus[];
   /**
@@ -67,6 +71,8 @@ interface State {
   /** A log that was opened for a check, and is not in use yet. */
   opened: Log | undefined;
   readonly secrets: Secrets;
+  readonly approvals: ApprovalKeeper;
+  readonly passed: PassedLists;
   /** Ends of servers that an edit has removed. */
   readonly closing: Set<Promise<void>>;
 }
@@ -74,15 +80,23 @@ interface State {
 /** Shorter values are too likely to occur in other texts. */
 const leastSecret = 8;
 
+/** An answer to a call of a process before this one waits this long for servers to start. */
+const startedWithinMs = 10_000;
+
 /** Makes a gateway, which takes the servers and logs of the files that are loaded from now on. */
 export function createGateway(
   registry: HostToolRegistry<never>,
   options: GatewayOptions,
-  given: Omit<GatewayPorts, 'scrub'>,
+  given: Omit<GatewayPorts, 'scrub' | 'keepSecret'>,
 ): Gateway {
   const secrets = new Secrets();
   const scrub = (text: string): string => redactText(text, secrets);
-  const ports: GatewayPorts = { ...given, scrub, note: (line) => given.note(scrub(line)) };
+  const ports: GatewayPorts = {
+    ...given,
+    scrub,
+    note: (line) => given.note(scrub(line)),
+    keepSecret: (value) => addSecret(state, value),
+  };
   const state: State = {
     registry,
     options,
@@ -91,19 +105,36 @@ export function createGateway(
     logs: new Map(),
     opened: undefined,
     secrets,
+    approvals: createApprovalKeeper({
+      registry: registry as unknown as HostToolRegistry,
+      keeps: options.keeps,
+      cwd: options.cwd,
+      note: ports.note,
+      settled: () => settled(state, startedWithinMs, startedWithinMs),
+    }),
+    passed: createPassedLists({
+      servers: () => [...state.servers.values()].map(({ server }) => server),
+      note: ports.note,
+      scrub,
+    }),
     closing: new Set(),
   };
+  passOn(registry, state.passed);
   const host: FileHost = {
-    problem: (path, part, again) =>
-      part.section === 'audit'
-        ? logProblem(state, path, part.audit)
-        : serverProblem(state, path, part.name, part.server, again),
+    problem(path, part, again) {
+      if (part.section === 'audit') return logProblem(state, path, part.audit);
+      if (part.section === 'approvals') return state.approvals.problem(path, part.approvals, again);
+      return serverProblem(state, path, part.name, part.server, again);
+    },
     take: (parts) => take(state, parts),
   };
   setFileHost(registry, host);
   return {
     get hasServers() {
       return state.servers.size > 0;
+    },
+    get approvals() {
+      return state.approvals.kept;
     },
     statuses: () => [...state.servers.values()].map(({ server }) => server.status()),
     settled: (mostMs, withoutMs = mostMs) => settled(state, mostMs, withoutMs),
@@ -167,8 +198,9 @@ function hold(state: State, work: Promise<void>): void {
   void work.finally(() => state.closing.delete(work));
 }
 
-function take(state: State, { path, servers, audit }: HostedParts): void {
+function take(state: State, { path, servers, audit, approvals }: HostedParts): void {
   takeLog(state, path, audit);
+  state.approvals.take(path, approvals);
   if (!state.options.starts) return;
   for (const [name, running] of state.servers) {
     if (running.file !== path) continue;
@@ -180,11 +212,12 @@ function take(state: State, { path, servers, audit }: HostedParts): void {
   const fresh = [...servers].filter(([name]) => !state.servers.has(name));
   for (const [, entry] of fresh) keepSecret(state, path, entry);
   const { registry, ports } = state;
+  const { changed } = state.passed;
   for (const [name, entry] of fresh)
     state.servers.set(name, {
       file: path,
       identity: canonicalJson(entry as never),
-      server: startServer({ name, file: path, entry, registry, ports }),
+      server: startServer({ name, file: path, entry, registry, ports, changed }),
     });
 }
 
@@ -202,8 +235,12 @@ function takeLog(state: State, file: string, audit: AuditEntry | undefined): voi
 function keepSecret(state: State, file: string, entry: ServerEntry): void {
   const { used } = connectionOf({ entry, file, ports: state.ports });
   const secret = used.filter((value) => value.length >= leastSecret);
-  for (const value of secret) state.secrets.addText(value);
-  if (secret.length > 0) registryStateOf(state.registry as never).secrets = state.secrets;
+  for (const value of secret) addSecret(state, value);
+}
+
+function addSecret({ secrets, registry }: State, value: string): void {
+  secrets.addText(value);
+  registryStateOf(registry as never).secrets = secrets;
 }
 
 async function settled(

@@ -18,6 +18,10 @@ export interface GatewayPorts {
    * @throws Error if it cannot be read, or does not exist and must not be written
    */
   readPins(path: string): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Notes what no error, event or log may show from now on. */
+  keepSecret(value: string): void;
+  /** The folder of logins. */
+  readonly tokens: string;
   /** Writes the accepted definitions to a new file. */
   writePins(path: string, imported: ImportedMcpTools): Promise<void>;
 }

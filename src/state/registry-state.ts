@@ -69,10 +69,11 @@ export class RegistryState {
   readonly now: () => number;
   readonly newId: () => string;
   readonly logger: Logger | undefined;
-  readonly signer: TokenSigner | undefined;
-  readonly store: ApprovalStore;
+  /** This, the store and what makes sessions again change only before the first call. */
+  signer: TokenSigner | undefined;
+  store: ApprovalStore;
   readonly fourEyes: boolean;
-  readonly sessionFor: SessionFor | undefined;
+  sessionFor: SessionFor | undefined;
   /** Sessions with calls that wait on an approver in this process. */
   readonly asking = new Set<SessionState>();
   readonly suspending = new SuspendingSessions();

@@ -9,6 +9,7 @@ import { verifyAudit } from '../../src/audit/index.ts';
 import { folder, installed } from '../config/folder.ts';
 import { program } from '../runner/programs.ts';
 import { cli } from './cli-run.ts';
+import { until } from './until.ts';
 
 const command = program('src/cli/index.ts');
 const kept = fileURLToPath(new URL('./fixtures/gateway-server.mjs', import.meta.url));
@@ -59,15 +60,6 @@ async function serve(files: Readonly<Record<string, unknown>>, ...argv: string[]
       return (content as { text: string }[])[0]?.text ?? '';
     },
   };
-}
-
-/** Waits for something to become true, a little while. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 300; turn++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('It did not come true.');
 }
 
 describe('`list`', () => {

@@ -56,11 +56,16 @@ test('the host takes servers and the log, in the order of the file', async () =>
   const { registry, taken, path } = world({
     mcpServers: { b: { command: 'x' }, a: { url: 'https://a.b/mcp' } },
     audit: { path: 'audit.jsonl' },
+    approvals: { dir: 'kept' },
   });
   expect((await loadHostTools(path, registry)).failed).toEqual([]);
   expect(taken).toHaveLength(1);
   expect([...(taken[0]?.servers.keys() ?? [])]).toEqual(['b', 'a']);
-  expect(taken[0]).toMatchObject({ path, audit: { path: 'audit.jsonl' } });
+  expect(taken[0]).toMatchObject({
+    path,
+    audit: { path: 'audit.jsonl' },
+    approvals: { dir: 'kept' },
+  });
 });
 
 test('a server that is wrong keeps the whole file out', async () => {
@@ -108,6 +113,7 @@ test('without a host they are reported, and the rest of the file loads', async (
     'gateway.json': {
       mcpServers: { a: { command: 'x' } },
       audit: { path: 'x' },
+      approvals: { dir: 'x' },
       rules: [{ effect: 'deny', tools: 'a.*' }],
     },
   });
@@ -115,6 +121,7 @@ test('without a host they are reported, and the rest of the file loads', async (
   expect(failed.map(({ section, reason }) => [section, reason])).toEqual([
     ['mcpServers', expect.stringContaining('`importMcpTools`')],
     ['audit', expect.stringContaining('`createAuditLog`')],
+    ['approvals', expect.stringContaining('`fileApprovals`')],
   ]);
   expect(rules).toBe(1);
 });

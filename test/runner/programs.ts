@@ -27,6 +27,7 @@ const dayMs = 86_400_000;
  */
 const entries = [
   'src/cli/index.ts',
+  'src/gateway/approval-secret.ts',
   'src/index.ts',
   'src/limits/deadlines.ts',
   'src/relay/index.ts',

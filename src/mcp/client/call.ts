@@ -14,11 +14,13 @@ import { anyResult } from './sdk.ts';
 /**
  * Makes the executor of one tool.
  * @param withdrawn why the definition may no longer be called; undefined while it may
+ * @param onCall called when a call begins; what it returns, when the call ends
  */
 export function executorOf(
   tool: ServerTool,
   connection: Connection,
   withdrawn: () => string | undefined,
+  onCall?: (context: ToolContext) => () => void,
 ): Executor {
   // Asked once the link is open: opening it may have shown that the definition changed.
   const linked = async ({ signal }: ToolContext): Promise<Link> => {
@@ -27,22 +29,31 @@ export function executorOf(
     if (reason !== undefined) throw withdrawnFault(reason);
     return link;
   };
+  const execute = async (input: JsonObject, context: ToolContext): Promise<unknown> => {
+    const first = await linked(context);
+    try {
+      return await callOnce(tool, first, input, context);
+    } catch (error) {
+      // A server that has forgotten the session has not looked at the call, so it is safe to make
+      // it once more in a new session.
+      if (context.signal.aborted || !sessionForgotten(error, first)) throw toFault(error, first);
+      first.drop();
+    }
+    const second = await linked(context);
+    return callOnce(tool, second, input, context).catch((error: unknown) => {
+      throw toFault(error, second);
+    });
+  };
+  if (onCall === undefined) return Object.freeze({ kind: 'remote' as const, execute });
   return Object.freeze({
     kind: 'remote' as const,
     execute: async (input: JsonObject, context: ToolContext) => {
-      const first = await linked(context);
+      const ended = onCall(context);
       try {
-        return await callOnce(tool, first, input, context);
-      } catch (error) {
-        // A server that has forgotten the session has not looked at the call, so it is safe to make
-        // it once more in a new session.
-        if (context.signal.aborted || !sessionForgotten(error, first)) throw toFault(error, first);
-        first.drop();
+        return await execute(input, context);
+      } finally {
+        ended();
       }
-      const second = await linked(context);
-      return callOnce(tool, second, input, context).catch((error: unknown) => {
-        throw toFault(error, second);
-      });
     },
   });
 }

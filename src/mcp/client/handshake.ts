@@ -27,8 +27,8 @@ export interface HandshakeParts {
 /** Connects a new client over the transport. @throws ConnectionFault */
 export async function shakeHands(parts: HandshakeParts, options: OpenOptions): Promise<Link> {
   const { transport, place, probeMs } = parts;
-  const { handshakeMs, signal, toolsChanged } = options;
-  const client = await createClient(probeMs, toolsChanged);
+  const { handshakeMs, signal } = options;
+  const client = await createClient(probeMs, options);
   boundAnswers(transport);
   const link = linkOver(client, transport, parts.excess);
   client.onclose = () => link.drop();
@@ -55,14 +55,21 @@ export async function shakeHands(parts: HandshakeParts, options: OpenOptions): P
 
 async function createClient(
   probeMs: number | undefined,
-  toolsChanged: () => void,
+  { toolsChanged, othersChanged, questions }: OpenOptions,
 ): Promise<Client> {
   const { Client: SdkClient } = await loadSdk();
-  return new SdkClient(
+  const telling = (kind: 'prompts' | 'resources') => ({
+    autoRefresh: false,
+    onChanged: () => othersChanged?.(kind),
+  });
+  const client = new SdkClient(
     { name: 'host-tools', version: packageVersion },
     {
       // Without capabilities, the server cannot ask our model or our user for anything.
-      capabilities: {},
+      capabilities: {
+        ...(questions?.elicitation === true ? { elicitation: { form: {} } } : {}),
+        ...(questions?.sampling === true ? { sampling: {} } : {}),
+      },
       ...(probeMs === undefined
         ? {}
         : { versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } } }),
@@ -75,9 +82,19 @@ async function createClient(
           errorMessage: undefined,
         }),
       },
-      listChanged: { tools: { autoRefresh: false, onChanged: () => toolsChanged() } },
+      listChanged: {
+        tools: { autoRefresh: false, onChanged: () => toolsChanged() },
+        ...(othersChanged === undefined
+          ? {}
+          : { prompts: telling('prompts'), resources: telling('resources') }),
+      },
     },
   );
+  // The SDK would check a question with its own schema and describe every part that is wrong, at any
+  // length.
+  if (questions !== undefined)
+    client.fallbackRequestHandler = ({ method, params }) => questions.answer(method, params);
+  return client;
 }
 
 function linkOver(client: Client, transport: Transport, excess: () => string | undefined): Link {

@@ -110,6 +110,12 @@ export async function importMcpTools(
   return importThrough(connection, options, ports);
 }
 
+/** An import, and the connection behind it. */
+export interface Imported {
+  readonly imported: ImportedMcpTools;
+  readonly connection: Connection;
+}
+
 /**
  * {@link importMcpTools} with wishes about the server's tools, and with milliseconds for a
  * handshake, and for a listing.
@@ -119,8 +125,8 @@ export function importByWishes(
   options: ImportMcpOptions,
   wishes: ImportWishes,
   handshakeMs: number,
-): Promise<ImportedMcpTools> {
-  return importThrough(connection, options, { ...ports, handshakeMs }, wishes);
+): Promise<Imported> {
+  return importConnected(connection, options, { ...ports, handshakeMs }, wishes);
 }
 
 const noWishes: ImportWishes = Object.freeze({});
@@ -129,9 +135,18 @@ const noWishes: ImportWishes = Object.freeze({});
 export async function importThrough(
   given: McpConnection,
   options: ImportMcpOptions | undefined,
-  { clock, handshakeMs, later }: ImportPorts,
+  through: ImportPorts,
   wishes: ImportWishes = noWishes,
 ): Promise<ImportedMcpTools> {
+  return (await importConnected(given, options, through, wishes)).imported;
+}
+
+async function importConnected(
+  given: McpConnection,
+  options: ImportMcpOptions | undefined,
+  { clock, handshakeMs, later }: ImportPorts,
+  wishes: ImportWishes,
+): Promise<Imported> {
   const { prefix, timeoutMs, name, pins } = readOptions(where, options, importTable);
   const plain: ServerTools['plain'] = new WeakMap();
   const tools: ServerTools = {
@@ -149,7 +164,13 @@ export async function importThrough(
     readings: 0,
   };
   const connection: Connection = createConnection({
-    open: openerOf(given, handshakeMs, () => relisting.changed()),
+    open: openerOf(given, {
+      handshakeMs,
+      toolsChanged: () => relisting.changed(),
+      othersChanged: wishes.onOthersChanged,
+      questions: wishes.questions,
+      auth: wishes.auth,
+    }),
     greet: (client) => readTools(tools, client, connection),
     clock,
     reopen: !isClient(given),
@@ -177,7 +198,7 @@ export async function importThrough(
   } finally {
     wishes.signal?.removeEventListener('abort', stop);
   }
-  return importedTools(tools, relisting, close);
+  return { imported: importedTools(tools, relisting, close), connection };
 }
 
 function isClient(connection: McpConnection): connection is ConnectedMcpClient {
@@ -186,10 +207,9 @@ function isClient(connection: McpConnection): connection is ConnectedMcpClient {
 
 function openerOf(
   connection: McpConnection,
-  handshakeMs: number,
-  toolsChanged: () => void,
+  options: Omit<OpenOptions, 'signal'>,
 ): (signal: AbortSignal) => Promise<Link> {
-  const optionsFor = (signal: AbortSignal): OpenOptions => ({ handshakeMs, signal, toolsChanged });
+  const optionsFor = (signal: AbortSignal): OpenOptions => ({ ...options, signal });
   if (typeof connection !== 'object' || connection === null) throw wrongConnection(connection);
   if (isClient(connection)) {
     if (typeof (connection as { getProtocolEra?: unknown }).getProtocolEra !== 'function')

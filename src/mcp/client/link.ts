@@ -1,4 +1,6 @@
 /** One open connection to a server, and what is needed to open it. */
+import type { AuthProvider } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../index.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
 /** An open connection. */
@@ -22,6 +24,14 @@ export interface Link {
   close(): Promise<void>;
 }
 
+/** Answers what a server asks while it works. */
+export interface ServerQuestions {
+  readonly elicitation: boolean;
+  readonly sampling: boolean;
+  /** @throws (rejects with) Error whose message the server gets */
+  answer(method: string, params: unknown): Promise<JsonObject>;
+}
+
 /** What the caller provides to open a link. */
 export interface OpenOptions {
   /** Milliseconds that the handshake may take. */
@@ -30,6 +40,12 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** Called when the server says that its tools changed. */
   toolsChanged(): void;
+  /** Gives the token for requests over HTTP. @default no token */
+  readonly auth?: AuthProvider | undefined;
+  /** Answers what the server asks. @default it cannot ask anything */
+  readonly questions?: ServerQuestions | undefined;
+  /** Called when the server says that other lists changed. @default not listened to */
+  readonly othersChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
 }
 
 /**

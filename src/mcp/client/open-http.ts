@@ -29,7 +29,7 @@ export async function openHttp(
   const endpoint = new URL(url);
   // `greeted` turns true after the handshake, whose messages have the tighter bounds.
   const state = { greeted: false, excess: undefined as string | undefined };
-  const transport = await createTransport(endpoint, headers, state);
+  const transport = await createTransport(endpoint, headers, state, options.auth);
   noticeLostAnswers(transport);
   const link = await shakeHands(
     {
@@ -49,6 +49,7 @@ async function createTransport(
   endpoint: URL,
   headers: Readonly<Record<string, string>>,
   state: { readonly greeted: boolean; excess: string | undefined },
+  auth: OpenOptions['auth'],
 ): Promise<StreamableHTTPClientTransport> {
   const { StreamableHTTPClientTransport: SdkTransport } = await loadSdk();
   const reconnections = createReconnections({ now: () => performance.now() }, (run, ms) => {
@@ -57,6 +58,7 @@ async function createTransport(
   });
   const transport = new SdkTransport(endpoint, {
     requestInit: { headers: { ...headers } },
+    ...(auth === undefined ? {} : { authProvider: auth }),
     fetch: boundedFetch(fetch, {
       bounds: () => (state.greeted ? messageBounds : smallBounds),
       exceeded: (message) => {

@@ -18,7 +18,9 @@ export interface ConnectedMcpClient {
     options?: McpRequestOptions,
   ): Promise<unknown>;
   /** The server's capabilities; undefined before the client is connected. */
-  getServerCapabilities(): { readonly tools?: unknown } | undefined;
+  getServerCapabilities():
+    | { readonly tools?: unknown; readonly prompts?: unknown; readonly resources?: unknown }
+    | undefined;
   /** The server's own name; undefined before the client is connected. */
   getServerVersion(): { readonly name: string } | undefined;
   /** The protocol era that was agreed on. */

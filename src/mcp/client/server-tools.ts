@@ -1,5 +1,5 @@
 /** Reading a server's tools: each listing is made into definitions and offered to the ledger. */
-import { type AnyTool, MisuseError } from '../../index.ts';
+import { type AnyTool, MisuseError, type ToolContext } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { createPause } from '../../limits/stretches.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
@@ -10,6 +10,7 @@ import { nameSkeleton } from '../../text/names.ts';
 import { executorOf } from './call.ts';
 import type { Connection } from './connection.ts';
 import { defineServerTool, type McpToolLabels, reportedName } from './definition.ts';
+import type { OpenOptions, ServerQuestions } from './link.ts';
 import { listTools } from './listing.ts';
 import type { Ledger } from './pins.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
@@ -32,6 +33,14 @@ export interface ImportWishes {
   readonly follows?: boolean | undefined;
   /** Called after each listing. @default not called */
   readonly onListed?: (() => void) | undefined;
+  /** Called when the server says that its prompts or resources changed. @default not listened to */
+  readonly onOthersChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
+  /** Gives the token for requests over HTTP. @default no token */
+  readonly auth?: OpenOptions['auth'];
+  /** Answers what the server asks. @default it cannot ask anything */
+  readonly questions?: ServerQuestions | undefined;
+  /** Called when a call begins; the returned function when it ends. @default not called */
+  readonly onCall?: ((context: ToolContext) => () => void) | undefined;
   /** Called when the connection is lost, but not when it is closed from here. @default not called */
   readonly onLost?: (() => void) | undefined;
   /** Ends an import that is being opened, and what it has started. @default never */
@@ -139,7 +148,7 @@ function defineTool(
       source,
       labels,
       patterns,
-      executorOf: (tool) => executorOf(tool, connection, () => origin?.withdrawn()),
+      executorOf: (tool) => executorOf(tool, connection, () => origin?.withdrawn(), wishes.onCall),
       originOf: (name) => {
         origin = ledger.originOf(name, source, fieldLabels(labels));
         return origin;

@@ -10,6 +10,7 @@ import type {
   ServerContext,
   ServerOptions,
 } from '@modelcontextprotocol/server';
+import { passedOnTo } from '../passed-on.ts';
 import {
   answerCall,
   type CallRequest,
@@ -19,6 +20,7 @@ import {
 } from './call.ts';
 import { learnCapabilities } from './client-facts.ts';
 import { pageOf } from './list.ts';
+import { answerPassedOn, capabilitiesWith, tellPassedOn } from './passing.ts';
 import type { Sdk } from './sdk.ts';
 
 /** How a server introduces itself. */
@@ -68,13 +70,18 @@ export function createInstance(
   { name, version, instructions }: ServerInfo,
   serving: Serving,
 ): Instance {
+  const passed = passedOnTo(serving.session);
   const server = new sdk.Server(
     { name, version },
     {
-      capabilities: { tools: { listChanged: true }, logging: {} },
+      capabilities: capabilitiesWith(passed),
       ...(instructions === undefined ? {} : { instructions }),
       jsonSchemaValidator: noValidator,
-      debouncedNotificationMethods: ['notifications/tools/list_changed'],
+      debouncedNotificationMethods: [
+        'notifications/tools/list_changed',
+        'notifications/prompts/list_changed',
+        'notifications/resources/list_changed',
+      ],
     },
   );
   // The level that a client of the 2025 era has set.
@@ -117,7 +124,16 @@ export function createInstance(
     changes++;
     if (server.transport !== undefined) server.sendToolListChanged().catch(() => {});
   });
-  return { server, changes: () => changes, dispose: stop };
+  if (passed === undefined) return { server, changes: () => changes, dispose: stop };
+  answerPassedOn(sdk, passed, (method, handle) =>
+    server.setRequestHandler(method, { params: anyParams }, handle),
+  );
+  const stopTelling = tellPassedOn(server, passed);
+  const dispose = (): void => {
+    stop();
+    stopTelling();
+  };
+  return { server, changes: () => changes, dispose };
 }
 
 function listTools(sdk: Sdk, { session }: Serving, cursor: unknown): ListToolsResult {

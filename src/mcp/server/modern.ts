@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import type { ToolSession } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
+import { passedOnTo } from '../passed-on.ts';
 import { bounded } from './body.ts';
 import { learnCapabilities } from './client-facts.ts';
 import { createInstance } from './instance.ts';
@@ -146,11 +147,15 @@ async function listen(
     onerror: settings.report,
   });
   const stop = session.events.on('tools:changed', () => inner.notify.toolsChanged());
+  const stopTelling = passedOnTo(session)?.onChanged((kind) =>
+    kind === 'prompts' ? inner.notify.promptsChanged() : inner.notify.resourcesChanged(),
+  );
   let ended: Promise<void> | undefined;
   const end = (): Promise<void> => {
     ended ??= (async () => {
       done();
       stop();
+      stopTelling?.();
       listening.delete(end);
       await inner.close();
       if (owned) await session.close();

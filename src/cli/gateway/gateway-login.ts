@@ -1,0 +1,145 @@
+/** `gateway login`: signs in to a server of a gateway, through the user's browser. */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { readFile } from '../../config/read-file.ts';
+import { type ServerEntry, serverEntry } from '../../config/server-format.ts';
+import { messageOf } from '../../errors.ts';
+import { tokenFile, tokenFolder } from '../../gateway/token-file.ts';
+import { type Callback, signIn } from '../../mcp/client/oauth.ts';
+import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import type { Command } from '../command.ts';
+import { failure, untilInterrupted, usageFault } from '../fault.ts';
+import { listen } from '../listen.ts';
+import { meant } from '../options.ts';
+
+const host = '127.0.0.1';
+const defaultFile = 'gateway.yaml';
+/** Milliseconds that a person has for the login. */
+const longestMs = 600_000;
+
+export const gatewayLogin: Command = {
+  name: 'gateway login',
+  usage: 'NAME',
+  summary: 'sign in to a server of a gateway that asks for a login by OAuth',
+  notes: [
+    `NAME is the name of a server in FILE, which is ./${defaultFile} unless given.`,
+    'The address to open in a browser is written to standard error. The command waits ten minutes.',
+    'The tokens are kept in a file that only you can read, and are used and renewed by `serve`.',
+  ],
+  options: ['host-tools'],
+  operands: ['NAME'],
+  async run({ io, screen, options, operands: [name = ''] }) {
+    const [{ name: file } = { name: defaultFile }, another] = options.sources;
+    if (another !== undefined)
+      throw usageFault('`gateway login` takes one file: give `--host-tools` once.');
+    const url = await addressOf(resolve(io.cwd, file), name);
+    const state = randomBytes(32).toString('base64url');
+    const { server, answer } = callbackServer(state);
+    try {
+      const { port } = await listen(server, host, 0);
+      const store = tokenFile(
+        tokenFolder(io.env.XDG_STATE_HOME, io.env.HOME ?? homedir()),
+        name,
+        url,
+      );
+      const signed = await untilInterrupted(
+        signIn({
+          url,
+          redirectUrl: `http://${host}:${port}/callback`,
+          state,
+          store,
+          show: (address) => screen.note(`Open this address to log in: ${address.href}`),
+          answer: () => soonEnough(answer),
+        }),
+        io.signal,
+      );
+      const text = signed
+        ? `Logged in to \`${name}\`. \`host-tools serve\` uses it from now on.`
+        : `The server \`${name}\` does not ask for a login, so nothing was kept.`;
+      return { exit: 0, text, json: { name, loggedIn: signed } };
+    } catch (error) {
+      if (io.signal.aborted) throw error;
+      throw failure(`Cannot log in to \`${name}\`: ${cleanLine(messageOf(error), 1_000)}`);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+};
+
+/** @throws CliFault for a server that there is not, or that has no address */
+async function addressOf(path: string, name: string): Promise<string> {
+  const { mcpServers } = await readFile(path).catch((error: unknown) => {
+    throw failure(messageOf(error));
+  });
+  const found = mcpServers.find(({ key }) => key === name);
+  if (found === undefined) {
+    const names = mcpServers.map(({ key }) => key as string);
+    throw usageFault(
+      `The file has no server \`${name}\`. ${meant(name, names)}` +
+        `It has ${names.length === 0 ? 'none' : names.map((one) => `\`${one}\``).join(', ')}.`,
+    );
+  }
+  if (!serverEntry.safeParse(found.value).success)
+    throw failure(`The server \`${name}\` has an error: see \`host-tools validate\`.`);
+  const { url } = found.value as ServerEntry;
+  if (url === undefined)
+    throw usageFault(`The server \`${name}\` is started by a command, so it needs no login.`);
+  return url;
+}
+
+/** Waits for the browser, on an address of this machine. */
+function callbackServer(state: string): { readonly server: Server; answer: Promise<Callback> } {
+  let came: (callback: Callback) => void = () => {};
+  let failed: (error: Error) => void = () => {};
+  const answer = new Promise<Callback>((resolve, reject) => {
+    came = resolve;
+    failed = reject;
+  });
+  // Nothing may wait for it yet.
+  answer.catch(() => {});
+  const server = createServer({ headersTimeout: 10_000 }, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
+    if (request.method !== 'GET' || pathname !== '/callback')
+      return tell(response, 404, 'Not found.');
+    // Another page could send a code of its own.
+    if (!isSame(searchParams.get('state') ?? '', state))
+      return tell(response, 400, 'This is not the login that was asked for.');
+    const code = searchParams.get('code');
+    const error = searchParams.get('error');
+    if (code === null) {
+      failed(new Error(`it was refused: ${cleanLine(error ?? 'without a reason', 200)}`));
+      return tell(response, 400, 'The login was refused. You can close this page.');
+    }
+    came({ code, iss: searchParams.get('iss') ?? undefined });
+    return tell(response, 200, 'You can close this page and go back to the command line.');
+  });
+  return { server, answer };
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function tell(response: ServerResponse, status: number, text: string): void {
+  response
+    .writeHead(status, {
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      Connection: 'close',
+    })
+    .end(`${text}\n`);
+}
+
+function soonEnough(answer: Promise<Callback>): Promise<Callback> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('nobody logged in within ten minutes')), longestMs);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}

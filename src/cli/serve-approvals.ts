@@ -1,0 +1,40 @@
+/** The approvals of `serve --http`: who may answer the calls that are kept, and where. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { headerOf } from '../http/direct-body.ts';
+import { createApprovalsHandler } from '../inbox/index.ts';
+import type { HostToolRegistry } from '../index.ts';
+import { toNodeListener } from '../mcp/index.ts';
+
+/** The path of the page and of what it asks. */
+export const approvalsPath = '/approvals';
+
+/** Answers requests about approvals, to whoever has the token. */
+export interface ServedApprovals {
+  readonly listener: ReturnType<typeof toNodeListener>;
+  /** What to put behind `#token=` in the address. */
+  readonly token: string;
+}
+
+/** @param principal who answers: whoever has the token acts for the person who runs the command */
+export function serveApprovals(
+  registry: HostToolRegistry,
+  principal: string,
+  allowedHosts: readonly string[],
+): ServedApprovals {
+  const token = randomBytes(32).toString('base64url');
+  const expected = digest(token);
+  const handler = createApprovalsHandler(registry, {
+    basePath: approvalsPath,
+    allowedHosts,
+    authenticate(request) {
+      const given = /^Bearer ([\w-]{1,512})$/.exec(headerOf(request, 'authorization') ?? '')?.[1];
+      return timingSafeEqual(digest(given ?? ''), expected) ? principal : undefined;
+    },
+  });
+  return { listener: toNodeListener(handler), token };
+}
+
+/** Digests have the same length, so comparing them takes the same time for every token. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,49 @@
+/** How a server of a file is reached. */
+import { dirname, resolve } from 'node:path';
+import type { ServerEntry } from '../config/server-format.ts';
+import type { McpConnection } from '../mcp/client/import.ts';
+import type { GatewayPorts } from './ports.ts';
+import { fillVariables } from './variables.ts';
+
+/** A server of a file. */
+export interface NamedServer {
+  readonly name: string;
+  /** The path of the file that names it. */
+  readonly file: string;
+  readonly entry: ServerEntry;
+  readonly ports: GatewayPorts;
+}
+
+/** How to reach a server, and the variables that are missing for it. */
+export function connectionOf({ entry, file, ports }: Omit<NamedServer, 'name'>): {
+  readonly connection: McpConnection;
+  readonly missing: readonly string[];
+  readonly used: readonly string[];
+} {
+  const folder = dirname(file);
+  const { command, args = [], env = {}, cwd, url, headers = {} } = entry;
+  const { values, missing, used } = fillVariables(url === undefined ? env : headers, ports.env);
+  const connection =
+    url === undefined
+      ? {
+          command: command as string,
+          args,
+          env: values,
+          cwd: cwd === undefined ? folder : resolve(folder, cwd),
+        }
+      : { url, headers: values };
+  return { connection, missing, used };
+}
+
+/** Says which variables a server lacks, and what to do. */
+export function missingText(missing: readonly string[]): string {
+  const names = missing.map((name) => `\`${name}\``).join(', ');
+  return missing.length === 1
+    ? `the variable ${names} is not set; set it and start again`
+    : `the variables ${names} are not set; set them and start again`;
+}
+
+/** What is put before each of its names. */
+export function prefixOf({ name, entry }: Pick<NamedServer, 'name' | 'entry'>): string {
+  return entry.prefix ?? `${name}.`;
+}

@@ -1,0 +1,172 @@
+/** Approvals of a gateway: calls that are kept, answered on the page, and run after a restart. */
+import { chmodSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { verifyAudit } from '../../src/audit/index.ts';
+import { folder } from '../config/folder.ts';
+import { cli } from './cli-run.ts';
+import { until } from './until.ts';
+
+const kept = fileURLToPath(new URL('./fixtures/gateway-server.mjs', import.meta.url));
+const gateway = (approvals?: object) => ({
+  mcpServers: { kept: { command: process.execPath, args: [kept] } },
+  rules: [{ effect: 'ask', tools: 'kept.remove' }],
+  audit: { path: 'audit.jsonl' },
+  ...(approvals === undefined ? {} : { approvals }),
+});
+
+/** Serves the gateway of a folder over HTTP, for `ann`. */
+async function serve(path: string) {
+  const stop = new AbortController();
+  let said = '';
+  const ended = cli(['serve', 'gateway.json', '--http', '0', '--principal', 'ann'], {
+    cwd: path,
+    signal: stop.signal,
+    onStderr: (text) => {
+      said = text;
+    },
+  });
+  const end = async (): Promise<void> => {
+    stop.abort();
+    expect((await ended).exit).toBe(0);
+  };
+  onTestFinished(end);
+  await until(() => /#token=|Serving MCP/.test(said));
+  const mcp = /Serving MCP at (\S+)/.exec(said)?.[1] ?? '';
+  await until(() => said.includes('#token='));
+  const [, page = '', token = ''] = /answered at (\S+)#token=(\S+) by/.exec(said) ?? [];
+  const ask = async (at: string, body?: object, bearer = token) => {
+    const response = await fetch(`${page}api/approvals${at}`, {
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    });
+    return { status: response.status, ...((await response.json()) as object) } as {
+      status: number | string;
+      approvals?: { id: string; tool: { name: string }; sessionId: string; principal: string }[];
+    };
+  };
+  return { mcp, ask, end, said: () => said };
+}
+
+/** A client; with an answer, it can be asked. */
+async function connect(url: string, answer?: 'allow_once' | 'reject_once') {
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { capabilities: answer === undefined ? {} : { elicitation: {} } },
+  );
+  const questions: string[] = [];
+  if (answer !== undefined)
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      questions.push(params.message);
+      return { action: 'accept' as const, content: { decision: answer } };
+    });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  onTestFinished(() => client.close());
+  return {
+    client,
+    questions,
+    remove: async (text: string) =>
+      (await client.callTool({ name: 'kept.remove', arguments: { text } })) as {
+        readonly content: readonly { readonly text: string }[];
+        readonly _meta?: object;
+      },
+  };
+}
+
+describe('a call that asks', () => {
+  test('is asked about in a client that can be asked, and nothing is left', async () => {
+    const { path } = folder({ 'gateway.json': gateway({ dir: 'waiting', page: true }) });
+    const { mcp, ask } = await serve(path);
+    const { remove, questions } = await connect(mcp, 'allow_once');
+    expect((await remove('a')).content).toMatchObject([{ text: 'done' }]);
+    expect(questions).toEqual([expect.stringContaining('kept.remove')]);
+    expect(await ask('')).toMatchObject({ status: 200, approvals: [] });
+    expect((await connect(mcp, 'reject_once').then((one) => one.remove('b')))._meta).toMatchObject({
+      'host-tools/error': { code: 'approval_denied' },
+    });
+  });
+
+  test('is kept for a client that cannot be asked, and runs when the page allows it', async () => {
+    const { path, at } = folder({ 'gateway.json': gateway({ dir: 'waiting', page: true }) });
+    const { mcp, ask, end } = await serve(path);
+    const { remove, client } = await connect(mcp);
+    expect((await remove('a'))._meta).toMatchObject({
+      'host-tools/error': { code: 'approval_pending' },
+    });
+    expect((await ask('', undefined, 'x')).status).toBe(401);
+    const [open, ...others] = (await ask('')).approvals ?? [];
+    expect(others).toEqual([]);
+    expect(open).toMatchObject({ tool: { name: 'kept.remove' }, principal: 'ann' });
+    expect(await ask(`/${open?.id}`, { decision: 'allow_once' })).toMatchObject({
+      status: 'succeeded',
+    });
+    expect((await ask('')).approvals).toEqual([]);
+    await client.close();
+    await end();
+    expect(await verifyAudit(at('audit.jsonl'))).toMatchObject({ ok: true });
+  });
+
+  test('survives a restart: an answer then makes its session again and runs it', async () => {
+    const { path, at } = folder({ 'gateway.json': gateway({ dir: 'waiting', page: true }) });
+    const first = await serve(path);
+    const { remove, client } = await connect(first.mcp);
+    await remove('a');
+    const [open] = (await first.ask('')).approvals ?? [];
+    await client.close();
+    await first.end();
+    expect(statSync(at('waiting/secret')).mode & 0o777).toBe(0o600);
+    const second = await serve(path);
+    const [again] = (await second.ask('')).approvals ?? [];
+    expect(again).toEqual(open);
+    expect(await second.ask(`/${open?.id}`, { decision: 'allow_once' })).toMatchObject({
+      status: 'succeeded',
+    });
+    expect((await second.ask(`/${open?.id}`, { decision: 'allow_once' })).status).toBe(409);
+  });
+
+  test('of two clients, each has a session of its own', async () => {
+    const { path } = folder({ 'gateway.json': gateway({ dir: 'waiting', page: true }) });
+    const { mcp, ask } = await serve(path);
+    for (const text of ['a', 'b']) await (await connect(mcp)).remove(text);
+    const ids = (await ask('')).approvals?.map(({ sessionId }) => sessionId) ?? [];
+    expect(new Set(ids).size).toBe(2);
+  });
+});
+
+describe('a file with `approvals`', () => {
+  test('does not serve if others can use its key', async () => {
+    const { path, at } = folder({ 'gateway.json': gateway({ dir: 'waiting', page: true }) });
+    await (await serve(path)).end();
+    chmodSync(at('waiting/secret'), 0o644);
+    const { exit, stderr } = await cli(['serve', 'gateway.json', '--http', '0'], { cwd: path });
+    expect(exit).toBe(1);
+    expect(stderr).toContain('gateway.json:19: approvals[0]: others than its owner can use');
+    expect(stderr).toContain('A place for approvals did not load');
+  });
+
+  test('says so if its page has no address', async () => {
+    const { path } = folder({ 'gateway.json': gateway({ dir: 'waiting', page: true }) });
+    const { exit, stderr } = await cli(['serve', 'gateway.json'], { cwd: path, stdin: '' });
+    expect(exit).toBe(0);
+    expect(stderr).toContain('the page of `approvals` needs an address: serve it with `--http`');
+  });
+
+  test('an edit of it is refused, and removing it waits for the next start', async () => {
+    const { path, replace } = folder({ 'gateway.json': gateway({ dir: 'waiting', page: true }) });
+    const { said, mcp } = await serve(path);
+    replace('gateway.json', gateway({ dir: 'elsewhere', page: true }));
+    await until(() => said().includes('where approvals are kept is read at the start only'));
+    replace('gateway.json', gateway());
+    await until(() => said().includes('stays in effect until the command starts again'));
+    expect((await (await connect(mcp)).remove('a'))._meta).toMatchObject({
+      'host-tools/error': { code: 'approval_pending' },
+    });
+  });
+});
+
+test('other commands leave the folder alone', async () => {
+  const { path, at } = folder({ 'gateway.json': gateway({ dir: 'waiting' }) });
+  expect((await cli(['list', '--host-tools', 'gateway.json'], { cwd: path })).exit).toBe(0);
+  expect(() => statSync(at('waiting'))).toThrow('ENOENT');
+});

@@ -1,0 +1,153 @@
+/** `gateway login`, at a real authorization server, and what the gateway does with the tokens. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { folder } from '../config/folder.ts';
+import { authorizationWorld } from './authorization-server.ts';
+import { cli } from './cli-run.ts';
+
+const file = ['--host-tools', 'gateway.json'];
+
+/** A gateway with one server that asks for a login, and a state folder of its own. */
+async function world() {
+  const there = await authorizationWorld();
+  const { path, at } = folder({ 'gateway.json': { mcpServers: { mail: { url: there.url } } } });
+  const env = { XDG_STATE_HOME: join(path, 'state') };
+  /** Logs in. `browse` gets the address, as a browser would. */
+  const login = (browse: (address: string) => Promise<unknown> = (address) => fetch(address)) => {
+    let opened = false;
+    const pages: Promise<unknown>[] = [];
+    return cli(['gateway', 'login', 'mail', ...file], {
+      cwd: path,
+      env,
+      onStderr: (text) => {
+        const address = /Open this address to log in: (\S+)/.exec(text)?.[1];
+        if (opened || address === undefined) return;
+        opened = true;
+        pages.push(browse(address));
+      },
+    });
+  };
+  const list = async () => {
+    const ran = await cli(['list', ...file, '--json'], { cwd: path, env });
+    const { servers } = JSON.parse(ran.stdout) as {
+      servers: { state: string; error?: string }[];
+    };
+    return { ...servers[0], stderr: ran.stderr };
+  };
+  const call = () => cli(['call', 'mail.tell', ...file], { cwd: path, env });
+  const logins = at('state/host-tools/gateway');
+  return { there, login, list, call, logins, path, env };
+}
+
+test('a server that asks for a login is shown with what to do', async () => {
+  const { list, there } = await world();
+  const { state, error } = await list();
+  expect(state).toBe('waiting');
+  expect(error).toContain(
+    'It asks for a login. Run `host-tools gateway login mail --host-tools gateway.json`.',
+  );
+  // Only a person who wants to log in registers a client.
+  expect(there.registered()).toBe(0);
+});
+
+test('after a login it is used, and the tokens are in a file of their owner only', async () => {
+  const { login, list, call, there, logins } = await world();
+  const ran = await login();
+  expect(ran.stderr).not.toContain('Cannot');
+  expect(ran).toMatchObject({ exit: 0, stdout: expect.stringContaining('Logged in to `mail`') });
+  expect(await list()).toMatchObject({ state: 'ready' });
+  expect((await call()).stdout).toContain('told');
+  expect(there.grants).toEqual(['authorization_code']);
+  const [name = '', ...others] = readdirSync(logins);
+  expect(others).toEqual([]);
+  expect(name).toMatch(/^login-[0-9a-f]{40}\.json$/);
+  expect(statSync(join(logins, name)).mode & 0o777).toBe(0o600);
+  expect(statSync(logins).mode & 0o777).toBe(0o700);
+  const [token = ''] = there.tokens;
+  expect(readFileSync(join(logins, name), 'utf8')).toContain(token);
+  expect(ran.stdout + ran.stderr).not.toContain(token);
+});
+
+test('a token that has expired is renewed once, and the new one is kept', async () => {
+  const { login, list, there } = await world();
+  await login();
+  there.expire();
+  expect(await list()).toMatchObject({ state: 'ready' });
+  expect(there.grants).toEqual(['authorization_code', 'refresh_token']);
+  expect(await list()).toMatchObject({ state: 'ready' });
+  expect(there.grants).toHaveLength(2);
+});
+
+test('a login that was revoked is asked for again', async () => {
+  const { login, list, there } = await world();
+  await login();
+  there.revoke();
+  expect((await list()).error).toContain(
+    'Run `host-tools gateway login mail --host-tools gateway.json`.',
+  );
+  expect(await login()).toMatchObject({ exit: 0 });
+  expect(await list()).toMatchObject({ state: 'ready' });
+});
+
+describe('the address that the browser comes back to', () => {
+  test('takes no code of another login', async () => {
+    const { login } = await world();
+    const forged: number[] = [];
+    const { exit } = await login(async (address) => {
+      const back = new URL(new URL(address).searchParams.get('redirect_uri') ?? '');
+      back.searchParams.set('code', 'stolen');
+      back.searchParams.set('state', 'x'.repeat(43));
+      forged.push((await fetch(back)).status);
+      return fetch(address);
+    });
+    expect([forged, exit]).toEqual([[400], 0]);
+  });
+
+  test('ends the command if the login is refused, and keeps the login before', async () => {
+    const { login, list } = await world();
+    await login();
+    const { exit, stderr } = await login(async (address) => {
+      const { searchParams } = new URL(address);
+      const back = new URL(searchParams.get('redirect_uri') ?? '');
+      back.searchParams.set('error', 'access_denied\u001b[2J');
+      back.searchParams.set('state', searchParams.get('state') ?? '');
+      return fetch(back);
+    });
+    expect(exit).toBe(1);
+    expect(stderr).toContain('Cannot log in to `mail`: it was refused: access_denied[2J');
+    expect(await list()).toMatchObject({ state: 'ready' });
+  });
+
+  test('is on the loopback, with a proof key', async () => {
+    const { login } = await world();
+    let asked = '';
+    await login((address) => {
+      asked = address;
+      return fetch(address);
+    });
+    const { searchParams } = new URL(asked);
+    expect(searchParams.get('redirect_uri')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+    expect(searchParams.get('code_challenge_method')).toBe('S256');
+    expect(searchParams.get('state')).toMatch(/^[\w-]{43}$/);
+  });
+});
+
+test.each([
+  ['a server that there is not', 'mial', 2, 'Did you mean `mail`?'],
+  ['a server that is started by a command', 'local', 2, 'so it needs no login'],
+  ['a server that is not there', 'away', 1, 'Cannot log in to `away`: '],
+])('%s', async (_, name, exit, said) => {
+  const { path } = folder({
+    'gateway.json': {
+      mcpServers: {
+        mail: { url: 'http://127.0.0.1:9/mcp' },
+        away: { url: 'http://127.0.0.1:9/mcp' },
+        local: { command: 'x' },
+      },
+    },
+  });
+  const ran = await cli(['gateway', 'login', name, ...file], { cwd: path });
+  expect(ran.exit).toBe(exit);
+  expect(ran.stderr).toContain(said);
+});

@@ -1,0 +1,10 @@
+/** Waits for what a process or a file brings about. */
+
+/** Waits for something to become true, a little while. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 300; turn++) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('It did not come true.');
+}
