@@ -16,6 +16,7 @@ export const subpaths = {
   anthropic: 'src/surfaces/anthropic/index.ts',
   gemini: 'src/surfaces/gemini/index.ts',
   langchain: 'src/surfaces/langchain/index.ts',
+  'claude-agent': 'src/claude-agent/index.ts',
   relay: 'src/relay/index.ts',
   'relay/client': 'src/relay-client/index.ts',
   redis: 'src/redis/index.ts',
