@@ -6,6 +6,7 @@ import type {
   HookInput,
   HookJSONOutput,
 } from '@anthropic-ai/claude-agent-sdk';
+import { wroteIt } from '../agents/claude-code/claude-code.ts';
 import { messageOf } from '../errors.ts';
 import type { ToolSession } from '../index.ts';
 import { canonicalJson, copyJson, type JsonValue } from '../json.ts';
@@ -79,8 +80,7 @@ export function hooksOf(
     UserPromptSubmit: only(
       on('UserPromptSubmit', ({ prompt, source }) => {
         // What tasks and timers put in was not written by a person.
-        if (source === undefined || source === 'user' || source === 'sdk')
-          overheard(stateOf(session), prompt, 'user');
+        if (wroteIt(source)) overheard(stateOf(session), prompt, 'user');
         return undefined;
       }),
     ),
