@@ -24,6 +24,7 @@ export const familyNames = [
   'concurrency',
   'mcp-http',
   'import',
+  'hook',
   'bundle',
   'leak',
 ] as const;

@@ -159,7 +159,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages', 'otel'],
-  'node:fs': ['config', 'audit', 'inbox', 'agents'],
+  'node:fs': ['config', 'audit', 'inbox', 'agents', 'cli/index', 'cli/hook-thread'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
