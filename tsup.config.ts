@@ -1,4 +1,8 @@
-import { basename } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
 import type { Options } from 'tsup';
 import { inspectorPage } from './src/pages/inspector-page.ts';
 import type { Page } from './src/pages/page.ts';
@@ -16,6 +20,7 @@ export const subpaths = {
   anthropic: 'src/surfaces/anthropic/index.ts',
   gemini: 'src/surfaces/gemini/index.ts',
   langchain: 'src/surfaces/langchain/index.ts',
+  'claude-agent': 'src/claude-agent/index.ts',
   relay: 'src/relay/index.ts',
   'relay/client': 'src/relay-client/index.ts',
   redis: 'src/redis/index.ts',
@@ -53,6 +58,51 @@ const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** What the thread of a hook brings along, so that it loads a few files in place of two hundred. */
+const broughtAlong = ['eventemitter3', 'p-timeout', 're2js', 'unbash', 'yaml', 'zod'];
+
+/** Of the texts of zod for other languages, none is shown. */
+const oneLanguage: Plugin = {
+  name: 'one language',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, ({ path }) => ({
+      contents: "export { default as en } from './en.js';",
+      loader: 'js',
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
+/**
+ * Bundles the thread of `host-tools hook` into `dist/hook`. An agent waits for a hook before each of
+ * its tools, and most of a hook's time is that of finding, reading and compiling its modules.
+ */
+export async function buildHook(folder = 'dist/hook'): Promise<void> {
+  const packages = dirname(dirname(createRequire(import.meta.url).resolve('yaml/package.json')));
+  await build({
+    entryPoints: [fileURLToPath(new URL('src/cli/hook-thread.ts', import.meta.url))],
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    // As modules, so that what is not used is left out.
+    mainFields: ['module', 'main'],
+    conditions: ['module'],
+    alias: { yaml: join(packages, 'yaml/browser/index.js') },
+    plugins: [oneLanguage],
+    logLevel: 'warning',
+  });
+  const notices = broughtAlong.map((name) => {
+    const own = join(packages, name);
+    const file = readdirSync(own).find((one) => /^licen[cs]e/i.test(one)) as string;
+    return `${name}\n\n${readFileSync(join(own, file), 'utf8').trim()}\n`;
+  });
+  writeFileSync(join(folder, 'LICENSES.txt'), notices.join('\n----\n\n'));
+}
+
 /**
  * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand
  * is the same whichever subpath it came by. The entries are the exports map and the command of
@@ -73,6 +123,7 @@ const config: Options = {
   sourcemap: true,
   minify: false,
   esbuildPlugins: [finishedPages],
+  onSuccess: () => buildHook(),
   dts: {
     // Nobody imports the command.
     entry: subpaths,

@@ -3,9 +3,10 @@
  * JavaScript. Nothing is measured through a loader.
  */
 import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import published from '../tsup.config.ts';
+import published, { buildHook } from '../tsup.config.ts';
 
 /** A place from which the core finds its own dependencies, not those of a peer. */
 export const outputFolder = fileURLToPath(
@@ -42,4 +43,5 @@ export async function buildAll(
     packages: 'external',
     logLevel: 'warning',
   });
+  if (entryPoints.cli !== undefined) await buildHook(join(folder, 'hook'));
 }

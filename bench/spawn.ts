@@ -27,6 +27,7 @@ export const familyNames = [
   'mcp-http',
   'gateway',
   'import',
+  'hook',
   'bundle',
   'leak',
 ] as const;

@@ -120,7 +120,8 @@ export type MisuseCode =
   | 'foreign_definition'
   | 'closed'
   | 'missing_dependency'
-  | 'invalid_file';
+  | 'invalid_file'
+  | 'in_use';
 
 /**
  * The only error that is thrown. It reports a host's programming mistake, synchronously and where

@@ -71,6 +71,7 @@ const sections: Readonly<
     'config',
     'gateway',
     'agents',
+    'claude-agent',
     'cli',
   ],
 };
@@ -128,6 +129,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   zod: ['schema', 'config', 'cli'],
   'zod-to-json-schema': ['schema'],
   yaml: ['config', 'cli'],
+  '@anthropic-ai/claude-agent-sdk': ['claude-agent'],
   '@cedar-policy/cedar-wasm': ['cedar'],
   '@langchain/core': ['surfaces/langchain'],
   '@modelcontextprotocol/client': ['mcp'],
@@ -157,19 +159,19 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages', 'otel'],
-  'node:fs': ['config', 'audit', 'inbox', 'gateway', 'agents'],
+  'node:fs': ['config', 'audit', 'inbox', 'gateway', 'agents', 'cli/index', 'cli/hook-thread'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
   'node:fs/promises': ['config', 'audit', 'inbox', 'cli', 'pages'],
-  'node:path': ['config', 'audit', 'inbox', 'gateway', 'cli', 'pages', 'agents'],
+  'node:path': ['config', 'audit', 'inbox', 'gateway', 'cli', 'pages', 'agents', 'claude-agent'],
   'node:url': ['config', 'cli', 'pages'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
   'node:child_process': ['cli'],
   'node:worker_threads': ['cli'],
-  'node:os': ['audit', 'cli'],
+  'node:os': ['audit', 'claude-agent', 'cli'],
 };
 
 /** Subpaths whose folder has another name, since the core has a folder of theirs. */

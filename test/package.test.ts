@@ -74,6 +74,9 @@ const specifiers = Object.keys(manifest.exports)
   .filter((subpath) => !subpath.endsWith('.json'))
   .map((subpath) => manifest.name + subpath.slice(1));
 
+/** What the thread of a hook starts with, and the texts of what is bundled with it. */
+const hookBundle = ['dist/hook/hook-thread.js', 'dist/hook/LICENSES.txt'];
+
 let work: string;
 let built: string;
 let project: string;
@@ -137,7 +140,7 @@ describe('what is in the package', () => {
     expect(
       packed.filter(
         (path) =>
-          !/^dist\/(?:relay\/)?[\w-]+(?:\.d-[\w-]{8})?\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(
+          !/^dist\/(?:relay\/|hook\/)?[\w-]+(?:\.d-[\w-]{8})?\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(
             path,
           ),
       ),
@@ -146,6 +149,7 @@ describe('what is in the package', () => {
       'LICENSE',
       'README.md',
       'SECURITY.md',
+      'dist/hook/LICENSES.txt',
       'host-tools.schema.json',
       'package.json',
       'rules/claude-code.yaml',
@@ -156,7 +160,8 @@ describe('what is in the package', () => {
     const imported = Object.values(manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [] : [target.types.slice(2), target.default.slice(2)],
     );
-    const entries = [...imported, ...Object.values(manifest.bin).map((path) => path.slice(2))];
+    const started = [...Object.values(manifest.bin).map((path) => path.slice(2)), ...hookBundle];
+    const entries = [...imported, ...started];
     expect(entries.filter((path) => !packed.includes(path))).toEqual([]);
     const others = packed.filter(
       (path) => path.startsWith('dist/') && !entries.includes(path.replace(/\.map$/, '')),
@@ -164,8 +169,8 @@ describe('what is in the package', () => {
     expect(others.filter((path) => !/-[\w-]{8}\.(js|js\.map|d\.ts)$/.test(path))).toEqual([]);
   });
 
-  test('every built file has a source map with its sources', () => {
-    const scripts = packed.filter((path) => path.endsWith('.js'));
+  test('every built file has a source map with its sources, but for the bundle of hooks', () => {
+    const scripts = packed.filter((path) => path.endsWith('.js') && !path.startsWith('dist/hook/'));
     expect(scripts.filter((path) => !packed.includes(`${path}.map`))).toEqual([]);
     for (const path of scripts) {
       const { sources, sourcesContent } = JSON.parse(

@@ -1,5 +1,5 @@
 /** What definitions of an agent's own tools are made of. */
-import { type AnyTool, defineTool, type ToolAnnotations } from '../index.ts';
+import { type AnyTool, type CallInfo, defineTool, type ToolAnnotations } from '../index.ts';
 import type { JsonObject } from '../json.ts';
 import { type Place, pathFacts } from './place.ts';
 import { type ShellParser, shellFacts, shellParser } from './shell/read-line.ts';
@@ -25,12 +25,22 @@ export interface ToolRow {
   readonly content?: readonly string[];
 }
 
+/** Where a call would run. */
+export type PlaceOf = (call: CallInfo) => Place;
+
 /**
  * Defines a tool that the agent runs. Its input may have members that are not named here.
  * @param labels Whether some rule asks where values came from. Labels alone would make a session
  * remember what the user wrote.
+ * @param timeoutMs Milliseconds until a call that has not ended counts as timed out. The registry's
+ * default if it is left out.
  */
-export function agentTool(row: ToolRow, place: Place, labels: boolean): AnyTool {
+export function agentTool(
+  row: ToolRow,
+  place: PlaceOf,
+  labels: boolean,
+  timeoutMs?: number,
+): AnyTool {
   const { name, description, annotations = {}, origin, required = [], content = [] } = row;
   const named = [...required, ...(row.paths ?? []), ...content, row.shell, row.patch, row.url];
   const properties: Record<string, JsonObject> = {};
@@ -47,26 +57,29 @@ export function agentTool(row: ToolRow, place: Place, labels: boolean): AnyTool 
     annotations,
     external: true,
     attributes: attributesOf(row, place),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(origin === undefined || !labels ? {} : { origin }),
   }) as unknown as AnyTool;
 }
 
-type Ask = (value: unknown) => JsonObject | Promise<JsonObject>;
+type Ask = (value: unknown, call: CallInfo) => JsonObject | Promise<JsonObject>;
 
 function attributesOf(
   { paths = [], shell, patch, url }: ToolRow,
-  place: Place,
+  place: PlaceOf,
 ): Record<string, Ask> {
   const attributes: Record<string, Ask> = {};
   for (const member of paths)
-    attributes[member] = (value) => pathFacts(String(value), place) as unknown as JsonObject;
+    attributes[member] = (value, call) =>
+      pathFacts(String(value), place(call)) as unknown as JsonObject;
   let parser: Promise<ShellParser> | undefined;
   if (shell !== undefined)
-    attributes[shell] = async (value) => {
+    attributes[shell] = async (value, call) => {
       parser ??= shellParser();
-      return shellFacts(String(value), place, await parser) as unknown as JsonObject;
+      return shellFacts(String(value), place(call), await parser) as unknown as JsonObject;
     };
-  if (patch !== undefined) attributes[patch] = (value) => patchFacts(String(value), place);
+  if (patch !== undefined)
+    attributes[patch] = (value, call) => patchFacts(String(value), place(call));
   if (url !== undefined) attributes[url] = (value) => ({ host: hostOf(String(value)) });
   return attributes;
 }
@@ -92,13 +105,14 @@ function hostOf(url: string): string {
 }
 
 /** The definition of a tool that an MCP server brings, whose input is not known here. */
-export function mcpTool(name: string): AnyTool {
+export function mcpTool(name: string, timeoutMs?: number): AnyTool {
   return defineTool({
     name,
     description: 'A tool of an MCP server.',
     parameters: { type: 'object' },
     annotations: { destructive: true, openWorld: true },
     tags: ['mcp'],
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     external: true,
   }) as unknown as AnyTool;
 }

@@ -5,7 +5,6 @@ import {
   type Approver,
   type HostToolRegistry,
   isMisuseError,
-  type ToolError,
   type ToolSession,
 } from '../index.ts';
 import type { JsonObject } from '../json.ts';
@@ -14,6 +13,7 @@ import type { Agent, AgentEvent, Answer, CallAbout } from './agent.ts';
 import { agentTool, mcpTool } from './agent-tools.ts';
 import { HookFault, type ReadEvent } from './event.ts';
 import type { Place } from './place.ts';
+import { refusal } from './refusal.ts';
 import type { Entry, SessionFile } from './state/session-file.ts';
 
 /** What an event is judged with. */
@@ -116,14 +116,6 @@ async function ask(
     : nothing;
 }
 
-function refusal(error: ToolError | undefined): string {
-  if (error === undefined) return 'The call was refused.';
-  const { message, ruleId } = error as ToolError & { readonly ruleId?: string };
-  return ruleId === undefined || message.includes(ruleId)
-    ? message
-    : `${message} (rule \`${ruleId}\`)`;
-}
-
 /** Records how a call has ended. */
 async function end(
   world: HookWorld,
@@ -164,7 +156,7 @@ function toolFor({ agent, registry, place }: HookWorld, name: string): AnyTool |
   if (row === undefined && !/^mcp_\w/.test(name)) return undefined;
   const { testsOrigin } = registryStateOf(registry).rules;
   try {
-    const made = row === undefined ? mcpTool(name) : agentTool(row, place, testsOrigin);
+    const made = row === undefined ? mcpTool(name) : agentTool(row, () => place, testsOrigin);
     registry.register(made as never);
     return made;
   } catch (error) {

@@ -24,7 +24,7 @@ interface Owner {
 
 /**
  * Takes the lock. The returned function gives it back.
- * @throws MisuseError `invalid_option` if another log holds it.
+ * @throws MisuseError `in_use` if another log holds it.
  */
 export function takeLock(file: string): () => void {
   const { pid } = process;
@@ -68,7 +68,7 @@ function held(file: string): MisuseError {
       ? 'Another process'
       : `Process ${owner.pid} on ${owner.host || 'a machine'}`;
   return new MisuseError(
-    'invalid_option',
+    'in_use',
     `createAuditLog: expected to be the only writer of \`path\`. ${who} holds ${file}. Give each ` +
       'process a log of its own, or remove the lock file if that process has ended.',
   );

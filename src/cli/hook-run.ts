@@ -1,6 +1,6 @@
 /** Judges one event of a coding agent. Nothing here may end as "no answer": that lets the call run. */
 import { homedir, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
   type Agent,
   agents,
@@ -99,9 +99,9 @@ async function judge(
         : spentBefore,
     policyTimeoutMs: timeoutMs,
   });
-  await load(registry, paths);
+  const logs = await load(registry, paths);
   if (read.event.kind !== 'before') forgetOld(folder, now());
-  const auditPath = audit === undefined ? undefined : resolve(cwd, audit);
+  const auditPath = audit === undefined ? onlyLog(logs) : resolve(cwd, audit);
   return decide(
     {
       agent,
@@ -122,9 +122,20 @@ async function judge(
   );
 }
 
-/** Loads the files. Of what they say, all must load: what is missing might have denied the call. */
-async function load(registry: HostToolRegistry, paths: readonly string[]): Promise<void> {
-  const { loadHostTools } = await import('../config/index.ts');
+/**
+ * Loads the files. Of what they say, all must load: what is missing might have denied the call.
+ * @returns where they say that calls are recorded
+ */
+async function load(registry: HostToolRegistry, paths: readonly string[]): Promise<Set<string>> {
+  const { loadHostTools, setFileHost } = await import('../config/for-hooks.ts');
+  const logs = new Set<string>();
+  setFileHost(registry as unknown as HostToolRegistry<never>, {
+    problem: (_, { section }) =>
+      section === 'audit' ? undefined : 'a hook starts no servers: use `host-tools serve`',
+    take({ path, audit }) {
+      if (audit !== undefined) logs.add(resolve(dirname(path), audit.path));
+    },
+  });
   for (const path of paths) {
     const { failed } = await loadHostTools(path, registry);
     const [first] = failed;
@@ -134,6 +145,17 @@ async function load(registry: HostToolRegistry, paths: readonly string[]): Promi
       `${file}:${line}: ${section}[${index}]${name === undefined ? '' : ` \`${name}\``}: ${reason}`,
     );
   }
+  return logs;
+}
+
+/** A call has one line in one log. @throws HookFault */
+function onlyLog(logs: ReadonlySet<string>): string | undefined {
+  if (logs.size > 1)
+    throw new HookFault(
+      `The files name several audit logs: ${[...logs].join(', ')}. Keep one, or give \`--audit FILE\`.`,
+    );
+  const [log] = logs;
+  return log;
 }
 
 function placeOf(

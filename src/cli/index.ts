@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /** The command `host-tools`. */
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { hookProcess } from './hook-process.ts';
 import { hookTask, hookWorker } from './hook-worker.ts';
-import { takeLifeline } from './lifeline.ts';
-import { supervise } from './supervise.ts';
 
 const task = hookTask();
 if (task !== undefined) await hookWorker(task);
-else if (isHook(process.argv.slice(2))) await startHook();
+else if (isHook(process.argv.slice(2))) startHook();
 else await startCommand();
 
 /** Whether the line judges an event. Such a process ends with 0 or 2, whatever happens. */
@@ -16,10 +16,11 @@ function isHook([first, second, ...rest]: readonly string[]): boolean {
   return first === 'hook' && second !== 'install' && !asksForHelp;
 }
 
-async function startHook(): Promise<void> {
+function startHook(): void {
   try {
-    const { hookProcess } = await import('./hook-process.ts');
-    hookProcess(process, import.meta.url);
+    // The published package has a bundle for the thread, which loads faster.
+    const lean = new URL('./hook/hook-thread.js', import.meta.url);
+    hookProcess(process, existsSync(lean) ? lean.href : import.meta.url);
   } catch (error) {
     process.stderr.write(`host-tools: The hook could not be started: ${String(error)}\n`);
     process.exit(2);
@@ -27,6 +28,9 @@ async function startHook(): Promise<void> {
 }
 
 async function startCommand(): Promise<void> {
+  // Loaded here, since a hook needs none of it.
+  const { takeLifeline } = await import('./lifeline.ts');
+  const { supervise } = await import('./supervise.ts');
   const lifeline = takeLifeline(process);
   if (lifeline !== undefined || !(await supervise(process, fileURLToPath(import.meta.url)))) {
     // Loaded here, so that the supervising process stays small.

@@ -216,7 +216,7 @@ export const fileFormat = strict({
     .record(text, serverEntry)
     .nullish()
     .describe('MCP servers by name, whose tools the command `host-tools` takes.'),
-  audit: auditEntry.nullish().describe('Where `host-tools serve` and `call` record calls.'),
+  audit: auditEntry.nullish().describe('Where `host-tools serve`, `call` and `hook` record calls.'),
   approvals: approvalsEntry
     .nullish()
     .describe('Where `host-tools serve` keeps calls that nobody could be asked about.'),

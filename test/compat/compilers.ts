@@ -11,8 +11,8 @@ const resolutions = {
   bundler: { module: 'esnext', moduleResolution: 'bundler', types: ['node'] },
 } as const;
 
-/** Declarations of `langchain` need its package, which a host of that subpath has installed. */
-const typed = specifiers.filter((specifier) => !specifier.endsWith('/langchain'));
+/** Declarations that need another package, which a host of that subpath has installed. */
+const typed = specifiers.filter((specifier) => !/\/(?:langchain|claude-agent)$/.test(specifier));
 
 export function compilerChecks(subject: Subject): Check[] {
   const releases = readdirSync(join(tools, 'node_modules')).filter((name) =>

@@ -408,6 +408,7 @@ const misuse: Readonly<Record<MisuseCode, string>> = {
   invalid_file:
     'A file of tools, profiles, rules or quotas, a trace or a tape cannot be read, or has the wrong ' +
     'content.',
+  in_use: 'Another process writes the audit log.',
 };
 
 /** The whole page. */

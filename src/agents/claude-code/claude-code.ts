@@ -39,10 +39,20 @@ export function readClaudeEvent(name: string, event: JsonObject): AgentEvent {
       return { kind: 'after', about: callOf(event), output: null, error: text };
     }
     case 'UserPromptSubmit':
-      return { kind: 'said', text: textOf(event, 'prompt') };
+      return wroteIt(memberOf(event, 'source'))
+        ? { kind: 'said', text: textOf(event, 'prompt') }
+        : { kind: 'other' };
     default:
       return { kind: 'other' };
   }
+}
+
+/**
+ * Whether a person, or the program that started the agent, wrote a prompt. Tasks and timers put in
+ * others, and name themselves as the source.
+ */
+export function wroteIt(source: unknown): boolean {
+  return source === undefined || source === 'user' || source === 'sdk';
 }
 
 export function writeClaudeAnswer({ effect, reason }: Answer): JsonObject {

@@ -8,7 +8,7 @@ const pauseMs = 8;
 
 /**
  * Takes its turn. The lock of a process that has died does not count.
- * @param take Takes the lock, or throws `invalid_option` while another process has it.
+ * @param take Takes the lock, or throws `in_use` while another process has it.
  * @param until Epoch milliseconds after which it gives up.
  * @throws HookFault if it gives up; what `take` throws otherwise
  */
@@ -17,7 +17,7 @@ export async function inTurn<T>(take: () => T, what: string, until: number): Pro
     try {
       return take();
     } catch (error) {
-      if (!isMisuseError(error) || !error.message.includes('only writer')) throw error;
+      if (!isMisuseError(error) || error.code !== 'in_use') throw error;
       if (Date.now() >= until)
         throw new HookFault(`Other hooks did not let go of ${what} in time. Try again.`);
       await new Promise<void>((resolve) => void setTimeout(resolve, pauseMs));

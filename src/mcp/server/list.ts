@@ -82,7 +82,8 @@ function wireToolsOf(listing: Listing): readonly Tool[] {
   return made;
 }
 
-function toWire({ name, tool, schema }: ShownTool): Tool {
+/** A tool as the protocol lists it. */
+export function toWire({ name, tool, schema }: ShownTool): Tool {
   const { title, description, outputSchema, annotations } = tool;
   const hints = hintsOf(annotations);
   const output = shownOutputSchema(outputSchema as JsonObject | undefined);

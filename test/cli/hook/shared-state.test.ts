@@ -1,5 +1,13 @@
 /** What the hooks of a session tell each other. */
-import { appendFileSync, chmodSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { verifyAudit } from '../../../src/audit/index.ts';
@@ -60,6 +68,17 @@ describe('origins', () => {
     expect((await world.before('WebFetch', { url }, { id: 'one' })).effect).toBe('ask');
     await ended(world, 'WebFetch', { url }, 'text', 'one');
     expect((await world.before('WebFetch', { url }, { id: 'two' })).effect).toBe('none');
+  });
+
+  test('what a task has put in was not written by the user', async () => {
+    const world = hookWorld(originRule);
+    await world.send({
+      hook_event_name: 'UserPromptSubmit',
+      prompt: 'See https://a.example/x.',
+      source: 'system',
+    });
+    const { effect } = await world.before('WebFetch', { url: 'https://a.example/x', prompt: 'x' });
+    expect(effect).toBe('ask');
   });
 
   test('without a rule about origins, no text is kept', async () => {
@@ -192,6 +211,60 @@ describe('the audit log', () => {
       ['f', 'call', 'succeeded'],
     ]);
     expect((await verifyAudit(log)).ok).toBe(true);
+  });
+
+  test('is the one that the file names, from its folder', async () => {
+    const world = hookWorld({ rules: [], audit: { path: 'log.jsonl' } });
+    await world.before('Bash', { command: 'ls' }, { id: 'a' });
+    await world.before('Bash', { command: 'ls' }, { id: 'b' });
+    await world.send({
+      hook_event_name: 'PostToolUse',
+      tool_name: 'Bash',
+      tool_input: { command: 'ls' },
+      tool_use_id: 'a',
+      tool_response: 'x',
+    });
+    const log = world.files.at('log.jsonl');
+    const lines = readFileSync(log, 'utf8').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line)).map(({ type, callId }) => [type, callId])).toEqual(
+      [
+        ['start', 'a'],
+        ['start', 'b'],
+        ['call', 'a'],
+      ],
+    );
+    expect((await verifyAudit(log)).ok).toBe(true);
+  });
+
+  test('of the command line takes the place of that of the file', async () => {
+    const world = hookWorld({ rules: [], audit: { path: 'log.jsonl' } });
+    const argv = ['hook', 'claude-code', '--host-tools', world.files.at('rules.json')];
+    const other = world.files.at('other.jsonl');
+    await world.before('Bash', { command: 'ls' }, { argv: [...argv, '--audit', other] });
+    expect(existsSync(other)).toBe(true);
+    expect(existsSync(world.files.at('log.jsonl'))).toBe(false);
+  });
+
+  test('must be one', async () => {
+    const world = hookWorld({ audit: { path: 'a.jsonl' } });
+    const second = world.files.at('rules2.json');
+    writeFileSync(second, JSON.stringify({ audit: { path: 'b.jsonl' } }));
+    const argv = ['hook', 'claude-code', '--host-tools', world.files.at('rules.json')];
+    const { effect, reason } = await world.before(
+      'Bash',
+      { command: 'ls' },
+      { argv: [...argv, '--host-tools', second] },
+    );
+    expect(effect).toBe('blocked');
+    expect(reason).toContain('The files name several audit logs: ');
+    expect(reason).toContain('Keep one, or give `--audit FILE`.');
+  });
+
+  test('servers of a file block, since a hook starts none', async () => {
+    const world = hookWorld({ mcpServers: { docs: { command: 'docs' } } });
+    const { effect, reason } = await world.before('Bash', { command: 'ls' });
+    expect(effect).toBe('blocked');
+    expect(reason).toContain('a hook starts no servers: use `host-tools serve`');
   });
 
   test('that cannot be written blocks the call', async () => {

@@ -1,0 +1,88 @@
+/** The bundle that the published package starts a hook with, beside the command itself. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildHook } from '../../../tsup.config.ts';
+import { decided } from './hook-world.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+let folder: string;
+
+beforeAll(async () => {
+  mkdirSync(join(root, '.cache'), { recursive: true });
+  folder = mkdtempSync(join(root, '.cache/hook-bundle-'));
+  await build({
+    entryPoints: { cli: join(root, 'src/cli/index.ts'), index: join(root, 'src/index.ts') },
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+  await buildHook(join(folder, 'hook'));
+}, 120_000);
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function ask(rules: string, tool_name: string, tool_input: object): ReturnType<typeof decided> {
+  const event = { session_id: 's', cwd: folder, hook_event_name: 'PreToolUse' };
+  const argv = ['hook', 'claude-code', '--host-tools', rules, '--timeout-ms', '60000'];
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(folder, 'cli.js'), ...argv],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder },
+      input: JSON.stringify({ ...event, tool_name, tool_input, tool_use_id: 'u' }),
+      encoding: 'utf8',
+    },
+  );
+  return decided(status === 0 ? { exit: 0, stdout } : { exit: 2, stderr });
+}
+
+test('has all that the starter rules need, and nothing is loaded from elsewhere', () => {
+  const rules = join(root, 'rules/claude-code.yaml');
+  expect(ask(rules, 'Bash', { command: 'cd x && g""it push' }).effect).toBe('ask');
+  expect(ask(rules, 'Write', { file_path: '/etc/x', content: 'x' }).effect).toBe('deny');
+  expect(ask(rules, 'Read', { file_path: join(folder, 'a.txt') }).effect).toBe('allow');
+  const started = readFileSync(join(folder, 'hook/hook-thread.js'), 'utf8');
+  expect(started).not.toMatch(/\b(?:from|import)\s*\(?["'](?:yaml|zod|unbash|re2js)/);
+});
+
+test('leaves files with modules to the command, whose definitions are those of the package', () => {
+  writeFileSync(
+    join(folder, 'deploy.mjs'),
+    `import { defineTool } from './index.js';
+     export default defineTool({
+       name: 'Deploy', description: 'Deploys.', parameters: { type: 'object' }, external: true,
+     });`,
+  );
+  const rules = join(folder, 'rules.yaml');
+  writeFileSync(
+    rules,
+    'tools: [{ name: Deploy, module: ./deploy.mjs }]\n' +
+      'rules: [{ id: asks, effect: ask, tools: Deploy }]\n',
+  );
+  expect(ask(rules, 'Deploy', {}).effect).toBe('ask');
+});
+
+test('blocks what it cannot read', () => {
+  expect(ask(join(folder, 'missing.yaml'), 'Bash', { command: 'ls' })).toMatchObject({
+    effect: 'blocked',
+    reason: expect.stringContaining('missing.yaml'),
+  });
+});
+
+test('brings the licences of what is in it', () => {
+  const text = readFileSync(join(folder, 'hook/LICENSES.txt'), 'utf8');
+  for (const name of ['zod', 'yaml', 'unbash', 're2js', 'eventemitter3', 'p-timeout'])
+    expect(text).toMatch(new RegExp(`^${name}\n\n\\S`, 'm'));
+});
