@@ -1,8 +1,8 @@
 /** The ways to answer. They stay in sight, and in one place, however long the input is. */
 import type { JSX } from 'preact';
-import type { PaneProps } from './approval-pane.tsx';
 import { EditButtons, type ReadInput, ReviewButtons } from './edit-form.tsx';
 import { focusSoon } from './keys.ts';
+import type { PaneProps } from './pane-props.ts';
 import { RejectForm } from './reject-form.tsx';
 
 export function AnswerBar(props: PaneProps & { readonly read: ReadInput }): JSX.Element {

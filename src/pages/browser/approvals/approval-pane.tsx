@@ -6,19 +6,9 @@ import { OriginsTable } from '../parts/origins-table.tsx';
 import { aboutOf, shortTimeOf } from '../parts/words.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { EditForm, Review, useEdit } from './edit-form.tsx';
-import type { Entry, Inbox, Known } from './inbox.ts';
+import type { PaneProps } from './pane-props.ts';
 import { Part } from './part.tsx';
 import { RiskBadge } from './waiting-list.tsx';
-
-/** What the parts of an approval get. */
-export interface PaneProps {
-  readonly inbox: Inbox;
-  readonly known: Known;
-  readonly entry: Entry;
-  /** The time, by the server's clock. */
-  readonly now: number;
-  readonly next: () => void;
-}
 
 export function ApprovalPane(props: PaneProps & { readonly back: () => void }): JSX.Element {
   const { inbox, entry, now, back } = props;

@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { JsonObject, JsonValue } from '../../../json/value.ts';
 import { visibleJson } from '../parts/visible.ts';
-import type { PaneProps } from './approval-pane.tsx';
 import { DiffView } from './diff-view.tsx';
 import type { Inbox } from './inbox.ts';
 import { focusSoon } from './keys.ts';
+import type { PaneProps } from './pane-props.ts';
 import { Part } from './part.tsx';
 
 /** What a person has written, and what it says. */

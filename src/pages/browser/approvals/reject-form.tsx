@@ -1,7 +1,7 @@
 /** A rejection, and what the agent is told. */
 import type { JSX } from 'preact';
-import type { PaneProps } from './approval-pane.tsx';
 import { focusSoon } from './keys.ts';
+import type { PaneProps } from './pane-props.ts';
 
 export function RejectForm({
   inbox,
