@@ -49,6 +49,18 @@ describe('what an edit changes', () => {
     expect(performance.now() - from).toBeLessThan(1_000);
   });
 
+  test('far apart in a long text leaves what is between alone', () => {
+    const before = Array.from({ length: 20_000 }, (_, at) => `${at}`);
+    const after = before.with(10, 'ten').with(19_990, 'last');
+    const lines = diffLines(before.join('\n'), after.join('\n'));
+    expect(words(lines.filter(({ kind }) => kind !== 'same'))).toEqual([
+      '-10',
+      '+ten',
+      '-19990',
+      '+last',
+    ]);
+  });
+
   test('is shown with three lines around it, and the number of the others', () => {
     const before = Array.from({ length: 20 }, (_, at) => `${at}`);
     const after = before.with(10, 'ten');

@@ -103,7 +103,12 @@ function Head({
         {announced}
       </span>
       <span class="totals small soft">
-        {connection === 'connecting' ? null : <b>{several(waiting, 'call')} waiting</b>}
+        {connection === 'connecting' ? null : (
+          <b>
+            {known.more ? 'more than ' : ''}
+            {several(waiting, 'call')} waiting
+          </b>
+        )}
         {by === '' ? null : (
           <span class="cut you">
             <span class="before">You answer as </span>
@@ -111,7 +116,7 @@ function Head({
           </span>
         )}
       </span>
-      <button type="button" class="button small" onClick={help}>
+      <button type="button" class="button small keys" onClick={help}>
         Keys <kbd>?</kbd>
       </button>
     </header>

@@ -33,7 +33,7 @@ export function ApprovalPane(props: PaneProps & { readonly back: () => void }): 
       ) : doing === 'edit' || doing === 'review' ? (
         <EditForm inbox={inbox} id={asked.id} asked={asked.input} read={read} />
       ) : (
-        <Part title="Input that will run">
+        <Part title={ended === undefined ? 'Input that will run' : 'Input'}>
           <JsonText value={asked.input} label={`Input of ${asked.tool.name}`} />
         </Part>
       )}

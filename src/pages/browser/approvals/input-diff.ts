@@ -12,8 +12,8 @@ export interface LeftOut {
   readonly count: number;
 }
 
-/** Comparing two texts costs the product of their changed lines. Above this, all count as changed. */
-const mostCells = 1_000_000;
+/** Two texts that are further apart than this many lines count as different in all between. */
+const mostEdits = 500;
 
 /** The lines of both texts: what is gone and what is new stands beside what is the same. */
 export function diffLines(before: string, after: string): DiffLine[] {
@@ -37,39 +37,77 @@ export function diffLines(before: string, after: string): DiffLine[] {
   ];
 }
 
-/** By the longest common subsequence. */
+/** The shortest way from one to the other, by the greedy algorithm of Myers. */
 function between(a: readonly string[], b: readonly string[]): DiffLine[] {
-  const width = b.length + 1;
-  const known = (a.length + 1) * width <= mostCells;
-  // How many lines the rests have in common, from each place on.
-  const common = new Uint32Array(known ? (a.length + 1) * width : 0);
-  if (known)
-    for (let i = a.length - 1; i >= 0; i--)
-      for (let j = b.length - 1; j >= 0; j--)
-        common[i * width + j] =
-          a[i] === b[j]
-            ? (common[(i + 1) * width + j + 1] ?? 0) + 1
-            : Math.max(common[(i + 1) * width + j] ?? 0, common[i * width + j + 1] ?? 0);
+  const furthest = waysOf(a, b);
+  if (furthest === undefined)
+    return [
+      ...a.map((text): DiffLine => ({ kind: 'gone', text })),
+      ...b.map((text): DiffLine => ({ kind: 'new', text })),
+    ];
+  // From the end of both back to their starts.
   const found: DiffLine[] = [];
-  let i = 0;
-  let j = 0;
-  while (known && i < a.length && j < b.length) {
-    const text = a[i] as string;
-    if (text === b[j]) {
-      found.push({ kind: 'same', text });
-      i++;
-      j++;
-    } else if ((common[(i + 1) * width + j] ?? 0) >= (common[i * width + j + 1] ?? 0)) {
-      found.push({ kind: 'gone', text });
-      i++;
-    } else {
-      found.push({ kind: 'new', text: b[j] as string });
-      j++;
+  let x = a.length;
+  let y = b.length;
+  for (let edits = furthest.length - 1; edits >= 0; edits--) {
+    const before = furthest[edits - 1];
+    const diagonal = x - y;
+    const isNew = before !== undefined && goesDown(before, edits, diagonal);
+    const fromDiagonal = isNew ? diagonal + 1 : diagonal - 1;
+    const fromX = before === undefined ? 0 : at(before, edits - 1, fromDiagonal);
+    const fromY = before === undefined ? 0 : fromX - fromDiagonal;
+    while (x > fromX && y > fromY) {
+      found.push({ kind: 'same', text: a[x - 1] as string });
+      x--;
+      y--;
+    }
+    if (before === undefined) break;
+    found.push(
+      isNew
+        ? { kind: 'new', text: b[fromY] as string }
+        : { kind: 'gone', text: a[fromX] as string },
+    );
+    x = fromX;
+    y = fromY;
+  }
+  return goneFirst(found.reverse());
+}
+
+/**
+ * For each number of edits, how far one gets in the first text on each diagonal. The last of them
+ * reaches the end of both; undefined if that takes too many.
+ */
+function waysOf(a: readonly string[], b: readonly string[]): Int32Array[] | undefined {
+  const ways: Int32Array[] = [];
+  for (let edits = 0; edits <= mostEdits; edits++) {
+    const before = ways[edits - 1];
+    const reached = new Int32Array(2 * edits + 1);
+    ways.push(reached);
+    for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
+      let x = 0;
+      if (before !== undefined)
+        x = goesDown(before, edits, diagonal)
+          ? at(before, edits - 1, diagonal + 1)
+          : at(before, edits - 1, diagonal - 1) + 1;
+      while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x++;
+      reached[diagonal + edits] = x;
+      if (x >= a.length && x - diagonal >= b.length) return ways;
     }
   }
-  for (; i < a.length; i++) found.push({ kind: 'gone', text: a[i] as string });
-  for (; j < b.length; j++) found.push({ kind: 'new', text: b[j] as string });
-  return goneFirst(found);
+  return undefined;
+}
+
+/** Whether the way to a diagonal takes a line of the second text, and not one of the first. */
+function goesDown(before: Int32Array, edits: number, diagonal: number): boolean {
+  return (
+    diagonal === -edits ||
+    (diagonal !== edits &&
+      at(before, edits - 1, diagonal - 1) < at(before, edits - 1, diagonal + 1))
+  );
+}
+
+function at(reached: Int32Array, edits: number, diagonal: number): number {
+  return reached[diagonal + edits] ?? -1;
 }
 
 /** Within a run of changes, what is gone comes before what is new, so that they can be paired. */
