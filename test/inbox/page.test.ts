@@ -74,7 +74,11 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
         last = Math.max(Date.now(), last + 1);
         return last;
       },
-      approvals: { secret: 'x'.repeat(32), fourEyes: true },
+      approvals: {
+        secret: 'x'.repeat(32),
+        fourEyes: true,
+        session: ({ sessionId, principal }) => registry.createSession({ sessionId, principal }),
+      },
       redact: ['password'],
       rules: [{ id: 'foreign', effect: 'ask', tools: 'pay', origins: ['untrusted', 'unknown'] }],
     });
