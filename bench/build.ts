@@ -17,6 +17,7 @@ const ordinary = {
   core: at('../src/index.ts'),
   worker: at('./worker.ts'),
   'mcp-serve': at('./mcp/serve.ts'),
+  'idle-calls': at('./idle-calls.ts'),
 };
 
 /**

@@ -12,6 +12,8 @@ export const familyNames = [
   'bytes',
   'rules',
   'audit',
+  'otel',
+  'idle',
   'peer-openai-agents',
   'peer-mcp',
   'peer-langchain',

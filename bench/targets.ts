@@ -52,6 +52,8 @@ export const targets = {
   rule_number: below('a call under a rule with a number', 'under a rule with a glob', 1.05, 1.2),
   rule_fact: below('a call under a rule with a fact', 'under a rule with a glob', 1.05, 1.2),
   audit: below('a line of an audit log, beyond its call', '`JSON.stringify` and append', 2, 3),
+  otel: below('the spans of a call, beyond the call', 'the SDK makes the same spans', 1.3, 1.6),
+  idle: below('a call with audit, telemetry and inbox imported', 'the call without', 1.03, 1.1),
   peer_openai_agents: above('OpenAI Agents `tool({ timeoutMs }).invoke`', normalCall, 20, 12),
   peer_mcp: above('MCP in-memory `callTool`', normalCall, 20, 12),
   peer_langchain: above('LangChain `invoke`', normalCall, 30, 12),

@@ -9,6 +9,7 @@ export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';
 export { alternatives } from './call/schema-places.ts';
 export { nullReader, takesNull } from './call/takes-null.ts';
+export { traceContextOf } from './call/traced.ts';
 export { loggedError, logTo } from './logging.ts';
 export { packageFault } from './packages/missing-package.ts';
 export { packageVersion } from './packages/own-version.ts';
@@ -42,6 +43,7 @@ export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { everyQuota, everyRule } from './state/rule-use.ts';
 export { followOrigins, overheard } from './state/session-origins.ts';
 export { SessionState } from './state/session-state.ts';
+export { takeTraceContext } from './state/trace-context.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export {
   type FieldLabels,
