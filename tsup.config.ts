@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import type { Options } from 'tsup';
+import { approvalsPage } from './src/pages/approvals-page.ts';
 import { inspectorPage } from './src/pages/inspector-page.ts';
 import type { Page } from './src/pages/page.ts';
 
@@ -35,7 +36,10 @@ export const subpaths = {
 };
 
 /** The functions that give pages, by the names of their modules in `src/pages`. */
-const pages: Readonly<Record<string, () => Promise<Page>>> = { 'inspector-page': inspectorPage };
+const pages: Readonly<Record<string, () => Promise<Page>>> = {
+  'approvals-page': approvalsPage,
+  'inspector-page': inspectorPage,
+};
 
 /**
  * Puts the finished text of a page in the place of the module that builds it, so that the package

@@ -13,6 +13,7 @@ const outside = [
   'test/cli/**/*.test.ts',
   'test/config/**/*.test.ts',
   'test/examples/**/*.test.ts',
+  'test/inbox/page.test.ts',
   'test/inspector/{inspector,page}.test.ts',
   'test/mcp/{client,server}/**/*.test.ts',
   'test/opa/server.test.ts',
@@ -34,8 +35,8 @@ const outside = [
  */
 const sameOnEveryNode = [
   'test/{architecture,docs,docstrings,types-budget}.test.ts',
-  'test/examples/{relay-browser,git-*}.test.ts',
-  'test/inspector/page.test.ts',
+  'test/examples/{approvals,relay-browser,git-*}.test.ts',
+  'test/{inbox,inspector}/page.test.ts',
   'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',
 ];
 const leftOut = process.env.HOST_TOOLS_TEST_NODE === 'other' ? sameOnEveryNode : [];

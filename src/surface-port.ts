@@ -30,6 +30,7 @@ export { metricsOf } from './session/metrics.ts';
 export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
 export { readSessionOptions, sessionOptionNames } from './session/session-options.ts';
+export { inboxStoreOf, outcomeIn } from './session/settle-approval.ts';
 export type { CallObserver, CallRecord } from './state/call-observers.ts';
 export type {
   CallEnd,

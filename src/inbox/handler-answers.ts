@@ -2,8 +2,10 @@
 import { readBodyText } from '../http/body.ts';
 import { headerOf } from '../http/direct-body.ts';
 import { type HostToolRegistry, isMisuseError, type PendingApproval } from '../index.ts';
+import type { WaitingApproval } from '../pages/approvals-wire.ts';
+import type { Page } from '../pages/page.ts';
 import type { ToolResult } from '../result.ts';
-import { refusalOf } from '../surface-port.ts';
+import { refusalOf, toldOrigins } from '../surface-port.ts';
 import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
 
 /** A request of somebody who is known. */
@@ -56,6 +58,12 @@ const always = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
+/** The page is a document of its own: no other page may hold on to its window. */
+const ofPages = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
 /** An answer that says why there is no other. */
 export function refuse(status: number, error: string): Response {
   return json(JSON.stringify({ error }), status);
@@ -68,18 +76,26 @@ function json(body: string, status = 200): Response {
   });
 }
 
-export function createInboxAnswers({
-  approvals,
-}: HostToolRegistry<never>): (asked: InboxRequest) => Promise<Response> {
+export function createInboxAnswers(
+  { approvals }: HostToolRegistry<never>,
+  allowEdits: boolean,
+): (asked: InboxRequest) => Promise<Response> {
   const answered = new Set<string>();
+  let page: Promise<Page> | undefined;
   return async ({ request, principal, path, searchParams }) => {
     const { method } = request;
-    if (path === 'api/approvals' && method === 'GET') return list(approvals, searchParams);
+    if (path === '' && method === 'GET') {
+      page ??= import('../pages/approvals-page.ts').then(({ approvalsPage }) => approvalsPage());
+      return pageOf(await page);
+    }
+    const shown = (asked: PendingApproval): string => JSON.stringify(viewOf(asked, allowEdits));
+    if (path === 'api/approvals' && method === 'GET')
+      return list(approvals, searchParams, principal, shown);
     const id = idIn(path);
     if (id === undefined) return refuse(404, 'Not found.');
     if (method === 'GET') {
       const found = await approvals.get(id);
-      return found === undefined ? refuse(404, unknownId) : json(JSON.stringify(shown(found)));
+      return found === undefined ? refuse(404, unknownId) : json(shown(found));
     }
     if (method !== 'POST') return refuse(405, 'Expected GET or POST.');
     const type = headerOf(request, 'content-type') ?? '';
@@ -91,6 +107,11 @@ export function createInboxAnswers({
       return refuse(body.fault === 'too_large' ? 413 : 400, faults[body.fault]);
     const sent = readSent(body.text);
     if ('fault' in sent) return refuse(400, sent.fault);
+    if (sent.value.input !== undefined && !allowEdits)
+      return refuse(
+        403,
+        'An approval is allowed or rejected as it is: see the option `allowEdits`.',
+      );
     const found = await approvals.get(id);
     const before = answered.has(id);
     if (found === undefined) {
@@ -109,7 +130,19 @@ export function createInboxAnswers({
   };
 }
 
-async function list(approvals: Approvals, query: URLSearchParams): Promise<Response> {
+function pageOf({ html, policy }: Page): Response {
+  const headers = { 'Content-Type': 'text/html; charset=utf-8' };
+  return new Response(html, {
+    headers: Object.assign(headers, always, ofPages, { 'Content-Security-Policy': policy }),
+  });
+}
+
+async function list(
+  approvals: Approvals,
+  query: URLSearchParams,
+  by: string,
+  shown: (asked: PendingApproval) => string,
+): Promise<Response> {
   const read = readQuery(query);
   if ('fault' in read) return refuse(400, read.fault);
   const { limit, after, sessionId, principal } = read.value;
@@ -118,14 +151,14 @@ async function list(approvals: Approvals, query: URLSearchParams): Promise<Respo
   const texts: string[] = [];
   let chars = 0;
   for (const one of found.slice(0, limit)) {
-    const text = JSON.stringify(shown(one));
+    const text = shown(one);
     chars += text.length;
     if (chars > mostChars && texts.length > 0) break;
     texts.push(text);
   }
   const last = texts.length < found.length ? found[texts.length - 1] : undefined;
   const next = last === undefined ? '' : `,"next":${JSON.stringify(nextAfter(last))}`;
-  return json(`{"approvals":[${texts.join()}]${next}}`);
+  return json(`{"by":${JSON.stringify(by)},"approvals":[${texts.join()}]${next}}`);
 }
 
 /** What the caller is told of an answer: how the call ended, and not what it returned. */
@@ -155,8 +188,14 @@ async function outcomeOf(
   }
 }
 
+/** What JSON leaves out is absent. */
+type View = { [Name in keyof WaitingApproval]: WaitingApproval[Name] | undefined } & Pick<
+  PendingApproval,
+  'tool'
+>;
+
 /** Member by member: a token must never be told. */
-function shown(asked: PendingApproval): object {
+function viewOf(asked: PendingApproval, allowEdits: boolean): View {
   const { id, sessionId, principal, callId, tool, input, title, message, risk } = asked;
   const { ruleId, source, quotas, origins, requestedAt, expiresAt, hiddenFields } = asked;
   return {
@@ -172,10 +211,13 @@ function shown(asked: PendingApproval): object {
     source,
     input,
     hiddenFields,
+    originWords: toldOrigins(asked).origins,
     origins,
     quotas,
     requestedAt,
     expiresAt,
+    // What is hidden is not in the input that was shown, so an edit of it would lose it.
+    editable: allowEdits && hiddenFields.length === 0,
   };
 }
 

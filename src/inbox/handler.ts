@@ -1,4 +1,4 @@
-/** Answers requests about the approvals of a registry: for a page, or for a program. */
+/** Answers requests about the approvals of a registry: with a page, and for programs. */
 import {
   corsHeaders,
   isHostAllowed,
@@ -11,6 +11,7 @@ import type { HostToolRegistry } from '../index.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import {
   arrayOf,
+  flag,
   fn,
   kind,
   readOptions,
@@ -33,6 +34,11 @@ export interface ApprovalsHandlerOptions {
   readonly authenticate: (request: Request) => string | undefined | Promise<string | undefined>;
   /** The path below which the handler answers, such as `/approvals`. @default "" */
   readonly basePath?: string | undefined;
+  /**
+   * Whether an answer may change the input of a call that it allows. The changed input is validated
+   * and judged again. @default true
+   */
+  readonly allowEdits?: boolean | undefined;
   /**
    * The hosts that are answered: names for any port, or `name:port`.
    * @default loopback names only
@@ -63,6 +69,7 @@ const table = {
     ),
     '',
   ),
+  allowEdits: withDefault(flag, true),
   allowedHosts: texts,
   allowedOrigins: texts,
 } satisfies TableOf<ApprovalsHandlerOptions>;
@@ -72,8 +79,9 @@ const mostOfName = 1_024;
 
 /**
  * Makes a handler of web-standard requests that lists the approvals of all sessions, shows one, and
- * answers it. `toNodeListener` of `host-tools/mcp` makes it a listener of `node:http`. No answer
- * contains a token. Serve it over TLS.
+ * answers it. `GET` of the base path and a slash is a page that does this for a person.
+ * `toNodeListener` of `host-tools/mcp` makes it a listener of `node:http`. No answer contains a
+ * token. Serve it over TLS.
  * @throws MisuseError `invalid_option`, also for anything but a registry.
  *
  * @example
@@ -96,7 +104,7 @@ export function createApprovalsHandler<S>(
 ): ApprovalsHandler {
   const state = registryStateOf(registry);
   const given = readOptions(where, options, table);
-  const { authenticate, basePath } = given;
+  const { authenticate, basePath, allowEdits } = given;
   const policy: OriginPolicy = {
     allowedHosts:
       given.allowedHosts && new Set(given.allowedHosts.map((host) => host.toLowerCase())),
@@ -105,7 +113,7 @@ export function createApprovalsHandler<S>(
     unlistedOrigins: 'own',
     spelling: 'exact',
   };
-  const answers = createInboxAnswers(registry as unknown as HostToolRegistry<never>);
+  const answers = createInboxAnswers(registry as unknown as HostToolRegistry<never>, allowEdits);
 
   const nameOf = async (request: Request): Promise<string | undefined> => {
     try {
@@ -139,6 +147,15 @@ export function createApprovalsHandler<S>(
     // A stranger gets the same answer whatever is asked for, and whatever exists.
     if (principal === undefined) return refuse(401, 'Sign in first.');
     const { pathname, searchParams } = new URL(request.url);
+    // The page finds the rest by its own address, which has to end with a slash.
+    if (pathname === basePath && request.method === 'GET')
+      return new Response(null, {
+        status: 308,
+        headers: {
+          Location: `${basePath.slice(basePath.lastIndexOf('/') + 1)}/`,
+          'Cache-Control': 'no-store',
+        },
+      });
     return pathname.startsWith(`${basePath}/`)
       ? answers({ request, principal, path: pathname.slice(basePath.length + 1), searchParams })
       : refuse(404, 'Not found.');

@@ -7,5 +7,10 @@ export {
   createApprovalsHandler,
 } from './handler.ts';
 export { type MemoryApprovalsOptions, memoryApprovals } from './memory-approvals.ts';
+export {
+  type ApprovalOutcomeInput,
+  type ApprovalOutcomeToolOptions,
+  approvalOutcomeTool,
+} from './outcome-tool.ts';
 export { type WebhookNotifier, type WebhookNotifierOptions, webhookNotifier } from './webhook.ts';
 export type { WebhookFetch, WebhookRequest, WebhookResponse } from './webhook-queue.ts';

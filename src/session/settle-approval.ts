@@ -94,8 +94,11 @@ export function inboxStoreOf(where: string, { store }: RegistryState): InboxStor
   );
 }
 
+/** Whose approvals are looked for. */
+export type Asker = Pick<SessionState, 'desk' | 'registry' | 'sessionId' | 'principal'>;
+
 /** What is known of an approval of this session and principal. */
-export async function outcomeIn(session: SessionState, id: string): Promise<ApprovalOutcome> {
+export async function outcomeIn(session: Asker, id: string): Promise<ApprovalOutcome> {
   if (session.desk?.waiting.has(id) === true) return { status: 'pending' };
   const { registry, sessionId, principal } = session;
   const { signer, policyTimeoutMs } = registry;

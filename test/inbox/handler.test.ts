@@ -179,6 +179,70 @@ describe('who is answered', () => {
   });
 });
 
+describe('the page', () => {
+  test('is at the base path and a slash, under its own policy', async () => {
+    const { ask } = setUp({ basePath: '/desk/approvals' });
+    const page = await ask('/desk/approvals/');
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('content-security-policy')).toMatch(/script-src 'sha256-/);
+    expect(page.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    expect(await page.text()).toMatch(/^<!doctype html>/);
+    const bare = await ask('/desk/approvals');
+    expect([bare.status, bare.headers.get('location')]).toEqual([308, 'approvals/']);
+    expect((await ask('/desk/approvals/', { method: 'POST' })).status).toBe(404);
+    expect((await ask('/desk/')).status).toBe(404);
+  });
+
+  test('is told who answers, what may be edited, and what is said about origins', async () => {
+    const { registry, session, ask, suspend } = setUp(
+      {},
+      {
+        approvals: { secret: 'x'.repeat(32) },
+        redact: ['password'],
+        rules: [{ effect: 'ask', tools: 'pay', origins: ['untrusted', 'unknown'] }],
+      },
+    );
+    registry.register(
+      defineTool({
+        name: 'enter',
+        description: 'Signs in.',
+        parameters: z.object({ password: z.string() }),
+        requiresApproval: true,
+        handler: () => 'in',
+      }),
+    );
+    await suspend('eve@evil.example');
+    await session.call('enter', { password: 'a secret one' });
+    const list = (await (await ask('/api/approvals')).json()) as {
+      by: string;
+      approvals: { tool: { name: string }; editable: boolean; originWords: string[] }[];
+    };
+    expect(list.by).toBe('bob');
+    const of = (tool: string) => list.approvals.find((one) => one.tool.name === tool);
+    expect(of('pay')).toMatchObject({
+      editable: true,
+      originWords: [expect.stringMatching(/^`to` eve@evil\.example was seen nowhere/)],
+    });
+    expect(of('enter')?.editable).toBe(false);
+    expect(JSON.stringify(list)).not.toContain('a secret one');
+  });
+
+  test('nobody edits where `allowEdits` is false, and the approval stays', async () => {
+    const { ask, post, suspend, paid } = setUp({ allowEdits: false });
+    const { id } = await suspend();
+    const shown = (await (await ask(`/api/approvals/${id}`)).json()) as { editable: boolean };
+    expect(shown.editable).toBe(false);
+    expect(await read(await post(id, { decision: 'allow_once', input: { to: 'bob' } }))).toEqual([
+      403,
+      { error: 'An approval is allowed or rejected as it is: see the option `allowEdits`.' },
+    ]);
+    expect((await post(id, { decision: 'allow_once' })).status).toBe(200);
+    expect(paid).toEqual(['eve']);
+  });
+});
+
 describe('the list', () => {
   test('shows what waits, page by page, without tokens', async () => {
     const { ask, suspend } = setUp();
@@ -443,7 +507,7 @@ describe('the base path', () => {
   test('is where the handler answers, and nowhere else', async () => {
     const { ask } = setUp({ basePath: '/a/inbox' });
     expect((await ask('/a/inbox/api/approvals')).status).toBe(200);
-    for (const path of ['/api/approvals', '/a/inboxes/api/approvals', '/a/inbox', '/a/inbox/api'])
+    for (const path of ['/api/approvals', '/a/inboxes/api/approvals', '/a', '/a/inbox/api'])
       expect((await ask(path)).status).toBe(404);
   });
 

@@ -1,7 +1,5 @@
 /** The page in a real browser: looked at, listened to, and worked by the keyboard alone. */
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -9,11 +7,11 @@ import type { HostToolRegistry, ToolSession } from '../../src/index.ts';
 import { createInspector, type Inspector } from '../../src/inspector/index.ts';
 import { toNodeListener } from '../../src/mcp/index.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from '../examples/chromium.ts';
+import { violations } from '../pages/axe.ts';
 import { hostile, makeRegistry } from './kit.ts';
 
 demandChromium();
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const views = ['Calls', 'Overview', 'Sessions and tools', 'Rules', 'Approvals', 'Try a call'];
 
 let browser: Browser;
@@ -42,16 +40,6 @@ async function open(colorScheme: 'light' | 'dark' = 'light', width = 1280): Prom
 const go = (page: Page, view: string) =>
   page.getByRole('navigation').getByRole('button', { name: view }).click();
 const rows = (page: Page) => page.locator('[role=listbox] [role=option]');
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations: found } = (await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'] })",
-  )) as { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-  );
-}
 
 /** Some calls of each kind, one of which waits for a person. */
 async function work(): Promise<void> {

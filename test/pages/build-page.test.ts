@@ -1,22 +1,29 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { approvalsPage } from '../../src/pages/approvals-page.ts';
 import { buildPage } from '../../src/pages/build-page.ts';
 import { inspectorPage } from '../../src/pages/inspector-page.ts';
 
 describe('a built page', () => {
-  test('is one text that loads nothing, and whose policy allows its script and styles only', async () => {
-    const { html, policy } = await inspectorPage();
-    const hashes = [...html.matchAll(/<(script|style)>([\s\S]*?)<\/\1>/g)].map(
-      ([, kind, text = '']) =>
-        `${kind}-src 'sha256-${createHash('sha256').update(text).digest('base64')}'`,
-    );
-    expect(hashes).toHaveLength(2);
-    for (const hash of hashes) expect(policy).toContain(hash);
-    expect(policy).toMatch(/^default-src 'none'; /);
-    expect(policy).not.toMatch(/unsafe|\*|https?:/);
-    expect(html).not.toMatch(/<(?:link|script|img|iframe)[^>]+(?:src|href)="(?!data:,")/);
-    expect(html).not.toMatch(/@import|url\(\s*['"]?(?!data:)/);
-  });
+  test.each([
+    ['the inspector', inspectorPage],
+    ['the approvals handler', approvalsPage],
+  ])(
+    'of %s is one text that loads nothing, and whose policy allows its own parts only',
+    async (_, make) => {
+      const { html, policy } = await make();
+      const hashes = [...html.matchAll(/<(script|style)>([\s\S]*?)<\/\1>/g)].map(
+        ([, kind, text = '']) =>
+          `${kind}-src 'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+      );
+      expect(hashes).toHaveLength(2);
+      for (const hash of hashes) expect(policy).toContain(hash);
+      expect(policy).toMatch(/^default-src 'none'; /);
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      expect(html).not.toMatch(/<(?:link|script|img|iframe)[^>]+(?:src|href)="(?!data:,")/);
+      expect(html).not.toMatch(/@import|url\(\s*['"]?(?!data:)/);
+    },
+  );
 
   test('brings the licences of what it contains', async () => {
     const { html } = await inspectorPage();

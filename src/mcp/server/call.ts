@@ -64,6 +64,9 @@ export const logLevels: readonly LogThreshold[] = [
   'off',
 ];
 
+/** The tool of `host-tools/approvals` that tells what came of a suspended call. */
+const outcomeTool = 'approval_outcome';
+
 /** Runs the call. Rejects only for a violation of the protocol itself. */
 export async function answerCall(
   serving: Serving,
@@ -95,7 +98,7 @@ export async function answerCall(
   try {
     const result = await firstResult(serving, request, ctx, surface);
     if (result.success || result.approval?.token === undefined || !forms)
-      return shown(session, result, forms);
+      return shown(session, result, forms || !serving.clientApproves);
     const { approval } = result;
     const token = approval.token as string;
     const question = era === 'modern' ? askFor(approval, token) : undefined;
@@ -235,24 +238,29 @@ async function follow(
   }
 }
 
-function shown(session: ToolSession, result: ToolResult, forms: boolean): CallToolResult {
+/** @param mayAsk false if the call waits because the client cannot ask its user */
+function shown(session: ToolSession, result: ToolResult, mayAsk: boolean): CallToolResult {
   const declared = (
     result.success ? session.tool(result.metadata.toolName)?.outputSchema : undefined
   ) as JsonObject | undefined;
   const waits = !result.success && result.error.code === 'approval_pending';
   return toCallToolResult(
     shownOutcome(result, declared ?? false),
-    waits ? pendingNote(result.approval?.id, forms) : undefined,
+    waits ? pendingNote(session, result.approval?.id, mayAsk) : undefined,
   );
 }
 
-function pendingNote(id: string | undefined, forms: boolean): string {
+function pendingNote(session: ToolSession, id: string | undefined, mayAsk: boolean): string {
   const where =
     'A person must answer it in the host ' +
     `application${id === undefined ? '' : ` (approval ${id})`}, which then runs the call.`;
-  return forms
-    ? where
-    : `${where} This client cannot ask its user, because it does not support elicitation.`;
+  const later =
+    session.tool(outcomeTool) === undefined
+      ? ''
+      : ` \`${outcomeTool}\` with this id tells later what came of it.`;
+  return mayAsk
+    ? where + later
+    : `${where}${later} This client cannot ask its user, because it does not support elicitation.`;
 }
 
 /**

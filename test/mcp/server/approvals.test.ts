@@ -142,6 +142,7 @@ describe.each([
         code: mode === 'suspend' ? 'approval_pending' : 'approval_denied',
       });
       expect(asked).toEqual([]);
+      expect(JSON.stringify(result.content)).not.toContain('elicitation');
       if (mode === 'ask') return;
       const [pending] = await registry.createSession(options).approvals.pending();
       const forged = {

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Empty } from '../parts/empty.tsx';
+import { Logo } from '../parts/logo.tsx';
 import { countOf, shareOf } from '../parts/words.ts';
 import { ApprovalsView } from './approvals-view.tsx';
 import { CallsView } from './calls-view.tsx';
@@ -82,20 +83,6 @@ function View(props: ViewProps): JSX.Element {
     case 'try':
       return <TryView {...props} />;
   }
-}
-
-function Logo(): JSX.Element {
-  return (
-    <svg width="22" height="22" viewBox="0 0 22 22" fill="none" aria-hidden="true">
-      <rect x="1" y="1" width="20" height="20" rx="6" fill="currentColor" opacity="0.16" />
-      <path
-        d="M6 6v10M16 6v10M6 11h4m2 0h4"
-        stroke="currentColor"
-        stroke-width="2.2"
-        stroke-linecap="round"
-      />
-    </svg>
-  );
 }
 
 function Live({ known }: { readonly known: Known }): JSX.Element {

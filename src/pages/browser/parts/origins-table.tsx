@@ -1,9 +1,12 @@
 /** Where the arguments of a call came from. */
 import type { JSX } from 'preact';
 import { Badge, toneOf } from './badge.tsx';
+import { visibleJson } from './visible.ts';
 
 interface ShownOrigin {
   readonly path: string;
+  /** A JSON value. Shown if there is one. */
+  readonly value?: unknown;
   readonly origin: string;
   readonly seen?: readonly { readonly callId: string; readonly toolName: string }[];
   readonly approvedBy?: string;
@@ -15,6 +18,13 @@ const meaning: Readonly<Record<string, string>> = {
   untrusted: 'from untrusted output',
   unknown: 'seen nowhere: the model composed it',
 };
+
+/** Most characters of a value in the table. */
+const mostOfValue = 200;
+
+function shortened(text: string): string {
+  return text.length <= mostOfValue ? text : `${text.slice(0, mostOfValue)}…`;
+}
 
 export function OriginsTable({
   origins,
@@ -31,9 +41,12 @@ export function OriginsTable({
         </tr>
       </thead>
       <tbody>
-        {origins.map(({ path, origin, seen = [], approvedBy }) => (
-          <tr key={path}>
-            <td class="mono wrap">{path}</td>
+        {origins.map(({ path, value, origin, seen = [], approvedBy }, at) => (
+          <tr key={`${at} ${path}`}>
+            <td class="mono wrap">
+              {path}
+              {value === undefined ? '' : `: ${shortened(visibleJson(value))}`}
+            </td>
             <td>
               <Badge tone={toneOf(origin)}>{origin}</Badge>
             </td>

@@ -25,24 +25,31 @@ export class Refused extends Error {
   }
 }
 
-/** Asks for something below `api/`. Rejects with {@link Refused}. */
-export async function request(
+/** Sends a request below `api/`. Rejects with {@link Refused}. */
+export async function send(path: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(`api/${path}`, init).catch(() => {
+    throw new Refused(0, 'The server does not answer.');
+  });
+  if (response.ok) return response;
+  // Only for requests that do not follow where they are sent: to where one signs in.
+  if (response.type === 'opaqueredirect') throw new Refused(401, 'Sign in first.');
+  const told = (await response.json().catch(() => undefined)) as { error?: string } | undefined;
+  throw new Refused(response.status, told?.error ?? `The server answered ${response.status}.`);
+}
+
+/** Asks for something below `api/` with a token. Rejects with {@link Refused}. */
+export function request(
   token: string,
   path: string,
   body?: object,
   signal?: AbortSignal,
 ): Promise<Response> {
-  const response = await fetch(`api/${path}`, {
+  return send(path, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${token}` },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
-  }).catch(() => {
-    throw new Refused(0, 'The server does not answer.');
   });
-  if (response.ok) return response;
-  const told = (await response.json().catch(() => undefined)) as { error?: string } | undefined;
-  throw new Refused(response.status, told?.error ?? `The server answered ${response.status}.`);
 }
 
 /** Asks for JSON below `api/`. Rejects with {@link Refused}. */

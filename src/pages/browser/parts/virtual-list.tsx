@@ -18,11 +18,13 @@ export interface VirtualListProps {
   readonly choose: (key: number) => void;
   /** Called for Enter. */
   readonly enter: () => void;
+  /** Called for a click, after `choose`. */
+  readonly clicked?: () => void;
   readonly row: (key: number) => ComponentChildren;
 }
 
 export function VirtualList(props: VirtualListProps): JSX.Element {
-  const { label, keys, rowHeight, chosen, choose, enter, row } = props;
+  const { label, keys, rowHeight, chosen, choose, enter, clicked, row } = props;
   const box = useRef<HTMLDivElement>(null);
   const anchor = useRef<{ key: number; off: number } | undefined>(undefined);
   const [view, setView] = useState({ top: 0, height: 600 });
@@ -103,7 +105,10 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
         aria-posinset={at + 1}
         aria-setsize={keys.length}
         style={{ top: `${at * rowHeight}px`, height: `${rowHeight}px` }}
-        onClick={() => choose(key)}
+        onClick={() => {
+          choose(key);
+          clicked?.();
+        }}
       >
         {row(key)}
       </div>,

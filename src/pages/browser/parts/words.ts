@@ -32,6 +32,14 @@ export function durationOf(ms: number | undefined): string {
   return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`;
 }
 
+/** About how long: the largest unit says enough. */
+export function aboutOf(ms: number): string {
+  if (ms < 60_000) return `${Math.max(0, Math.floor(ms / 1_000))} s`;
+  if (ms < 5_400_000) return `${Math.floor(ms / 60_000)} min`;
+  if (ms < 172_800_000) return `${Math.floor(ms / 3_600_000)} h`;
+  return `${Math.floor(ms / 86_400_000)} days`;
+}
+
 export function shareOf(part: number, whole: number): string {
   return whole === 0 ? '–' : `${((100 * part) / whole).toFixed(part === 0 ? 0 : 1)} %`;
 }

@@ -1,0 +1,86 @@
+/** The ways to answer. They stay in sight, and in one place, however long the input is. */
+import type { JSX } from 'preact';
+import { EditButtons, type ReadInput, ReviewButtons } from './edit-form.tsx';
+import { focusSoon } from './keys.ts';
+import type { PaneProps } from './pane-props.ts';
+import { RejectForm } from './reject-form.tsx';
+
+export function AnswerBar(props: PaneProps & { readonly read: ReadInput }): JSX.Element {
+  const { inbox, known, entry, now, next, read } = props;
+  const { asked, ended } = entry;
+  const { doing, sending, trouble } = inbox.draftOf(asked.id);
+  const off = sending || asked.expiresAt <= now || known.connection === 'signed-out';
+  const waiting = known.entries.some((other) => other !== entry && other.ended === undefined);
+  return (
+    <div class="answer-bar">
+      <p class={trouble === '' ? 'unseen' : 'notice bad'} role="alert">
+        {trouble}
+      </p>
+      <p class="unseen" role="status">
+        {sending ? 'Sent. Waiting for the end of the call.' : (ended?.text ?? '')}
+      </p>
+      {ended !== undefined ? (
+        <div class="row">
+          <button type="button" class="button main" data-key="a" disabled={!waiting} onClick={next}>
+            {waiting ? 'Go on to the next' : 'Nothing else waits'}
+          </button>
+        </div>
+      ) : doing === 'reject' ? (
+        <RejectForm inbox={inbox} entry={entry} off={off} />
+      ) : doing === 'edit' ? (
+        <EditButtons inbox={inbox} id={asked.id} read={read} />
+      ) : doing === 'review' ? (
+        <ReviewButtons inbox={inbox} entry={entry} read={read} off={off} />
+      ) : (
+        <FirstButtons inbox={inbox} entry={entry} off={off} />
+      )}
+    </div>
+  );
+}
+
+function FirstButtons({
+  inbox,
+  entry,
+  off,
+}: Pick<PaneProps, 'inbox' | 'entry'> & { readonly off: boolean }): JSX.Element {
+  const { id, title, editable, hiddenFields } = entry.asked;
+  const { sending, text } = inbox.draftOf(id);
+  const begin = (doing: 'reject' | 'edit'): void => {
+    inbox.change(id, { doing });
+    focusSoon('.pane textarea');
+  };
+  return (
+    <div class="row">
+      <button
+        type="button"
+        class="button yes"
+        data-key="a"
+        disabled={off}
+        onClick={({ detail }) => {
+          // The second click of a double one may have been meant for what stood here before.
+          if (detail > 1) return;
+          void inbox.answer(entry, { decision: 'allow_once' });
+          focusSoon('.pane');
+        }}
+      >
+        {sending ? 'Sent …' : 'Allow once'}
+        <span class="unseen">: {title}</span>
+      </button>
+      <button type="button" class="button no" disabled={off} onClick={() => begin('reject')}>
+        Reject …
+      </button>
+      {editable ? (
+        <button type="button" class="button" disabled={off} onClick={() => begin('edit')}>
+          {text === undefined ? 'Edit …' : 'Go on editing …'}
+        </button>
+      ) : null}
+      <span class="soft small">
+        {text !== undefined
+          ? 'Allow once runs the input as it was asked.'
+          : hiddenFields.length > 0
+            ? 'What is hidden cannot be edited.'
+            : ''}
+      </span>
+    </div>
+  );
+}

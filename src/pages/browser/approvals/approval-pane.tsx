@@ -1,0 +1,123 @@
+/** One approval: what would run, why a person is asked, and the ways to answer. */
+import type { JSX } from 'preact';
+import type { WaitingApproval } from '../../approvals-wire.ts';
+import { JsonText } from '../parts/json-text.tsx';
+import { OriginsTable } from '../parts/origins-table.tsx';
+import { aboutOf, shortTimeOf } from '../parts/words.ts';
+import { AnswerBar } from './answer-bar.tsx';
+import { EditForm, Review, useEdit } from './edit-form.tsx';
+import type { PaneProps } from './pane-props.ts';
+import { Part } from './part.tsx';
+import { RiskBadge } from './waiting-list.tsx';
+
+export function ApprovalPane(props: PaneProps & { readonly back: () => void }): JSX.Element {
+  const { inbox, entry, now, back } = props;
+  const { asked, ended } = entry;
+  const { doing, text } = inbox.draftOf(asked.id);
+  const read = useEdit(text, asked.input);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <section class="pane detail" tabIndex={0} aria-label={asked.title}>
+      <div class="detail-head">
+        <button type="button" class="button back" onClick={back}>
+          Back
+        </button>
+        <h2 class="wrap grow">{asked.title}</h2>
+        <RiskBadge risk={asked.risk} />
+      </div>
+      {ended === undefined ? null : <p class={`notice ${ended.tone}`}>{ended.text}</p>}
+      <Message asked={asked} />
+      <Facts asked={asked} now={now} />
+      {doing === 'review' && 'input' in read ? (
+        <Review asked={asked.input} input={read.input} />
+      ) : doing === 'edit' || doing === 'review' ? (
+        <EditForm inbox={inbox} id={asked.id} asked={asked.input} read={read} />
+      ) : (
+        <Part title={ended === undefined ? 'Input that will run' : 'Input'}>
+          <JsonText value={asked.input} label={`Input of ${asked.tool.name}`} />
+        </Part>
+      )}
+      {asked.hiddenFields.length === 0 ? null : (
+        <p class="soft small wrap">
+          Hidden because they are secret: <span class="mono">{asked.hiddenFields.join(', ')}</span>
+        </p>
+      )}
+      <Origins asked={asked} />
+      <AnswerBar {...props} read={read} />
+    </section>
+  );
+}
+
+/** The words of the host. What they say about origins stands apart: a model may have a say in them. */
+function Message({ asked }: { readonly asked: WaitingApproval }): JSX.Element | null {
+  if (asked.message === undefined) return null;
+  const lines = asked.message.split('\n');
+  const own = lines.slice(0, lines.length - asked.originWords.length).join('\n');
+  return own === '' ? null : <p class="pre wrap message">{own}</p>;
+}
+
+function Facts({
+  asked,
+  now,
+}: {
+  readonly asked: WaitingApproval;
+  readonly now: number;
+}): JSX.Element {
+  const { tool, principal, sessionId, ruleId, source, requestedAt, expiresAt, quotas } = asked;
+  return (
+    <dl class="facts">
+      <dt>Tool</dt>
+      <dd class="mono">{tool.name}</dd>
+      <dt>On behalf of</dt>
+      <dd>
+        {principal === undefined ? 'nobody in particular' : <b class="mono">{principal}</b>}{' '}
+        <span class="soft">
+          in session <span class="mono">{sessionId}</span>
+        </span>
+      </dd>
+      <dt>Asked because of</dt>
+      <dd>
+        {ruleId === undefined ? null : (
+          <>
+            rule <b class="mono">{ruleId}</b> of{' '}
+          </>
+        )}
+        {source === 'tool' ? 'the tool itself' : <span class="mono">{source}</span>}
+      </dd>
+      {quotas?.map(({ quota, used, max, amount }) => (
+        <>
+          <dt>Over quota</dt>
+          <dd>
+            <b class="mono">{quota}</b>: {used} of {max} used, and this call adds {amount}
+          </dd>
+        </>
+      ))}
+      <dt>Waiting</dt>
+      <dd>
+        since {shortTimeOf(requestedAt)}, {aboutOf(now - requestedAt)};{' '}
+        {expiresAt > now ? `expires in ${aboutOf(expiresAt - now)}` : 'expired'}
+      </dd>
+    </dl>
+  );
+}
+
+function Origins({ asked }: { readonly asked: WaitingApproval }): JSX.Element | null {
+  const { originWords, origins = [] } = asked;
+  if (origins.length === 0) return null;
+  return (
+    <Part title="Where its values came from">
+      {originWords.length === 0 ? null : (
+        <ul class="notice warn origin-words">
+          {originWords.map((sentence) => (
+            <li key={sentence} class="wrap">
+              {sentence}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="table">
+        <OriginsTable origins={origins} />
+      </div>
+    </Part>
+  );
+}

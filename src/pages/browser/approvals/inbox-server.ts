@@ -1,0 +1,66 @@
+/** Asks the approvals handler. Whoever has signed in is known by a cookie or by a proxy. */
+import type { DecisionOutcome, SentDecision, WaitingList } from '../../approvals-wire.ts';
+import { Refused, send } from '../parts/server.ts';
+import { parseVisible } from '../parts/visible.ts';
+
+/** Most approvals that are asked for. */
+const mostListed = 200;
+/** Milliseconds after which a list that does not come counts as lost. */
+const mostMs = 30_000;
+
+/** What leads elsewhere, such as to a page where one signs in, is an answer like any other. */
+const direct = { redirect: 'manual' } as const;
+
+/** A list, and how far the server's clock is ahead. */
+export interface Listed {
+  /** The answer as it was sent. */
+  readonly text: string;
+  readonly aheadMs: number;
+}
+
+/** Rejects with {@link Refused}. */
+export async function askList(): Promise<Listed> {
+  const quiet = new AbortController();
+  const timer = setTimeout(() => quiet.abort(), mostMs);
+  try {
+    const response = await send(`approvals?limit=${mostListed}`, {
+      ...direct,
+      signal: quiet.signal,
+    });
+    const date = Date.parse(response.headers.get('date') ?? '');
+    const text = await response.text().catch(() => {
+      throw new Refused(0, 'The server does not answer.');
+    });
+    return { text, aheadMs: Number.isNaN(date) ? 0 : date - Date.now() };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Reads a list. Characters that hide or reorder text are made visible, except in inputs: those are
+ * edited and sent back, and are made visible where they are shown.
+ */
+export function readList(text: string): WaitingList {
+  const exact = JSON.parse(text) as WaitingList;
+  const visible = parseVisible(text) as WaitingList;
+  return {
+    ...visible,
+    approvals: visible.approvals.map((one, at) => ({
+      ...one,
+      id: exact.approvals[at]?.id ?? one.id,
+      input: exact.approvals[at]?.input ?? one.input,
+    })),
+  };
+}
+
+/** Rejects with {@link Refused}. */
+export async function sendDecision(id: string, decision: SentDecision): Promise<DecisionOutcome> {
+  const response = await send(`approvals/${encodeURIComponent(id)}`, {
+    ...direct,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(decision),
+  });
+  return parseVisible(await response.text()) as DecisionOutcome;
+}

@@ -1,0 +1,226 @@
+/** What the page knows: the approvals that wait, what a person is typing, and what came of it. */
+import { useEffect, useState } from 'preact/hooks';
+import type { SentDecision, WaitingApproval } from '../../approvals-wire.ts';
+import type { Refused } from '../parts/server.ts';
+import { askList, readList, sendDecision } from './inbox-server.ts';
+import { type Ended, endedBy, endedFor } from './outcome-words.ts';
+
+/** How the page stands with its server. */
+export type Connection = 'connecting' | 'live' | 'away' | 'signed-out';
+
+/** What a person is doing with an approval. */
+export interface Draft {
+  readonly doing: 'look' | 'reject' | 'edit' | 'review';
+  readonly message: string;
+  /** The edited input. Undefined before the first edit. */
+  readonly text: string | undefined;
+  readonly sending: boolean;
+  readonly trouble: string;
+}
+
+/** An approval in the list. */
+export interface Entry {
+  /** Its place in the order of arrival at this page. */
+  readonly n: number;
+  readonly asked: WaitingApproval;
+  /** Why it no longer waits. It is shown until the person goes on to another. */
+  readonly ended: Ended | undefined;
+}
+
+/** Everything that the page shows. */
+export interface Known {
+  readonly connection: Connection;
+  readonly trouble: string;
+  /** The name under which answers count. */
+  readonly by: string;
+  /** Newest last. */
+  readonly entries: readonly Entry[];
+  /** Whether the list is longer than what is told. */
+  readonly more: boolean;
+  readonly chosen: number | undefined;
+  /** The server's clock minus the browser's. */
+  readonly aheadMs: number;
+}
+
+/** The inbox of one page. */
+export interface Inbox {
+  readonly known: Known;
+  subscribe(changed: () => void): () => void;
+  choose(n: number): void;
+  draftOf(id: string): Draft;
+  change(id: string, part: Partial<Draft>): void;
+  answer(entry: Entry, decision: SentDecision): Promise<void>;
+  /** Asks for the list now. */
+  refresh(): void;
+}
+
+export const noDraft: Draft = {
+  doing: 'look',
+  message: '',
+  text: undefined,
+  sending: false,
+  trouble: '',
+};
+
+/** Milliseconds between two lists. */
+const pauseMs = 3_000;
+const hiddenPauseMs = 15_000;
+/** A list that takes long is asked for less often. */
+const pausePerMs = 10;
+const mostPauseMs = 60_000;
+
+/** Begins to ask. It goes on for as long as the page is open. */
+export function openInbox(): Inbox {
+  const subscribers = new Set<() => void>();
+  const drafts = new Map<string, Draft>();
+  let numbered = 0;
+  let last = '';
+  let wake = (): void => {};
+
+  const inbox: { -readonly [Name in keyof Inbox]: Inbox[Name] } = {
+    known: {
+      connection: 'connecting',
+      trouble: '',
+      by: '',
+      entries: [],
+      more: false,
+      chosen: undefined,
+      aheadMs: 0,
+    },
+    subscribe(changed) {
+      subscribers.add(changed);
+      return () => void subscribers.delete(changed);
+    },
+    choose(n) {
+      if (n === inbox.known.chosen) return;
+      set({ chosen: n });
+      set({ entries: inbox.known.entries.filter(isKept) });
+    },
+    draftOf: (id) => drafts.get(id) ?? noDraft,
+    change(id, part) {
+      drafts.set(id, { ...(drafts.get(id) ?? noDraft), ...part });
+      set({});
+    },
+    async answer({ asked }, decision) {
+      const { id } = asked;
+      if (inbox.draftOf(id).sending) return;
+      inbox.change(id, { sending: true, trouble: '' });
+      try {
+        const outcome = await sendDecision(id, decision);
+        drafts.delete(id);
+        end(id, endedBy(outcome));
+      } catch (error) {
+        const { status, message } = error as Refused;
+        const ended = endedFor(error);
+        if (ended !== undefined) end(id, ended);
+        if (status === 401) set({ connection: 'signed-out', trouble: message });
+        inbox.change(id, { sending: false, trouble: ended === undefined ? troubleOf(error) : '' });
+      }
+      wake();
+    },
+    refresh: () => wake(),
+  };
+
+  function set(change: Partial<Known>): void {
+    inbox.known = { ...inbox.known, ...change };
+    for (const changed of subscribers) changed();
+  }
+  function end(id: string, ended: Ended): void {
+    set({
+      entries: inbox.known.entries.map((entry) =>
+        entry.asked.id === id ? { ...entry, ended } : entry,
+      ),
+    });
+  }
+  /** What is shown, or was begun, does not vanish under the eyes of the person. */
+  function isKept({ n, asked, ended }: Entry): boolean {
+    if (ended === undefined || n === inbox.known.chosen) return true;
+    const { text, message } = inbox.draftOf(asked.id);
+    return text !== undefined || message !== '';
+  }
+  function take(text: string): void {
+    if (text === last) return;
+    last = text;
+    const list = readList(text);
+    const before = new Map(inbox.known.entries.map((entry) => [entry.asked.id, entry]));
+    const after: Entry[] = list.approvals.map((asked) => {
+      const known = before.get(asked.id);
+      before.delete(asked.id);
+      if (known === undefined) return { n: ++numbered, asked, ended: undefined };
+      return known.ended === endedElsewhere ? { ...known, ended: undefined } : known;
+    });
+    // The list has what expires first. What would come behind it may still wait.
+    const edge = list.next === undefined ? Number.POSITIVE_INFINITY : lastExpiry(list.approvals);
+    for (const entry of before.values()) {
+      const beyond = entry.asked.expiresAt >= edge;
+      // An answer that is on its way has taken it out of the list, and will say what came of it.
+      const unclear = beyond || inbox.draftOf(entry.asked.id).sending;
+      const kept = unclear || entry.ended ? entry : { ...entry, ended: endedElsewhere };
+      if (isKept(kept)) after.push(kept);
+      else drafts.delete(kept.asked.id);
+    }
+    after.sort((a, b) => a.asked.requestedAt - b.asked.requestedAt || a.n - b.n);
+    const { chosen } = inbox.known;
+    const isThere = after.some(({ n }) => n === chosen);
+    set({
+      by: list.by,
+      entries: after,
+      more: list.next !== undefined,
+      chosen: isThere ? chosen : after[0]?.n,
+    });
+  }
+  async function run(): Promise<never> {
+    for (;;) {
+      const from = performance.now();
+      try {
+        const { text, aheadMs } = await askList();
+        set({ connection: 'live', trouble: '', aheadMs });
+        take(text);
+      } catch (error) {
+        const { status, message } = error as Refused;
+        set({ connection: status === 401 ? 'signed-out' : 'away', trouble: message });
+      }
+      const took = performance.now() - from;
+      const least = document.hidden ? hiddenPauseMs : pauseMs;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(
+          resolve,
+          Math.min(mostPauseMs, Math.max(least, took * pausePerMs)),
+        );
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) wake();
+  });
+  void run();
+  return inbox;
+}
+
+const endedElsewhere: Ended = {
+  word: 'gone',
+  tone: 'plain',
+  text: 'This no longer waits: somebody else has answered it, or it has expired.',
+};
+
+function lastExpiry(approvals: readonly WaitingApproval[]): number {
+  return approvals.at(-1)?.expiresAt ?? Number.POSITIVE_INFINITY;
+}
+
+function troubleOf(error: unknown): string {
+  const { status, message } = error as Refused;
+  if (status === 0)
+    return 'The server did not answer, so it is not known whether your answer arrived. If the call still waits in a moment, answer again.';
+  return status === 401 ? 'You are signed out, so nothing was answered.' : message;
+}
+
+/** What the page knows now; draws again when that changes. */
+export function useKnown(inbox: Inbox): Known {
+  const [, draw] = useState(0);
+  useEffect(() => inbox.subscribe(() => draw((n) => n + 1)), [inbox]);
+  return inbox.known;
+}

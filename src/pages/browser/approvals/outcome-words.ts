@@ -1,0 +1,42 @@
+/** What came of an answer, in words. */
+import type { DecisionOutcome } from '../../approvals-wire.ts';
+import type { Tone } from '../parts/badge.tsx';
+import { Refused } from '../parts/server.ts';
+
+/** Why an approval no longer waits. */
+export interface Ended {
+  /** One word, for the list. */
+  readonly word: string;
+  readonly tone: Tone;
+  readonly text: string;
+}
+
+export function endedBy({ decision, status, code, reason }: DecisionOutcome): Ended {
+  if (decision.startsWith('reject'))
+    return { word: 'rejected', tone: 'bad', text: 'You have rejected this. The agent is told.' };
+  if (status === 'running')
+    return {
+      word: 'running',
+      tone: 'good',
+      text: 'You have allowed this. The call is still running; its result goes to the agent.',
+    };
+  if (status === 'succeeded')
+    return { word: 'allowed', tone: 'good', text: 'You have allowed this. The call succeeded.' };
+  const why = [code, reason].filter((word) => word !== undefined).join(', ');
+  return {
+    word: status,
+    tone: 'warn',
+    text: `You have allowed this. The call ended as ${status}${why === '' ? '' : ` (${why})`}.`,
+  };
+}
+
+/** Undefined if the approval may still wait. */
+export function endedFor(error: unknown): Ended | undefined {
+  const { status, message } = error as Refused;
+  if (!(error instanceof Refused) || (status !== 409 && status !== 404)) return undefined;
+  return {
+    word: 'gone',
+    tone: 'plain',
+    text: `Your answer came too late: somebody else has answered this, or it has expired. The server says: ${message}`,
+  };
+}

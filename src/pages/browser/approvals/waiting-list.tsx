@@ -1,0 +1,80 @@
+/** The list of what waits, newest last. */
+import type { JSX } from 'preact';
+import { Badge, type Tone } from '../parts/badge.tsx';
+import { VirtualList } from '../parts/virtual-list.tsx';
+import { aboutOf } from '../parts/words.ts';
+import type { Entry, Known } from './inbox.ts';
+
+const rowHeight = 62;
+const riskTones: Readonly<Record<string, Tone>> = { low: 'plain', medium: 'warn', high: 'bad' };
+
+export function RiskBadge({ risk }: { readonly risk: string | undefined }): JSX.Element | null {
+  if (risk === undefined) return null;
+  const tone = Object.hasOwn(riskTones, risk) ? (riskTones[risk] as Tone) : 'plain';
+  return <Badge tone={tone}>{risk} risk</Badge>;
+}
+
+export function WaitingListBox({
+  known: { entries, chosen, more },
+  now,
+  choose,
+  open,
+  show,
+}: {
+  readonly known: Known;
+  readonly now: number;
+  readonly choose: (n: number) => void;
+  /** Goes to the approval, with the focus. */
+  readonly open: () => void;
+  /** Shows the approval where there is no room for both. */
+  readonly show: () => void;
+}): JSX.Element {
+  const byNumber = new Map(entries.map((entry) => [entry.n, entry]));
+  return (
+    <div class="list">
+      <VirtualList
+        label="Approvals, newest last"
+        keys={entries.map(({ n }) => n)}
+        rowHeight={rowHeight}
+        chosen={chosen}
+        choose={choose}
+        clicked={show}
+        enter={open}
+        row={(n) => {
+          const entry = byNumber.get(n);
+          return entry === undefined ? null : <Row entry={entry} now={now} />;
+        }}
+      />
+      {more ? (
+        <p class="soft small more">More are waiting. They appear as these are answered.</p>
+      ) : null}
+    </div>
+  );
+}
+
+function Row({
+  entry: { asked, ended },
+  now,
+}: {
+  readonly entry: Entry;
+  readonly now: number;
+}): JSX.Element {
+  return (
+    <div class={`waiting ${ended === undefined ? '' : 'ended'}`}>
+      <div class="line">
+        <strong class="cut grow">{asked.title}</strong>
+        <span class="ago small soft">{aboutOf(now - asked.requestedAt)}</span>
+      </div>
+      <div class="line small soft">
+        <span class="cut grow">
+          <span class="mono">{asked.tool.name}</span> · {asked.principal ?? asked.sessionId}
+        </span>
+        {ended === undefined ? (
+          <RiskBadge risk={asked.risk} />
+        ) : (
+          <Badge tone={ended.tone}>{ended.word}</Badge>
+        )}
+      </div>
+    </div>
+  );
+}
