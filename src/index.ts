@@ -123,6 +123,13 @@ export type { MemoryQuotasOptions } from './quota/memory-quotas.ts';
 export { memoryQuotas } from './quota/memory-quotas.ts';
 export type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './quota/store.ts';
 
+// Idempotency
+
+export type { MemoryIdempotencyOptions } from './idempotency/memory-idempotency.ts';
+export { memoryIdempotency } from './idempotency/memory-idempotency.ts';
+export type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './idempotency/store.ts';
+export type { IdempotencyOptions } from './state/idempotency-options.ts';
+
 // Approvals
 
 export type {

@@ -35,6 +35,7 @@ const sections: Readonly<
   vocabulary: [
     'tool-summary',
     'quota',
+    'idempotency',
     'origins',
     'approval',
     'result',
@@ -90,7 +91,14 @@ const parts: readonly (readonly (readonly string[])[])[] = [
   [
     ['call/*'],
     ['call/stages/*'],
-    ['call/recheck', 'call/spine', 'call/settle', 'call/start', 'call/interrupt'],
+    [
+      'call/claim-or-replay',
+      'call/recheck',
+      'call/spine',
+      'call/settle',
+      'call/start',
+      'call/interrupt',
+    ],
   ],
 ];
 

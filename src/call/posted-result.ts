@@ -44,6 +44,7 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
     durationMs,
     fingerprint,
     repaired,
+    replayed,
     truncated,
     handler,
   } = metadata;
@@ -57,6 +58,7 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
     fingerprint: fingerprint as string,
   };
   if (repaired !== undefined) shown.repaired = copyFor(session, 'tool:post', repaired);
+  if (replayed !== undefined) shown.replayed = replayed;
   if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
   if (handler !== undefined)
     shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));

@@ -13,6 +13,7 @@ import type { ToolResult } from '../result.ts';
 import type { Call, Reserved, Resumed, Trial } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTrace } from './call-tracers.ts';
+import type { Claim } from './claim.ts';
 import type { RuleCount } from './counters.ts';
 
 /** What a call has read of untrusted outputs, by calls of its own. */
@@ -41,6 +42,8 @@ export class CallExtra {
   unreadable = 0;
 
   // Gates.
+  /** What the call has of the store of outcomes, where it has an idempotency key. */
+  claim: Claim | undefined;
   /** The input about which the attributes that only shadow rules read could not be asked. */
   untold: JsonObject | undefined;
   /** What the tool's `attributes` answered, and the input that they were asked about. */
