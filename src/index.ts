@@ -130,6 +130,13 @@ export { memoryIdempotency } from './idempotency/memory-idempotency.ts';
 export type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './idempotency/store.ts';
 export type { IdempotencyOptions } from './state/idempotency-options.ts';
 
+// Offloading outputs
+
+export type { MemoryOffloadOptions } from './offload/memory-offload.ts';
+export { memoryOffload } from './offload/memory-offload.ts';
+export type { OffloadedOutput, OffloadStore } from './offload/store.ts';
+export type { OffloadOptions } from './state/offload-options.ts';
+
 // Approvals
 
 export type {

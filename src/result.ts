@@ -34,8 +34,10 @@ export interface ResultMetadata {
     readonly originalChars: number;
     /** Whether `originalChars` is exact. False: it is a lower bound, as counting stopped early. */
     readonly exact: boolean;
-    /** Whether the end was kept as well as the start. */
-    readonly strategy: 'head' | 'head_tail';
+    /** What the model was shown: the start, start and end, or the start of what was kept whole. */
+    readonly strategy: 'head' | 'head_tail' | 'offload';
+    /** With `offload`: what `read_tool_output` reads the whole output by, in the same session. */
+    readonly handle?: string;
   };
   /** The metadata that the handler passed to `ok(output, metadata)`. At most 16 KB. */
   readonly handler?: JsonObject;

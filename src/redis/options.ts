@@ -12,7 +12,8 @@ import {
 import type { RedisClient } from './client.ts';
 
 /**
- * Settings of `redisStore`, `redisBus`, `redisApprovals`, `redisQuotas` and `redisIdempotency`.
+ * Settings of `redisStore`, `redisBus`, `redisApprovals`, `redisQuotas`, `redisIdempotency` and
+ * `redisOffload`.
  */
 export interface RedisOptions {
   /**

@@ -15,6 +15,7 @@ import type { ApprovalTold } from './call-observers.ts';
 import type { CallTrace } from './call-tracers.ts';
 import type { Claim } from './claim.ts';
 import type { RuleCount } from './counters.ts';
+import type { OffloadedAbout } from './offload-options.ts';
 
 /** What a call has read of untrusted outputs, by calls of its own. */
 export interface Heard {
@@ -97,6 +98,9 @@ export class CallExtra {
   childCount = 0;
   /** What child calls have returned that is untrusted. */
   heard: Heard | undefined;
+
+  /** The call reads back this output, which another one returned. */
+  readBack: OffloadedAbout | undefined;
 
   // All phases.
   /** Values that no event, prompt or error text may contain. */

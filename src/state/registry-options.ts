@@ -37,6 +37,7 @@ import {
   type IdempotencyOptions,
   readIdempotency,
 } from './idempotency-options.ts';
+import { type Offload, type OffloadOptions, readOffload } from './offload-options.ts';
 import { type OriginOptions, type ReadOriginOptions, readOriginOptions } from './origin-options.ts';
 
 /** A logger with pino's signatures. It gets what the host should know and no result can report. */
@@ -85,7 +86,7 @@ export interface RegistryOptions<S = unknown> {
   readonly defaultTimeoutMs?: number | undefined;
   /**
    * Milliseconds that one policy, one `before` hook or one operation of the stores of approvals,
-   * quotas and outcomes may take. If it takes longer, the call is denied.
+   * quotas, outcomes and outputs may take. If it takes longer, the call is denied.
    * @default 5_000
    */
   readonly policyTimeoutMs?: number | undefined;
@@ -134,6 +135,12 @@ export interface RegistryOptions<S = unknown> {
    */
   readonly idempotency?: IdempotencyOptions | undefined;
   /**
+   * Keeps outputs whole that are over their budget, for tools with `outputStrategy: "offload"`, and
+   * adds the tool `read_tool_output`.
+   * @default such outputs are cut
+   */
+  readonly offload?: OffloadOptions | undefined;
+  /**
    * Paths of secret values, which are redacted in events, prompts and errors. A path without a dot
    * names a key at any depth.
    */
@@ -172,6 +179,7 @@ const registryTable = {
   approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
   origins: anything<OriginOptions>(),
   idempotency: anything<IdempotencyOptions>(),
+  offload: anything<OffloadOptions>(),
   redact: withDefault(arrayOf(text(1), 'non-empty paths'), none),
   now: fn<() => number>(),
   newId: fn<() => string>(),
@@ -191,9 +199,10 @@ export const registryOptionNames: readonly string[] = Object.keys(registryTable)
 
 type ReadRegistryOptions = Omit<
   OptionValues<typeof registryTable>,
-  'approvals' | 'origins' | 'idempotency'
+  'approvals' | 'origins' | 'idempotency' | 'offload'
 > & {
   readonly idempotency: Idempotency | undefined;
+  readonly offload: Offload | undefined;
   readonly origins: ReadOriginOptions;
   readonly approvals: OptionValues<typeof approvalsTable> & {
     /** Undefined if there is no secret, so that tokens cannot be signed. */
@@ -210,6 +219,7 @@ export function readRegistryOptions(options: RegistryOptions<never>): ReadRegist
     ...given,
     policies: checkPolicies(given.policies, where),
     idempotency: readIdempotency(given.idempotency, where),
+    offload: readOffload(given.offload, given.now, where),
     origins: readOriginOptions(given.origins, where),
     approvals: {
       ...approvals,

@@ -32,6 +32,7 @@ import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import type { Idempotency } from './idempotency-options.ts';
+import type { Offload } from './offload-options.ts';
 import { QuotaLayers } from './quota-layers.ts';
 import {
   type Logger,
@@ -81,6 +82,8 @@ export class RegistryState {
   readonly quotaStore: QuotaStore;
   /** Absent if no outcomes are kept. */
   readonly idempotency: Idempotency | undefined;
+  /** Absent if no outputs are kept whole. */
+  readonly offload: Offload | undefined;
   readonly usedTokens = new UsedTokens();
   /** The counts of all its sessions, closed ones too. */
   readonly counts = new Counters(undefined);
@@ -150,6 +153,7 @@ export class RegistryState {
     this.quotas = reading('HostToolRegistry', 'quotas', () => new QuotaLayers(given.quotas));
     this.quotaStore = given.quotaStore ?? memoryQuotas({ now: this.now });
     this.idempotency = given.idempotency;
+    this.offload = given.offload;
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
   }
 

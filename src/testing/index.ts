@@ -20,6 +20,7 @@ export type {
   CoordinatorFeature,
 } from './conformance/coordinator-conformance-rule.ts';
 export { idempotencyStoreConformance } from './conformance/idempotency-store-conformance.ts';
+export { offloadStoreConformance } from './conformance/offload-store-conformance.ts';
 export type { PortRule } from './conformance/port-rule.ts';
 export { quotaStoreConformance } from './conformance/quota-store-conformance.ts';
 export { storeConformance } from './conformance/store-conformance.ts';

@@ -377,6 +377,25 @@ export const reasons: readonly {
   { code: 'tool_cycle', reason: 'too_deep', meaning: 'The chain has more than 8 child calls.' },
   {
     code: 'handler_error',
+    reason: 'unknown_handle',
+    meaning:
+      'The session has no [offloaded output](offload.md) with this handle: it never existed, has ' +
+      'expired, or made room.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'invalid_pattern',
+    meaning:
+      'The pattern for an [offloaded output](offload.md) is malformed, too complex, or cannot run in ' +
+      'linear time.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'offload_unavailable',
+    meaning: 'The store of [offloaded outputs](offload.md) failed, or answered too late.',
+  },
+  {
+    code: 'handler_error',
     reason: 'mcp_tool_error',
     meaning: 'The MCP server of an imported tool answered that the tool failed.',
   },

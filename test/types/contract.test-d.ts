@@ -182,7 +182,7 @@ fits<Contract.Approvals>(given<Ours.Approvals>());
 adds<
   Ours.RegistryOptions<Services>,
   Contract.RegistryOptions<Services>,
-  'quotas' | 'quotaStore' | 'origins' | 'idempotency'
+  'quotas' | 'quotaStore' | 'origins' | 'idempotency' | 'offload'
 >(true);
 fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>());
 adds<Ours.SessionOptions<Services>, Contract.SessionOptions<Services>, 'quotas' | 'origins'>(true);
