@@ -9,7 +9,7 @@ import type { Idempotency } from '../../state/idempotency-options.ts';
 import { askToClaim, type Claimed, releaseKey } from '../ask-idempotency-store.ts';
 import { hold, inputDigest, letGoOfKey, makeClaim, untilWoken } from '../claim.ts';
 import { releaseAll } from '../release.ts';
-import type { Outcome, Step } from '../step.ts';
+import { type Outcome, type Step, steps } from '../step.ts';
 
 /** How often a call that waits looks again if no one wakes it, in milliseconds. */
 const firstLookMs = 25;
@@ -93,7 +93,11 @@ async function waitForHolder(
     await untilWoken(call, idempotency, claim.key, Math.min(lookMs, left, lease));
     if (call.ended) return undefined;
     const answer = await askToClaim(call, idempotency, claim);
-    if (answer.state !== 'running') return conclude(call, idempotency, claim, answer);
+    if (answer.state !== 'running') {
+      // It needs its slots and locks again before it may run.
+      if (answer.state === 'claimed') call.goto = steps.acquire;
+      return conclude(call, idempotency, claim, answer);
+    }
     lookMs = Math.min(lookMs * 2, lastLookMs);
     lease = answer.leaseMs;
   }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   type CallOptions,
   content,
+  defineTool,
   fail,
   type IdempotencyStore,
   memoryIdempotency,
@@ -483,6 +484,38 @@ describe('who waits', () => {
   });
 });
 
+describe('a call that takes over', () => {
+  test('waits for a slot again, which it gave back while it waited', async () => {
+    const store = memoryIdempotency({ now: () => performance.now() });
+    const ends = [gate<string>(), gate<string>()];
+    const w = setup({
+      store,
+      handler: () => ends[w.runs.length - 1]?.promise,
+      tool: { maxConcurrency: 1, annotations: { idempotent: true } },
+    });
+    // Another process has the key of `w`'s call, and is gone.
+    const lost = setup({
+      store: { ...store, renew: () => false },
+      handler: () => new Promise(() => {}),
+      tool: { annotations: { idempotent: true } },
+    });
+    void lost.pay();
+    const taking = w.pay();
+    await turns();
+    const other = w.pay({}, { idempotencyKey: 'other' });
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect(w.runs).toHaveLength(1);
+    ends[0]?.open('other');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await other).toMatchObject({ output: 'other' });
+    expect(w.runs).toHaveLength(2);
+    ends[1]?.open('taken over');
+    expect(await taking).toMatchObject({ output: 'taken over' });
+    await lost.session.close();
+    await w.settle();
+  });
+});
+
 describe('a process that dies', () => {
   /** The store as a process sees it that dies when `die` is called. */
   const mortal = (inner: IdempotencyStore) => {
@@ -553,6 +586,33 @@ describe('a process that dies', () => {
     await a.session.close();
     await b.settle();
     await c.settle();
+  });
+});
+
+describe('a call that runs elsewhere', () => {
+  test('is allowed once, and later ones are answered with its outcome', async () => {
+    const w = setup();
+    w.add(
+      defineTool({
+        name: 'push',
+        description: 'Somebody else runs it.',
+        parameters: { type: 'object' },
+        external: true,
+      }),
+    );
+    const ask = () => w.session.authorize('push', {}, { idempotencyKey: 'k' });
+    const first = await ask();
+    if (!first.allowed) throw new Error('refused');
+    const waiting = ask();
+    expect(await first.settle({ output: 'paid elsewhere' })).toMatchObject({ success: true });
+    await vi.advanceTimersByTimeAsync(0);
+    for (const later of [await waiting, await ask()])
+      expect(later).toMatchObject({
+        allowed: false,
+        result: { success: true, output: 'paid elsewhere', metadata: { replayed: true } },
+      });
+    expect(w.runs).toEqual([]);
+    await w.settle();
   });
 });
 
