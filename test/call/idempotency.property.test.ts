@@ -56,7 +56,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 interface Run {
   readonly key: string;
   readonly process: Process;
-  readonly startedAt: number;
+  /** Runs of the same process that had not ended when it started. */
+  readonly beside: number;
   end(how: 'return' | 'throw'): void;
 }
 interface Process {
@@ -76,6 +77,7 @@ interface Made {
 async function play(steps: readonly Step[], idempotent: boolean, later: boolean) {
   const inner = memoryIdempotency({ now: () => performance.now() });
   const runs: Run[] = [];
+  const live = new Map<Process, number>();
   const calls: Made[] = [];
   const boot = (): Process => {
     const self = { dead: false } as { dead: boolean; registry: HostToolRegistry };
@@ -92,18 +94,27 @@ async function play(steps: readonly Step[], idempotent: boolean, later: boolean)
     self.registry = new HostToolRegistry({ idempotency: { store, leaseMs } });
     self.registry.register(
       tool(
-        ({ key }: { key: string }) =>
+        ({ key }: { key: string }, { signal }: { signal: AbortSignal }) =>
           new Promise((resolve, reject) => {
             const number = runs.length;
-            runs.push({
+            let isOver = false;
+            const run: Run = {
               key,
               process: self,
-              startedAt: performance.now(),
-              end: (how) =>
-                how === 'return' ? resolve(`run ${number}`) : reject(new Error(`run ${number}`)),
-            });
+              beside: live.get(self) ?? 0,
+              end: (how) => {
+                if (isOver) return;
+                isOver = true;
+                live.set(self, (live.get(self) as number) - 1);
+                if (how === 'return') resolve(`run ${number}`);
+                else reject(new Error(`run ${number}`));
+              },
+            };
+            live.set(self, run.beside + 1);
+            runs.push(run);
+            signal.addEventListener('abort', () => run.end('throw'));
           }),
-        { name: 'pay', timeoutMs, annotations: { idempotent } },
+        { name: 'pay', timeoutMs, maxConcurrency: 1, annotations: { idempotent } },
       ),
     );
     return self;
@@ -138,8 +149,8 @@ async function play(steps: readonly Step[], idempotent: boolean, later: boolean)
       processes[one.process] = boot();
     } else await vi.advanceTimersByTimeAsync(one.ms);
   }
-  // Everything ends by itself: handlers have a timeout, and who waits does too.
-  await vi.advanceTimersByTimeAsync(4 * timeoutMs);
+  // Everything ends by itself: handlers have a timeout, and who waits for a key or a slot does too.
+  await vi.advanceTimersByTimeAsync(60_000);
   return { runs, calls };
 }
 
@@ -160,6 +171,7 @@ test.each([false, true])(
           // A key has one input; a run with either of them uses it up.
           expect(ran.length).toBeLessThanOrEqual(1);
         }
+        for (const run of runs) expect(run.beside, 'each has the slot to itself').toBe(0);
         for (const call of calls) expect(call.ended, 'every call ends').toBeDefined();
         for (const key of keys) {
           const replays = calls.filter(
@@ -185,6 +197,7 @@ test.each([false, true])(
           const ran = runs.filter((run) => run.key === key);
           for (const run of ran.slice(0, -1)) expect(run.process.dead).toBe(true);
         }
+        for (const run of runs) expect(run.beside, 'each has the slot to itself').toBe(0);
         for (const call of calls) {
           expect(call.ended, 'every call ends').toBeDefined();
           if (!call.process.dead) expect(call.ended?.error?.code).not.toBe('executor_lost');
