@@ -16,6 +16,7 @@ const outside = [
   'test/inspector/{inspector,page}.test.ts',
   'test/mcp/{client,server}/**/*.test.ts',
   'test/opa/server.test.ts',
+  'test/otel/elsewhere.test.ts',
   'test/redis/{client,ledger,two-nodes,redis-*}.test.ts',
   'test/relay/{attacks,gates}.test.ts',
   'test/relay/http/{mcp-sessions,poll}.test.ts',

@@ -15,8 +15,10 @@ export const outputFolder = fileURLToPath(
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const ordinary = {
   core: at('../src/index.ts'),
+  cli: at('../src/cli/index.ts'),
   worker: at('./worker.ts'),
   'mcp-serve': at('./mcp/serve.ts'),
+  'idle-calls': at('./idle-calls.ts'),
 };
 
 /**

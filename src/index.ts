@@ -75,6 +75,7 @@ export type {
   Surface,
   SurfaceClient,
   ToolContext,
+  TraceContext,
 } from './context.ts';
 export type { BeforeAnswer, Hook, HookCall } from './hooks.ts';
 export type { JsonObject, JsonPrimitive, JsonValue } from './json/value.ts';

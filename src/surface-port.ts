@@ -2,13 +2,15 @@
  * What the package's own subpaths may use beside the public list. No export of the package names
  * this module.
  */
+export { isNamed } from './approval/four-eyes.ts';
 export { memoryApprovalStore } from './approval/memory-store.ts';
-export { pageOf, rememberedMs } from './approval/store.ts';
+export { isInboxStore, pageOf, rememberedMs } from './approval/store.ts';
 export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';
 export { alternatives } from './call/schema-places.ts';
 export { nullReader, takesNull } from './call/takes-null.ts';
+export { traceContextOf } from './call/traced.ts';
 export { loggedError, logTo } from './logging.ts';
 export { packageFault } from './packages/missing-package.ts';
 export { packageVersion } from './packages/own-version.ts';
@@ -22,6 +24,7 @@ export { traceCalls } from './registry/trace-calls.ts';
 export { readArguments } from './session/bind-host-tool.ts';
 export { explain as explainCall } from './session/explain.ts';
 export { type Judgement, judgeRecorded } from './session/judge-recorded.ts';
+export { refusalOf } from './session/left-open.ts';
 export { metricsOf } from './session/metrics.ts';
 export { resumeCall } from './session/resume.ts';
 export { stateOf } from './session/session.ts';
@@ -41,6 +44,7 @@ export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { everyQuota, everyRule } from './state/rule-use.ts';
 export { followOrigins, overheard } from './state/session-origins.ts';
 export { SessionState } from './state/session-state.ts';
+export { takeTraceContext } from './state/trace-context.ts';
 export { createDefinition, toolFieldNames } from './tool/define-tool.ts';
 export {
   type FieldLabels,

@@ -261,6 +261,11 @@ function read(answer: unknown, maxInputChars = 1_048_576): ReadAnswer | undefine
   };
 }
 
+/** The name of an answer. */
+export function choiceOf(allowed: boolean, always: boolean): ApprovalChoice {
+  return `${allowed ? 'allow' : 'reject'}_${always ? 'always' : 'once'}`;
+}
+
 function answeredInput(input: object, maxChars: number): AnsweredInput | 'unreadable' {
   const copy = copyJson(input, { maxDepth: 64, maxValues: 50_000, maxChars });
   return copy.ok && !copy.overflow && isJsonObject(copy.value)

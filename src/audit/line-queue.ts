@@ -66,7 +66,9 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
       written = await writer.write(batch);
       unsafe = true;
       if (fsync === 'always') await sync();
-    } catch (error) {
+    } catch (thrown) {
+      // Without an error, a line would count as written. A sink may throw anything.
+      const error = thrown ?? new Error('It failed, and gave no error.');
       // Lines that were written but are not safe are not written twice.
       take(written, error);
       for (const { told } of batch.slice(written)) told?.(error);

@@ -1,6 +1,6 @@
 /** What an answer to an approval request does to its call, and the texts of every refusal. */
 import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
-import type { ApprovalChoice, ReadAnswer } from '../approval/request.ts';
+import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
 import type { QuotaLevel } from '../quota/level.ts';
@@ -28,12 +28,7 @@ export function takeAnswer(
     call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };
     return rejected(call, approvalId, 'four_eyes', by, fourEyesMessage);
   }
-  noteApproval(
-    call,
-    approvalId,
-    by,
-    `${allowed ? 'allow' : 'reject'}_${always ? 'always' : 'once'}`,
-  );
+  noteApproval(call, approvalId, by, choiceOf(allowed, always));
   if (answer.input !== undefined) {
     if (answer.input === 'unreadable') {
       call.more.approval = by === undefined ? { id: approvalId } : { id: approvalId, by };

@@ -87,8 +87,9 @@ export function requestFor(
     source: verdict.source as string,
     ...(verdict.quotas === undefined ? {} : { quotas: verdict.quotas }),
     ...(origins === undefined ? {} : { origins }),
-    requestedAt: now,
-    expiresAt: now + lifetimeMs,
+    // Whole milliseconds: the pages of an inbox go on from these times, and stores keep them as such.
+    requestedAt: Math.floor(now),
+    expiresAt: Math.floor(now + lifetimeMs),
     hiddenFields: shown.fields,
   });
   return { askable: true, request };

@@ -82,12 +82,25 @@ export function publishCall(
     // A call never rejects.
     void result.then((outcome) => {
       const { metadata } = outcome;
-      message.callId = metadata.callId;
-      message.status = metadata.status;
-      if (!outcome.success) message.code = outcome.error.code;
+      const { callId, status } = metadata;
+      const code = outcome.success ? undefined : outcome.error.code;
+      // A subscriber may have frozen the message, or have put an accessor into it.
+      tellMember(message, 'callId', callId);
+      tellMember(message, 'status', status);
+      if (code !== undefined) tellMember(message, 'code', code);
       asyncStart.publish(message);
       asyncEnd.publish(message);
     });
     return result;
+  });
+}
+
+/** What cannot be told is left out: whoever listens must not break what is told to others. */
+function tellMember(message: CallMessage, name: keyof CallMessage, value: string): void {
+  Reflect.defineProperty(message, name, {
+    value,
+    configurable: true,
+    enumerable: true,
+    writable: true,
   });
 }

@@ -24,6 +24,11 @@ export class HandlerContext implements ToolContext<unknown, unknown> {
     Object.freeze(this);
   }
 
+  /** The call behind the context of a handler. Undefined for an object that only looks like one. */
+  static callOf(context: object): FoundCall | undefined {
+    return #call in context ? context.#call : undefined;
+  }
+
   get sessionId(): string {
     return this.#call.session.sessionId;
   }

@@ -4,6 +4,7 @@ import type { PendingApproval } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
 import { usedIn } from '../approval/used-marks.ts';
 import { deepFreeze, isJsonObject } from '../json.ts';
+import { createPause } from '../limits/stretches.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 /**
@@ -23,10 +24,14 @@ export async function pendingOf(
   );
   const used = usedIn(records);
   const pending: PendingApproval[] = [];
+  // A record may hold megabytes, which take time to check.
+  const pause = createPause();
   for (const record of records) {
     if (pending.length >= most) break;
     // Checked first, because verifying a record costs far more.
     if (!isOf(record, principal)) continue;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
     const opened = openRecord(signer, record);
     if (opened === undefined || used.has(opened.claims.id)) continue;
     const { claims } = opened;

@@ -1,8 +1,12 @@
 /** Lets those who follow calls do so. Nothing that they do affects a call. */
+
+import type { ToolContext, TraceContext } from '../context.ts';
 import type { ToolError } from '../errors.ts';
 import type { ToolResult } from '../result.ts';
 import { type Call, type FoundCall, isFound } from '../state/call.ts';
 import type { CallEnd, CallTrace, CallTracer, Phase, Told } from '../state/call-tracers.ts';
+import { takeTraceContext } from '../state/trace-context.ts';
+import { HandlerContext } from './handler-context.ts';
 import { postedResult } from './posted-result.ts';
 import { reportFault } from './report-fault.ts';
 import { shownInput } from './shown-input.ts';
@@ -20,6 +24,8 @@ export function beginTraces(call: Call, tracers: readonly CallTracer[]): void {
     principal: session.actor,
     surface: call.surfaceName,
     parents: parent?.extra?.traces,
+    // A call of a handler is not what the caller has sent.
+    from: parent === undefined ? takeTraceContext(call.surface?.traceContext) : undefined,
   };
   const traces: CallTrace[] = [];
   for (const tracer of tracers) guarded(call, () => void traces.push(tracer.begin(start)));
@@ -92,6 +98,22 @@ export function endTraces(call: Call, result: ToolResult): void {
     },
   };
   for (const trace of traces) guarded(call, () => trace.ended(end));
+}
+
+/**
+ * Where the call of a handler is in a trace, to be sent along with what the handler calls. Undefined
+ * if nobody follows the call, or the context is not the one that the handler was given.
+ */
+export function traceContextOf(context: ToolContext): TraceContext | undefined {
+  const call = HandlerContext.callOf(context);
+  const traces = call?.extra?.traces;
+  if (call === undefined || traces === undefined) return undefined;
+  let place: TraceContext | undefined;
+  for (const trace of traces)
+    guarded(call, () => {
+      place ??= takeTraceContext(trace.place?.());
+    });
+  return place;
 }
 
 function toldOf({ verdict, extra }: Call, error: ToolError | undefined): Told {

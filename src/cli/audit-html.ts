@@ -1,13 +1,15 @@
 /** The report of an audit log as one HTML file: no script, and no request to anywhere. */
 import type { AuditCheck } from '../audit/index.ts';
-import { byCount, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
+import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
 import type { AuditSummary, Period } from './audit-summary.ts';
 import { printable } from './printable.ts';
 
 /** Most rows of a table. */
 const mostRows = 25;
+/** Most characters of a name in a table. */
+const mostOfName = 200;
 
-/** Every text that comes from the log goes through here. */
+/** Every text that comes from the log goes through here, names through `cut` as well. */
 function escaped(text: string): string {
   return printable(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
@@ -59,7 +61,7 @@ export function auditPage(
 <div class="tiles">${tiles
     .map(
       ([name = '', value = '']) =>
-        `<div class="tile"><b>${escaped(value)}</b>${escaped(name)}</div>`,
+        `<div class="tile"><b>${escaped(value)}</b>${escaped(cut(name))}</div>`,
     )
     .join('')}</div>
 ${list(noted(summary))}
@@ -136,7 +138,7 @@ function table(
     .slice(0, mostRows)
     .map(
       ([name, cells]) =>
-        `<tr><td class="name">${escaped(name) || '<span class="soft">(none)</span>'}</td>${cells.map(cell).join('')}</tr>`,
+        `<tr><td class="name">${escaped(cut(name, mostOfName)) || '<span class="soft">(none)</span>'}</td>${cells.map(cell).join('')}</tr>`,
     )
     .join('')}</tbody></table>${left > 0 ? `<p class="soft">and ${left} more</p>` : ''}`;
 }

@@ -5,6 +5,12 @@ import { printable } from './printable.ts';
 /** Most calls without an end that are named. */
 const mostNamed = 10;
 
+/** A name from the log, safe on a terminal, in at most `most` characters. */
+export function cut(name: string, most = 60): string {
+  const chars = [...printable(name.slice(0, 2 * most))];
+  return chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : chars.join('');
+}
+
 /** What a reader must not overlook. */
 export function noted(summary: AuditSummary): readonly string[] {
   const { openStarts, dropped, recovered, unanswered, refusedResumes } = summary;
@@ -24,8 +30,7 @@ export function noted(summary: AuditSummary): readonly string[] {
       .slice(0, mostNamed)
       .map(
         ({ at, tool, callId, sessionId }) =>
-          `  ${new Date(at).toISOString()} ${printable(tool)}, call ${printable(callId)} of ` +
-          `${printable(sessionId)}`,
+          `  ${new Date(at).toISOString()} ${cut(tool)}, call ${cut(callId)} of ${cut(sessionId)}`,
       ),
   ];
 }

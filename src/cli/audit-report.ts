@@ -7,7 +7,7 @@ import { type AuditCheck, createCheck } from '../audit/verify-audit.ts';
 import { messageOf } from '../errors.ts';
 import { auditPage } from './audit-html.ts';
 import { readKey, unreadable } from './audit-key.ts';
-import { byCount, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
+import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
 import { type AuditSummary, createSummarizer } from './audit-summary.ts';
 import { verdictText } from './audit-verify.ts';
 import type { Command } from './command.ts';
@@ -86,7 +86,7 @@ function jsonOf(summary: AuditSummary): object {
 
 function textOf(summary: AuditSummary): readonly string[] {
   const { calls, denied, byStatus, byTool, deniedByRule, byReason, approvers } = summary;
-  const statuses = Object.entries(byStatus).map(([status, count]) => `${count} ${status}`);
+  const statuses = Object.entries(byStatus).map(([status, count]) => `${count} ${cut(status)}`);
   return [
     `${calls} ${calls === 1 ? 'call' : 'calls'}: ${statuses.join(', ') || 'none'}; ` +
       `${percent(denied, calls)} denied.`,
@@ -117,9 +117,7 @@ function section<T>(
   cells: (row: T) => readonly string[],
 ): readonly string[] {
   if (rows.length === 0) return [];
-  const shown = rows
-    .slice(0, mostRows)
-    .map(([name, row]) => [printable(name).slice(0, 60) || '""', ...cells(row)]);
+  const shown = rows.slice(0, mostRows).map(([name, row]) => [cut(name) || '""', ...cells(row)]);
   const table = [[title, ...columns], ...shown];
   const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
   return [

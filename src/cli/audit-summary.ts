@@ -1,5 +1,6 @@
 /** Sums an audit log up while it is read, in bounded memory: logs are big. */
 import type { LineMembers } from '../audit/line.ts';
+import { shortened } from '../text/shortened.ts';
 
 /** The calls of one tool. */
 export interface ToolSummary {
@@ -61,6 +62,12 @@ const mostNames = 5_000;
 const others = '(others)';
 /** Most calls that are waited for at once. */
 const mostOpen = 100_000;
+/** Most characters of a name. */
+const mostChars = 512;
+/** Most statuses that are counted apart. The log knows five. */
+const mostStatuses = 20;
+/** The latest and, negated, the earliest time that a date can hold. */
+const latestTime = 8.64e15;
 const mostPeriods = 60;
 const shortestPeriodMs = 60_000;
 
@@ -120,7 +127,7 @@ export function createSummarizer(): Summarizer {
     }
     periods.add(at, resumes ? 0 : 1, denied ? 1 : 0);
     if (status === 'pending' && suspended.size < mostOpen) suspended.add(key);
-    count(byStatus, status);
+    count(byStatus, status, mostStatuses);
     if (status === 'failed') tool.failed++;
     if (status !== 'succeeded') count(byReason, reason ?? code ?? status);
     const { durationMs } = line;
@@ -144,7 +151,7 @@ export function createSummarizer(): Summarizer {
   return {
     add(line) {
       const { at } = line;
-      if (!isNumber(at)) return;
+      if (!isNumber(at) || Math.abs(at) > latestTime) return;
       from = Math.min(from ?? at, at);
       to = Math.max(to ?? at, at);
       const { type, callId = '', sessionId = '', tool = '' } = strings(line);
@@ -179,12 +186,13 @@ function newTool(): ToolSummary {
   return { calls: 0, denied: 0, failed: 0, durationMs: { count: 0, sum: 0, max: 0 } };
 }
 
-/** The members of a line that are texts or numbers, as texts. */
+/** The members of a line that are texts or numbers, as texts. Whoever edits a log may make long ones. */
 function strings(line: LineMembers): Readonly<Record<string, string | undefined>> {
   const read: Record<string, string | undefined> = Object.create(null) as Record<string, undefined>;
   for (const name of Object.keys(line)) {
     const value = line[name];
-    if (typeof value === 'string' || typeof value === 'number') read[name] = String(value);
+    if (typeof value === 'string' || typeof value === 'number')
+      read[name] = shortened(String(value), mostChars);
   }
   return read;
 }
@@ -203,8 +211,8 @@ function entryOf<T>(map: Map<string, T>, name: string, make: () => T): T {
   return entry;
 }
 
-function count(map: Map<string, number>, name: string): void {
-  const key = map.has(name) || map.size < mostNames ? name : others;
+function count(map: Map<string, number>, name: string, most = mostNames): void {
+  const key = map.has(name) || map.size < most ? name : others;
   map.set(key, (map.get(key) ?? 0) + 1);
 }
 

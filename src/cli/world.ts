@@ -86,6 +86,8 @@ interface Serving {
 
 /** Clients see the tools of servers that start within this time at once, and others later. */
 const servedWithinMs = 1_500;
+/** Where there is no tool yet, clients are served after this time, or when the first server is ready. */
+const servedAtLastMs = 10_000;
 /** A command that ends by itself waits this long for servers to start. */
 const startedWithinMs = 60_000;
 
@@ -104,7 +106,15 @@ export async function openWorld(
   const facts = await readFacts(options.facts, io);
   const failed = await loadSources(registry, options, io, screen, serves ? onWatch : undefined);
   if (gateway.hasServers)
-    await untilInterrupted(gateway.settled(serves ? servedWithinMs : startedWithinMs), io.signal);
+    await untilInterrupted(
+      serves
+        ? gateway.settled(
+            servedWithinMs,
+            registry.listNames().length === 0 ? servedAtLastMs : servedWithinMs,
+          )
+        : gateway.settled(startedWithinMs),
+      io.signal,
+    );
   const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,

@@ -45,6 +45,8 @@ export interface ServerParts {
   readonly ports: GatewayPorts;
 }
 
+/** A server has this long for its handshake, since `npx` may have to load it first. */
+const handshakeMs = 60_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
@@ -62,6 +64,10 @@ interface State extends ServerParts {
   failures: number;
   cancel: (() => void) | undefined;
   closed: boolean;
+  /** Aborts when it is closed. */
+  readonly stop: AbortController;
+  /** The attempt that is under way, or the last one. Never rejects. */
+  attempting: Promise<void>;
 }
 
 /** Starts a server. It is tried again, after growing pauses, until it is closed. */
@@ -77,14 +83,17 @@ export function startServer(parts: ServerParts): GatewayServer {
     failures: 0,
     cancel: undefined,
     closed: false,
+    stop: new AbortController(),
+    attempting: Promise.resolve(),
   };
   const { connection, missing } = connectionOf(parts);
-  let first: Promise<void>;
-  if (missing.length > 0) {
-    turnOff(state, missingText(missing));
-    first = Promise.resolve();
-  } else first = attempt(state, connection);
-  return { first, status: () => statusOf(state), close: () => closeServer(state) };
+  if (missing.length > 0) turnOff(state, missingText(missing));
+  else state.attempting = attempt(state, connection);
+  return {
+    first: state.attempting,
+    status: () => statusOf(state),
+    close: () => closeServer(state),
+  };
 }
 
 /** How to reach a server, and the variables that are missing for it. */
@@ -140,7 +149,9 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
         follows: pinFile === undefined,
         onListed: () => listed(state),
         onLost: () => fail(state, 'The connection to the MCP server was lost.', connection),
+        signal: state.stop.signal,
       },
+      handshakeMs,
     );
     if (state.closed) return await imported.close();
     state.imported = imported;
@@ -226,7 +237,9 @@ function fail(state: State, error: string, connection: McpConnection): void {
   if (told !== state.error) ports.note(`warning: server \`${name}\`: ${state.error}`);
   const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(state.failures - 1, 16));
   state.cancel = ports.later(
-    () => void again(state, connection),
+    () => {
+      state.attempting = again(state, connection);
+    },
     pause * (0.5 + ports.random() / 2),
   );
 }
@@ -265,10 +278,13 @@ function statusOf({ name, state, error, imported, conflicts, ports }: State): Se
 async function closeServer(state: State): Promise<void> {
   state.closed = true;
   state.cancel?.();
-  const { registry, held, imported } = state;
+  state.stop.abort();
+  const { registry, held } = state;
   registryStateOf(registry as never).together(() => {
     for (const registration of held.values()) registration.unregister();
   });
   held.clear();
-  await imported?.close();
+  // An import that is there is closed before its attempt is waited for, which may be a listing.
+  await state.imported?.close();
+  await state.attempting;
 }

@@ -36,8 +36,11 @@ export interface Gateway {
   readonly hasServers: boolean;
   /** In the order of the files. */
   statuses(): readonly ServerStatus[];
-  /** Waits until each server's first attempt has ended, at most so many milliseconds. */
-  settled(mostMs: number): Promise<void>;
+  /**
+   * Waits until each server's first attempt has ended, at most so many milliseconds.
+   * @param withoutMs the same as long as no server is ready. @default mostMs
+   */
+  settled(mostMs: number, withoutMs?: number): Promise<void>;
   /** Ends the servers, then the logs. @throws what the logs throw that cannot be written. */
   close(): Promise<void>;
 }
@@ -103,7 +106,7 @@ export function createGateway(
       return state.servers.size > 0;
     },
     statuses: () => [...state.servers.values()].map(({ server }) => server.status()),
-    settled: (mostMs) => settled(state, mostMs),
+    settled: (mostMs, withoutMs = mostMs) => settled(state, mostMs, withoutMs),
     close: () => closeAll(state),
   };
 }
@@ -135,7 +138,12 @@ function logProblem(state: State, file: string, audit: AuditEntry): string | und
     state.opened = { file, identity, detach, close: () => log.close() };
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    const fault = messageOf(error);
+    // Most clients start a gateway of their own.
+    return fault.includes('only writer')
+      ? `${fault} If another client has started a gateway with this file, start one gateway with ` +
+          '`host-tools serve FILE --http PORT` instead, and let all clients connect to it.'
+      : fault;
   }
 }
 
@@ -198,12 +206,36 @@ function keepSecret(state: State, file: string, entry: ServerEntry): void {
   if (secret.length > 0) registryStateOf(state.registry as never).secrets = state.secrets;
 }
 
-async function settled({ servers, ports }: State, mostMs: number): Promise<void> {
+async function settled(
+  { servers, ports }: State,
+  mostMs: number,
+  withoutMs: number,
+): Promise<void> {
+  const running = [...servers.values()].map(({ server }) => server);
+  const ended = Promise.all(running.map(({ first }) => first));
+  await within(ports, mostMs, ended);
+  if (withoutMs <= mostMs) return;
+  const oneReady = Promise.any(
+    running.map(async ({ first, status }) => {
+      await first;
+      if (status().state !== 'ready') throw new Error('This server has failed.');
+    }),
+  );
+  // It rejects when the attempts of all servers have ended without success.
+  await within(
+    ports,
+    withoutMs - mostMs,
+    oneReady.catch(() => {}),
+  );
+}
+
+/** Waits for some work, at most so many milliseconds. */
+async function within(ports: GatewayPorts, ms: number, work: Promise<unknown>): Promise<void> {
   let cancel: (() => void) | undefined;
   const late = new Promise<void>((resolve) => {
-    cancel = ports.later(resolve, mostMs);
+    cancel = ports.later(resolve, ms);
   });
-  await Promise.race([late, Promise.all([...servers.values()].map(({ server }) => server.first))]);
+  await Promise.race([late, work]);
   cancel?.();
 }
 

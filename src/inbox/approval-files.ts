@@ -1,6 +1,6 @@
 /** The files of a folder of approvals: their names, and how they are written and read. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, type Stats, statSync } from 'node:fs';
 import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type JsonObject, MisuseError } from '../index.ts';
@@ -118,12 +118,20 @@ const filePattern = /^([0-9a-f]{64})\.(open|taken)$/;
 const draftPattern = /^[0-9a-f-]{36}\.draft$/;
 
 function makeFolder(where: string, folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const found = statSync(folder);
+  const found = statSync(folder, { throwIfNoEntry: false }) ?? makeMissing(folder);
   if (!found.isDirectory())
     throw new MisuseError('invalid_option', `${where}: expected \`dir\` to be a folder.`);
-  // Windows has no such bits.
-  if (process.platform !== 'win32' && (found.mode & 0o022) !== 0)
+  // Windows has neither owners nor bits of this kind.
+  const user = process.getuid?.();
+  if (user === undefined) return;
+  if (found.uid !== user && found.uid !== 0)
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected a \`dir\` of the user of this process, ${user}, got one of user ` +
+        `${found.uid}, who can put answered approvals back. Run \`chown\` on it, or give a folder ` +
+        'of its own.',
+    );
+  if ((found.mode & 0o022) !== 0)
     throw new MisuseError(
       'invalid_option',
       `${where}: expected a \`dir\` that only its owner can write to, got mode ` +
@@ -132,8 +140,20 @@ function makeFolder(where: string, folder: string): void {
     );
 }
 
+function makeMissing(folder: string): Stats {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return statSync(folder);
+}
+
+/** Something that is not a file counts as one that cannot be read: it is no record, but a mark. */
 async function readObject(path: string): Promise<Found | undefined> {
-  const text = await orMissing(readFile(path, 'utf8'));
+  let text: string | undefined;
+  try {
+    text = await orMissing(readFile(path, 'utf8'));
+  } catch (error) {
+    if (notFiles.has(codeOf(error))) return { value: undefined };
+    throw error;
+  }
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -152,6 +172,9 @@ async function orMissing<T>(operation: Promise<T>): Promise<T | undefined> {
     throw error;
   }
 }
+
+/** What reading gives for folders, and for links that lead nowhere. */
+const notFiles: ReadonlySet<unknown> = new Set(['EISDIR', 'ENOTDIR', 'ELOOP']);
 
 function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown } | null)?.code;

@@ -3,6 +3,7 @@ import { readBodyText } from '../http/body.ts';
 import { headerOf } from '../http/direct-body.ts';
 import { type HostToolRegistry, isMisuseError, type PendingApproval } from '../index.ts';
 import type { ToolResult } from '../result.ts';
+import { refusalOf } from '../surface-port.ts';
 import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
 
 /** A request of somebody who is known. */
@@ -28,13 +29,16 @@ const mostOfId = 512;
 const unknownId = 'No call waits for approval under this id.';
 const answeredBefore = 'The approval was answered before.';
 
-/** Reasons for which nothing was answered, and the status that each gets. */
+/** Why nothing was answered, and the status that it gets. */
 const refusals: ReadonlyMap<string, number> = new Map([
   ['unknown_approval', 404],
   ['four_eyes', 403],
   ['token_used', 409],
   ['token_invalid', 409],
   ['expired', 409],
+  ['definition_changed', 409],
+  ['duplicate_call_id', 409],
+  ['token_foreign', 503],
   ['session_unavailable', 503],
   ['store_unavailable', 503],
 ]);
@@ -140,8 +144,8 @@ async function outcomeOf(
     const { status } = result.metadata;
     if (result.success) return json(JSON.stringify({ id, decision, status }));
     const { code, reason, message } = result.error;
-    const refusal = refusals.get(reason ?? '');
-    if (refusal !== undefined && code !== 'policy_denied') return refuse(refusal, message);
+    const refusal = refusalOf(result);
+    if (refusal !== undefined) return refuse(refusals.get(refusal) ?? 409, message);
     return json(JSON.stringify({ id, decision, status, code, reason }));
   } catch (error) {
     if (isMisuseError(error)) return refuse(400, error.message);

@@ -8,6 +8,7 @@ import {
   preflightHeaders,
 } from '../http/origin-guard.ts';
 import type { HostToolRegistry } from '../index.ts';
+import { withDeadline } from '../limits/with-deadline.ts';
 import {
   arrayOf,
   fn,
@@ -19,15 +20,15 @@ import {
   withDefault,
   wrongOption,
 } from '../options.ts';
-import { registryStateOf } from '../surface-port.ts';
+import { isNamed, registryStateOf } from '../surface-port.ts';
 import { createInboxAnswers, refuse } from './handler-answers.ts';
 
 /** Options of {@link createApprovalsHandler}. */
 export interface ApprovalsHandlerOptions {
   /**
    * Says who sent a request, by its cookie or its `Authorization`: 1 to 1 024 characters. Undefined
-   * for a stranger, who gets 401 whatever is asked for; so does everyone while this throws, which is
-   * reported to the registry's logger. Whoever has a name may see and answer every approval.
+   * for a stranger, who gets 401 whatever is asked for; so does everyone while this throws or takes
+   * longer than the registry's `policyTimeoutMs`, which is reported to the registry's logger. Whoever has a name may see and answer every approval.
    */
   readonly authenticate: (request: Request) => string | undefined | Promise<string | undefined>;
   /** The path below which the handler answers, such as `/approvals`. @default "" */
@@ -108,7 +109,10 @@ export function createApprovalsHandler<S>(
 
   const nameOf = async (request: Request): Promise<string | undefined> => {
     try {
-      const name: unknown = await authenticate(request);
+      const asking = Promise.resolve(authenticate(request));
+      const name: unknown = await withDeadline(asking, state.policyTimeoutMs, () => {
+        throw new Error(`\`authenticate\` took longer than ${state.policyTimeoutMs} ms.`);
+      });
       if (name === undefined || isName(name)) return name;
       // The value is not named: it may be a credential.
       throw new TypeError(
@@ -157,7 +161,7 @@ export function createApprovalsHandler<S>(
 }
 
 function isName(name: unknown): name is string {
-  return typeof name === 'string' && name.trim() !== '' && name.length <= mostOfName;
+  return typeof name === 'string' && name.length <= mostOfName && isNamed(name);
 }
 
 function readOrigin(origin: string): string {

@@ -60,6 +60,18 @@ export interface WebhookQueue {
   close(): void;
 }
 
+/**
+ * Nothing in the answer is used. Unread, it would hold the connection. A `fetch` of the host's may
+ * give a body of another kind; the message was taken all the same.
+ */
+async function discard(response: WebhookResponse): Promise<void> {
+  try {
+    await response.body?.cancel();
+  } catch {
+    // There is nothing to let go of.
+  }
+}
+
 export function createWebhookQueue({
   url,
   key,
@@ -105,7 +117,7 @@ export function createWebhookQueue({
   const attempt = async (delivery: Delivery): Promise<void> => {
     delivery.attempt = new AbortController();
     try {
-      const { status } = await sendOnce(delivery, delivery.attempt);
+      const status = await sendOnce(delivery, delivery.attempt);
       if (!waiting.has(delivery)) return;
       if (status >= 200 && status < 300) return end(delivery);
       const fault = new Error(`The receiver of the webhook answered ${status}.`);
@@ -120,7 +132,7 @@ export function createWebhookQueue({
   const sendOnce = async (
     { message, state }: Delivery,
     controller: AbortController,
-  ): Promise<WebhookResponse> => {
+  ): Promise<number> => {
     const seconds = Math.floor(state.now() / 1_000);
     const { signal } = controller;
     const headers = {
@@ -142,9 +154,9 @@ export function createWebhookQueue({
       // In a turn of its own: what it throws at once is a failed attempt like any other.
       const sent = Promise.resolve().then(() => send(url, init as WebhookRequest));
       const response = await Promise.race([sent, aborted]);
-      // Nothing in the answer is used. Unread, it would hold the connection.
-      void Promise.resolve(response.body?.cancel()).catch(() => {});
-      return response;
+      const { status } = response;
+      void discard(response);
+      return status;
     } finally {
       clearTimeout(timer);
     }

@@ -77,7 +77,11 @@ const table = {
  */
 export function webhookNotifier(options: WebhookNotifierOptions): WebhookNotifier {
   const { url, secret, fetch: send = globalFetch } = readOptions(where, options, table);
-  const queue = createWebhookQueue({ url: readUrl(url), key: readSecret(secret), send });
+  const queue = createWebhookQueue({
+    url: readUrl(url, send === globalFetch),
+    key: readSecret(secret),
+    send,
+  });
   const stops = new Set<() => void>();
   let closed = false;
   return Object.freeze<WebhookNotifier>({
@@ -115,8 +119,15 @@ function globalFetch(url: string, init: WebhookRequest): Promise<WebhookResponse
 }
 
 /** The messages name neither address nor secret: both may be credentials. */
-function readUrl(url: string): string {
+function readUrl(url: string, isGlobal: boolean): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  // The global one would refuse each message, and nobody would notice for minutes.
+  if (isGlobal && parsed !== undefined && parsed.username + parsed.password !== '')
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected \`url\` to have neither user nor password, which the global \`fetch\` ` +
+        'refuses. Give a `fetch` of your own that sends them in a header.',
+    );
   if (parsed?.protocol === 'https:' || parsed?.protocol === 'http:') return parsed.href;
   throw new MisuseError(
     'invalid_option',

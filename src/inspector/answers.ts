@@ -124,9 +124,8 @@ function postsOf({ questions, runner }: Parts): Posts {
       const read = readAnswer(readObject(text) ?? {});
       if (read === undefined)
         return refuse(400, 'Expected a question, a decision, and who decides.');
-      return (await questions.answer(read))
-        ? json({})
-        : refuse(409, 'This question no longer waits for an answer.');
+      const refusal = await questions.answer(read);
+      return refusal === undefined ? json({}) : refuse(409, refusal);
     },
     async run(request, text) {
       const read = readCall(readObject(text) ?? {});

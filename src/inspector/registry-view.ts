@@ -1,7 +1,8 @@
 /** What the page shows of a registry besides its calls. Each list is bounded. */
 import type { CallMetrics, HostToolRegistry } from '../index.ts';
-import type { ApprovalLine, InspectorState, RuleLine, ToolLine } from '../pages/inspector-wire.ts';
+import type { InspectorState, RuleLine, ToolLine } from '../pages/inspector-wire.ts';
 import { everyRule, registryStateOf } from '../surface-port.ts';
+import type { WaitingQuestions } from './approvals.ts';
 import type { SessionList } from './session-list.ts';
 
 /** Most entries of each list. */
@@ -9,8 +10,7 @@ const most = { tools: 200, rules: 500, sessions: 200, reasons: 50, toolNames: 12
 
 /** Reads a registry, again and again. */
 export interface RegistryView {
-  /** @param approvals The questions to show, and how many more there are. */
-  read(approvals: { shown: readonly ApprovalLine[]; more: number }): InspectorState;
+  read(approvals: WaitingQuestions): InspectorState;
 }
 
 export function createRegistryView(
@@ -43,6 +43,7 @@ export function createRegistryView(
         rules: rules.map((concern) => ruleLine(concern, metrics)),
         sessions: lines.slice(0, most.sessions),
         approvals: approvals.shown,
+        approvalsUnread: approvals.unread,
         profiles: [...state.profiles.keys()],
         more: {
           tools: Math.max(0, tools.length - most.tools),

@@ -3,7 +3,10 @@ import { createRequire } from 'node:module';
 import { packageFault } from '../surface-port.ts';
 
 /** The parts of `@opentelemetry/api` that are used. */
-export type OtelApi = Pick<typeof import('@opentelemetry/api'), 'context' | 'metrics' | 'trace'>;
+export type OtelApi = Pick<
+  typeof import('@opentelemetry/api'),
+  'context' | 'metrics' | 'propagation' | 'trace'
+>;
 
 /**
  * Loads the package. Its copies share one state for the process, so it does not matter which one the
@@ -15,7 +18,9 @@ export function loadApi(
   load: (specifier: string) => unknown = createRequire(import.meta.url),
 ): OtelApi {
   try {
-    return load('@opentelemetry/api') as OtelApi;
+    const { context, metrics, propagation, trace } = load('@opentelemetry/api') as OtelApi;
+    // Plain members: those of the package are getters, and are read many times a call.
+    return { context, metrics, propagation, trace };
   } catch (error) {
     throw packageFault('@opentelemetry/api', 'is the interface of OpenTelemetry', error);
   }

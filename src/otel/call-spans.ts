@@ -1,16 +1,16 @@
 /** The spans of one call. */
-import type { Attributes, Context, Histogram, Span, Tracer } from '@opentelemetry/api';
+import type { Attributes, Context, Histogram, Span, SpanOptions, Tracer } from '@opentelemetry/api';
+import type { TraceContext } from '../index.ts';
 import type { CallEnd, CallStart, CallTrace, Phase, Told } from '../surface-port.ts';
-import { shortened } from '../text/shortened.ts';
 import type { OtelApi } from './api.ts';
-import { brief, type ToolLabels } from './tool-labels.ts';
-
-/** Most characters of the arguments and of the result, as JSON. */
-const mostContentChars = 65_536;
+import { brief, briefMessage, contentText } from './attribute-text.ts';
+import type { ToolLabels } from './tool-labels.ts';
 
 /** `SpanKind.INTERNAL` and `SpanStatusCode.ERROR`. They are fixed by the specification. */
 const internal = 0;
 const failed = 2;
+
+const phaseOptions: SpanOptions = Object.freeze({ kind: internal });
 
 /** What all calls of an instrumented registry share. */
 export interface Instruments {
@@ -19,6 +19,9 @@ export interface Instruments {
   readonly durations: Histogram;
   readonly content: boolean;
   readonly labels: ToolLabels;
+  /** Bound a session's id, and who it acts for. */
+  readonly sessionText: (text: string) => string;
+  readonly principalText: (text: string) => string;
 }
 
 /** Follows a call by a span of its own, with one below it for each phase. */
@@ -42,17 +45,30 @@ export class CallSpans implements CallTrace {
       'gen_ai.tool.name': this.#label,
       'gen_ai.tool.type': 'function',
       'gen_ai.tool.call.id': brief(start.callId),
-      'host_tools.session.id': brief(start.sessionId),
+      'host_tools.session.id': shared.sessionText(start.sessionId),
     };
-    if (start.principal !== '') attributes['host_tools.principal'] = brief(start.principal);
+    if (start.principal !== '')
+      attributes['host_tools.principal'] = shared.principalText(start.principal);
     if (start.surface !== '') attributes['host_tools.surface'] = brief(start.surface);
-    const parent = this.#parentOf(start);
-    this.#span = tracer.startSpan(
-      `execute_tool ${this.#label}`,
-      { kind: internal, attributes },
-      parent,
-    );
+    const options: SpanOptions = { kind: internal, attributes };
+    const parent = this.#callerOf(start, options) ?? this.#parentOf(start);
+    this.#span = tracer.startSpan(`execute_tool ${this.#label}`, options, parent);
     this.#context = api.trace.setSpan(parent, this.#span);
+  }
+
+  /**
+   * The context of a caller elsewhere, if the host's propagator takes it. What is active here, such as
+   * the request that brought the call, becomes a link, as the conventions for MCP advise.
+   */
+  #callerOf({ from }: CallStart, options: SpanOptions): Context | undefined {
+    if (from === undefined) return undefined;
+    const { api } = this.#shared;
+    const active = api.context.active();
+    const caller = api.propagation.extract(api.trace.deleteSpan(active), from);
+    if (api.trace.getSpanContext(caller) === undefined) return undefined;
+    const here = api.trace.getSpanContext(active);
+    if (here !== undefined) options.links = [{ context: here }];
+    return caller;
   }
 
   /** The caller's context. Where it has no span, a handler's call belongs to the handler. */
@@ -66,9 +82,15 @@ export class CallSpans implements CallTrace {
     return active;
   }
 
+  place(): TraceContext {
+    const carrier = { traceparent: '' };
+    this.#shared.api.propagation.inject(this.#running ?? this.#context, carrier);
+    return carrier;
+  }
+
   within(name: Phase, run: () => void): void {
     const { api, tracer } = this.#shared;
-    const span = tracer.startSpan(name, { kind: internal }, this.#context);
+    const span = tracer.startSpan(name, phaseOptions, this.#context);
     this.#phase = { name, span };
     const inside = api.trace.setSpan(this.#context, span);
     if (name === 'run') this.#running = inside;
@@ -126,17 +148,13 @@ function tell(span: Span, told: Told, message?: string): void {
   // A call that waits for a person has not failed.
   if (code === 'approval_pending') return;
   span.setStatus(
-    message === undefined ? { code: failed } : { code: failed, message: brief(message) },
+    message === undefined ? { code: failed } : { code: failed, message: briefMessage(message) },
   );
 }
 
 /** The arguments and the result, redacted. */
 function tellContent(span: Span, end: CallEnd): void {
-  span.setAttribute('gen_ai.tool.call.arguments', jsonOf(end.input()));
+  span.setAttribute('gen_ai.tool.call.arguments', contentText(end.input()));
   const output = end.output();
-  if (output !== undefined) span.setAttribute('gen_ai.tool.call.result', jsonOf(output));
-}
-
-function jsonOf(value: unknown): string {
-  return shortened(JSON.stringify(value), mostContentChars);
+  if (output !== undefined) span.setAttribute('gen_ai.tool.call.result', contentText(output));
 }

@@ -4,6 +4,7 @@ import type { HostToolRegistry } from '../index.ts';
 import { flag, readOptions, type TableOf, withDefault, withMethods } from '../options.ts';
 import { packageVersion, registryStateOf, traceCalls } from '../surface-port.ts';
 import { loadApi } from './api.ts';
+import { repeatedBrief } from './attribute-text.ts';
 import { CallSpans, type Instruments } from './call-spans.ts';
 import { createToolLabels } from './tool-labels.ts';
 
@@ -39,8 +40,8 @@ const bounds = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
  * `approval` and `run` below it, and the histogram `gen_ai.execute_tool.duration` in seconds.
  * Refused and suspended calls have spans too. Needs the package `@opentelemetry/api`.
  *
- * A call's span belongs to the span that is active when the call arrives, and what a handler traces
- * belongs to `run`. A tracer or meter that throws is reported to the registry's logger and does not
+ * A call's span belongs to the place that came with the request (`surface.traceContext`), else to the
+ * span that is active when the call arrives, and what a handler traces belongs to `run`. A tracer or meter that throws is reported to the registry's logger and does not
  * affect a call.
  *
  * @returns A function that detaches it. Calls that run by then are traced to their end.
@@ -75,6 +76,8 @@ export function instrument<S = unknown>(
     }),
     content: given.content,
     labels: createToolLabels(),
+    sessionText: repeatedBrief(),
+    principalText: repeatedBrief(),
   };
   return traceCalls(registry, { begin: (start) => new CallSpans(shared, start) });
 }

@@ -1,10 +1,8 @@
 /** What tools are called in spans and metrics. There are few such names, whoever makes tools. */
-import { shortened } from '../text/shortened.ts';
+import { repeatedBrief } from './attribute-text.ts';
 
 /** Most tools of sessions that have a name of their own. Clients may bring them. */
 const mostOwnTools = 1_000;
-/** Most characters of a text that is attached to a span. */
-const mostChars = 256;
 
 /** The label of names that no tool has: a model can make up any number of them. */
 export const unknownTool = '_unknown';
@@ -19,6 +17,7 @@ export interface ToolLabels {
 
 export function createToolLabels(): ToolLabels {
   const own = new Set<string>();
+  const brief = repeatedBrief();
   return {
     of(tool, isOwn) {
       if (tool === undefined) return unknownTool;
@@ -28,9 +27,4 @@ export function createToolLabels(): ToolLabels {
       return brief(tool);
     },
   };
-}
-
-/** A text of a bounded length. */
-export function brief(text: string): string {
-  return shortened(text, mostChars);
 }

@@ -151,8 +151,6 @@ export interface ApprovalLine {
   readonly origins: readonly CallOrigin[];
   readonly requestedAt: number;
   readonly expiresAt: number;
-  /** Whether the call is kept until it is answered, by any process. */
-  readonly suspended: boolean;
 }
 
 /** What the page shows besides calls. */
@@ -172,6 +170,8 @@ export interface InspectorState {
   readonly rules: readonly RuleLine[];
   readonly sessions: readonly SessionLine[];
   readonly approvals: readonly ApprovalLine[];
+  /** The store of approvals cannot be read: suspended calls are missing from the list. */
+  readonly approvalsUnread: boolean;
   readonly profiles: readonly string[];
   /** How much more there is of each list than is told. */
   readonly more: Readonly<Record<'tools' | 'rules' | 'sessions' | 'approvals', number>>;

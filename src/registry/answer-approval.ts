@@ -1,9 +1,11 @@
 /** Answers a call of any session: one that waits here, or one that is suspended in the store. */
 import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
 import { openRecord } from '../approval/record.ts';
-import type { ApprovalAnswer, ReadAnswer } from '../approval/request.ts';
+import type { ApprovalAnswer, ApprovalRequest, ReadAnswer } from '../approval/request.ts';
 import { inTime, type SuspendedApproval, startOperation } from '../approval/store.ts';
-import { type ToolError, toolError, withCause } from '../errors.ts';
+import { takeAnswer } from '../approval/wrong-answer.ts';
+import { MisuseError, type ToolError, toolError, withCause } from '../errors.ts';
+import { redacted } from '../redaction/spellings.ts';
 import type { ToolResult } from '../result.ts';
 import { resumeCall } from '../session/resume.ts';
 import { stateOf } from '../session/session.ts';
@@ -19,17 +21,23 @@ interface Refused {
 
 const nothing: Refused = { callId: '', tool: '' };
 
-/** The result of a call that waits in this process; undefined if none waits under this id. */
+const where = 'approvals.answer';
+
+/**
+ * The result of a call that waits in this process; undefined if none waits under this id.
+ * @throws MisuseError `invalid_option` if the `input` of the answer cannot run in the session.
+ */
 export function answerWaiting(
   registry: RegistryState,
   id: string,
-  answer: ReadAnswer,
+  answer: ApprovalAnswer,
 ): Promise<ToolResult> | undefined {
   for (const session of registry.asking) {
     const waiting = session.desk?.waiting.get(id);
     if (waiting === undefined) continue;
     const { request } = waiting;
-    if (registry.fourEyes && isOwnAnswer(session.principal, answer.by))
+    const read = readFor(session, request, answer);
+    if (registry.fourEyes && isOwnAnswer(session.principal, read.by))
       return Promise.resolve(
         refused(
           { callId: request.callId, tool: request.tool.name },
@@ -38,13 +46,16 @@ export function answerWaiting(
       );
     return new Promise((resolve) => {
       waiting.onEnd((result) => resolve(result as ToolResult));
-      session.desk?.answer(id, answer);
+      session.desk?.answer(id, read);
     });
   }
   return undefined;
 }
 
-/** Answers a suspended call, in its own session. */
+/**
+ * Answers a suspended call, in its own session. Rejects as {@link answerWaiting} throws.
+ * @param answer Nobody else changes it.
+ */
 export async function answerStored(
   registry: RegistryState,
   id: string,
@@ -53,7 +64,7 @@ export async function answerStored(
   const { signer, policyTimeoutMs } = registry;
   if (signer === undefined) return refused(nothing, unknownApproval());
   const claims = signer.verify(id);
-  const store = inboxStoreOf('approvals.answer', registry);
+  const store = inboxStoreOf(where, registry);
   let found: unknown;
   try {
     found = await inTime(
@@ -62,7 +73,7 @@ export async function answerStored(
     );
   } catch (error) {
     registry.hostFault(error, { source: 'approval store' }, 'the approval store failed', (text) =>
-      claims === undefined ? text : text.replaceAll(id, '[redacted]'),
+      claims === undefined ? text : text.replaceAll(id, redacted),
     );
     const message = 'Approvals cannot be read at the moment. Try again.';
     return refused(nothing, withCause(denied('store_unavailable', message), error));
@@ -87,7 +98,34 @@ export async function answerStored(
   const session = await sessionOf(registry, opened.body);
   if (!('state' in session))
     return refused({ callId: opened.claims.callId, tool: opened.claims.tool }, session.problem);
+  // Refused here, where the question stays open: a resume would take it for a rejection.
+  readFor(session.state, opened.call.request, answer);
   return resumeCall(session.state, opened.token, answer);
+}
+
+/**
+ * Reads an answer for its question. An input that was copied from what was shown has no values where
+ * secrets were hidden. It would run with the text that stands for them.
+ */
+function readFor(
+  { limits }: SessionState,
+  { hiddenFields }: ApprovalRequest,
+  answer: ApprovalAnswer,
+): ReadAnswer {
+  const read = takeAnswer(where, answer, limits.maxInputBytes);
+  const { input } = read;
+  if (
+    hiddenFields.length > 0 &&
+    typeof input === 'object' &&
+    JSON.stringify(input.value).includes(redacted)
+  )
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected an \`input\` with values for the hidden fields ` +
+        `${hiddenFields.slice(0, 5).join(', ')}, got the text \`${redacted}\`. Give their values, or ` +
+        'leave `input` out to run what was sent. The question stays open.',
+    );
+  return read;
 }
 
 /** The open session of a record, or the one that the host makes. */
@@ -107,8 +145,15 @@ async function sessionOf(
       ),
     };
   try {
-    const state = stateOf(await registry.sessionFor(record));
+    const { sessionFor, policyTimeoutMs } = registry;
+    const state = stateOf(
+      await inTime(
+        startOperation(() => sessionFor(record)),
+        policyTimeoutMs,
+      ),
+    );
     if (state.registry !== registry) throw new Error('The session is of another registry.');
+    if (state.closed) throw new Error('The session is closed.');
     return { state };
   } catch (error) {
     registry.hostFault(

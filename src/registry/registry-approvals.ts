@@ -1,10 +1,17 @@
 /** The approvals of all sessions: an inbox over the store and the calls that wait here. */
+import { isNamed } from '../approval/four-eyes.ts';
 import { openRecord } from '../approval/record.ts';
-import type { ApprovalAnswer, PendingApproval } from '../approval/request.ts';
+import {
+  type ApprovalAnswer,
+  choiceOf,
+  type PendingApproval,
+  type ReadAnswer,
+} from '../approval/request.ts';
 import { byExpiry, inTime, startOperation } from '../approval/store.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
+import { createPause } from '../limits/stretches.ts';
 import {
   checkOption,
   object,
@@ -56,7 +63,8 @@ export interface RegistryApprovals {
    * counts. Where the call's session is not open in this process, `approvals.session` of the
    * registry makes it. What cannot be answered ends as `session.approvals.resume` would, or as
    * `approval_denied` with `unknown_approval`, `session_unavailable` or `four_eyes`. Rejects with a
-   * MisuseError `invalid_option` for an invalid answer or one without `by`; the question stays open.
+   * MisuseError `invalid_option` for an invalid answer, one without `by`, or one whose `input` is
+   * larger than the session takes or still has `[redacted]` for a secret; the question stays open.
    * @param id The id of the approval, or its token.
    * @example
    * ```ts
@@ -83,17 +91,30 @@ export function registryApprovals(registry: RegistryState): RegistryApprovals {
     pending: (options?: PendingOptions) => pendingOver(registry, options),
     get: (id: string) => getOne(registry, id),
     async answer(id: string, answer: NamedAnswer) {
+      // Read now, since the caller may use the object again while the store is asked.
       const read = takeAnswer('approvals.answer', answer);
-      if (read.by === undefined || read.by.trim() === '')
+      if (!isNamed(read.by))
         throw new MisuseError(
           'invalid_option',
           'approvals.answer: expected `by` to name who answers. The question stays open: answer it ' +
             'again.',
         );
       checkOption('approvals.answer', 'id', id, text(1));
-      return answerWaiting(registry, id, read) ?? answerStored(registry, id, answer);
+      const own = answerOf(read);
+      return answerWaiting(registry, id, own) ?? answerStored(registry, id, own);
     },
   });
+}
+
+/** The answer that was read, as an object that no one else can change. */
+function answerOf({ allowed, always, by, message, input, grant }: ReadAnswer): ApprovalAnswer {
+  return {
+    decision: choiceOf(allowed, always),
+    by,
+    message,
+    input: input === undefined || input === 'unreadable' ? undefined : input.value,
+    grant,
+  } as ApprovalAnswer;
 }
 
 async function pendingOver(
@@ -128,6 +149,8 @@ async function storedOver(
   const found: PendingApproval[] = [];
   const { sessionId, principal, limit } = query;
   let { after } = query;
+  // A record may hold megabytes, which take time to check.
+  const pause = createPause();
   for (let page = 0; page < mostPages && found.length < limit; page++) {
     const asked = { sessionId, principal, after, limit };
     const records = await inTime(
@@ -135,6 +158,8 @@ async function storedOver(
       registry.policyTimeoutMs,
     );
     for (const record of records.slice(0, limit)) {
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
       const request = genuine(registry, record);
       if (
         request !== undefined &&

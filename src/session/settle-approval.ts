@@ -1,5 +1,5 @@
 /** What came of a suspended call: kept in the store, and read by the session that made it. */
-import type { ApprovalChoice, ReadAnswer } from '../approval/request.ts';
+import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
 import {
   type InboxStore,
   inTime,
@@ -67,7 +67,7 @@ function outcomeOf(
   result: ToolResult | undefined,
 ): SettledApproval {
   const text = result === undefined ? undefined : JSON.stringify(result);
-  const decision: ApprovalChoice = `${allowed ? 'allow' : 'reject'}_${always ? 'always' : 'once'}`;
+  const decision = choiceOf(allowed, always);
   const body: Omit<SettledApproval, 'seal'> = {
     id,
     sessionId,

@@ -46,6 +46,7 @@ const surfaceMembers = [
   'strictNulls',
   'shownName',
   'started',
+  'traceContext',
 ] as const satisfies readonly (keyof Surface)[];
 
 type Draft = { -readonly [K in keyof ReadCallOptions]: ReadCallOptions[K] };
@@ -175,7 +176,18 @@ function readSurface(surface: unknown, draft: Draft): Surface {
     );
   const own: { [K in keyof Surface]: Surface[K] } = Object.assign(Object.create(null), surface);
   const { name, outside, approver, client, exposeErrors, strictNulls, shownName, started } = own;
-  return { name, outside, approver, client, exposeErrors, strictNulls, shownName, started };
+  const { traceContext } = own;
+  return {
+    name,
+    outside,
+    approver,
+    client,
+    exposeErrors,
+    strictNulls,
+    shownName,
+    started,
+    traceContext,
+  };
 }
 
 function refuse(option: string, expected: string, got: unknown): ToolError {

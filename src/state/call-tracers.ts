@@ -1,4 +1,5 @@
 /** Who follows calls while they run: the port behind telemetry. Not part of the public list. */
+import type { TraceContext } from '../context.ts';
 import type { JsonValue } from '../json.ts';
 
 /** The parts of a call that are followed by themselves. A call may have several of `policy`. */
@@ -18,6 +19,8 @@ export interface CallStart {
   readonly surface: string;
   /** How the call whose handler made this one is followed. */
   readonly parents: readonly CallTrace[] | undefined;
+  /** Where the caller is, if it is elsewhere and has said so. Its form is right. */
+  readonly from: TraceContext | undefined;
 }
 
 /** Why a phase or a call ended as it did. Its texts hold no secret of the call. */
@@ -49,6 +52,8 @@ export interface CallTrace {
   left(phase: Phase, told: Told): void;
   /** The call has ended, and with it the phases that are open. Called once. */
   ended(end: CallEnd): void;
+  /** Where the call is in a trace, for what its handler calls elsewhere. */
+  place?(): TraceContext | undefined;
 }
 
 /** Begins to follow calls. What it throws is reported, and the call is then not followed. */

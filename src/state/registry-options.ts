@@ -118,7 +118,8 @@ export interface RegistryOptions<S = unknown> {
         readonly fourEyes?: boolean | undefined;
         /**
          * Makes the session of a suspended call again, where it is not open in this process:
-         * `registry.approvals.answer` needs it. It has the record's session id and principal.
+         * `registry.approvals.answer` needs it. It has the record's session id and principal, is open,
+         * and comes within `policyTimeoutMs`. The library does not close it.
          * @default only open sessions are found
          */
         readonly session?: SessionFor | undefined;

@@ -360,6 +360,22 @@ describe('a log that is required', () => {
     );
   });
 
+  test.each([undefined, null, 0, ''])('also if what the sink throws is %j', async (thrown) => {
+    const handler = vi.fn(() => 1);
+    const { session, audit } = setup({
+      audit: {
+        required: true,
+        sink: () => {
+          throw thrown;
+        },
+      },
+      tools: [tool('t', { handler })],
+    });
+    expect(await session.call('t')).toMatchObject({ error: { reason: 'audit_unavailable' } });
+    expect(handler).not.toHaveBeenCalled();
+    expect(audit.head().seq).toBe(0);
+  });
+
   test('refuses it also if the sink does not answer, and once the log is closed', async () => {
     vi.useFakeTimers();
     const { session, audit, registry } = setup({

@@ -41,3 +41,24 @@ test('a store that is bound to the channel reaches the handler', async () => {
   expect(await session.call('t')).toMatchObject({ output: 't' });
   expect(store.getStore()).toBeUndefined();
 });
+
+test.each<[string, (message: object) => void]>([
+  ['freezes it', (message) => void Object.freeze(message)],
+  [
+    'puts an accessor into it',
+    (message) =>
+      void Object.defineProperty(message, 'status', {
+        set() {
+          throw new Error('mine');
+        },
+      }),
+  ],
+])('a subscriber that gets a message and %s breaks nothing', async (_, spoil) => {
+  const heard: unknown[] = [];
+  const subscribers = { start: spoil, asyncEnd: (message: unknown) => void heard.push(message) };
+  channel.subscribe(subscribers as never);
+  onTestFinished(() => void channel.unsubscribe(subscribers as never));
+  const { session } = setup([define('t')]);
+  expect((await session.call('t')).success).toBe(true);
+  expect(heard).toMatchObject([{ toolName: 't', sessionId: 's' }]);
+});

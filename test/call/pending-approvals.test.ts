@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { TokenSigner } from '../../src/approval/token.ts';
 import { pendingOf } from '../../src/call/pending-approvals.ts';
+import { memoryApprovals } from '../../src/inbox/index.ts';
 import type { ApprovalStore, JsonObject, ToolResult } from '../../src/index.ts';
 import { stateOf } from '../../src/session/session.ts';
 import { key, suspending, suspendOne } from '../approval/kit.ts';
@@ -19,6 +20,20 @@ const sharing = (change: (record: JsonObject) => JsonObject = (record) => record
 };
 
 describe('the suspended calls of a session', () => {
+  test('are checked in stretches: megabytes in each hold up no one else for long', async () => {
+    const store = memoryApprovals({ now: () => 0 });
+    const { registry, session } = suspending({ store, silent: true });
+    for (let amount = 0; amount < 8; amount++)
+      await suspendOne({ session }, { amount, to: 'x'.repeat(1_000_000) });
+    for (const list of [() => session.approvals.pending(), () => registry.approvals.pending()]) {
+      let others = 0;
+      const timer = setInterval(() => others++, 0);
+      expect(await list()).toHaveLength(8);
+      clearInterval(timer);
+      expect(others).toBeGreaterThan(1);
+    }
+  });
+
   test('are asked of no store for a session that has nobody', async () => {
     const { store, list } = sharing();
     const { registry } = suspending({ store });

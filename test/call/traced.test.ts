@@ -60,6 +60,7 @@ describe('the phases of a call', () => {
       principal: 'ann',
       surface: 'mcp',
       parents: undefined,
+      from: undefined,
     });
   });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuditLog } from '../../src/audit/index.ts';
+import { lineHash, renderLine } from '../../src/audit/line.ts';
 import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import { cli } from './cli-run.ts';
 
@@ -173,5 +174,81 @@ describe('audit report', () => {
       '0 calls: none; 0 % denied.\n1 call started and has no end:\n' +
         '  2026-01-01T00:00:00.000Z slow, call c of s\n',
     );
+  });
+});
+
+describe('a log that somebody else has made', () => {
+  const bidi = '\u202e\u2066\u200b\u2028';
+  const evil = `\u001b[31m\u009b2J\u0007\r\n${bidi}</script><script>alert(1)</script><img src=x>`;
+  const made = join(folder, 'made.jsonl');
+  const write = (lines: readonly object[]): void => {
+    const hash = lineHash('test', undefined);
+    let at = { seq: 0, hash: '' };
+    let text = '';
+    for (const line of lines) {
+      const members = { type: 'call', at: 1_700_000_000_000, ...line };
+      const next = renderLine(text === '' ? { ...members, file: 1 } : members, at, hash);
+      text += next.text;
+      at = next.head;
+    }
+    writeFileSync(made, text);
+  };
+  const reports = async (): Promise<readonly string[]> => {
+    const page = join(folder, 'made.html');
+    const runs = [
+      await cli(['audit', 'report', made, '--html', page]),
+      await cli(['audit', 'report', made, '--json']),
+    ];
+    for (const { exit, stderr } of runs) expect([exit, stderr]).toEqual([0, '']);
+    return [...runs.map(({ stdout }) => stdout), readFileSync(page, 'utf8')];
+  };
+  const everywhere = (text: string) => ({
+    callId: text,
+    sessionId: text,
+    principal: text,
+    tool: text,
+    code: 'policy_denied',
+    ruleId: text,
+    reason: text,
+    approval: { id: text, by: text, decision: 'allow_once' },
+  });
+
+  test('moves no terminal and runs nothing in a page, whatever its texts are', async () => {
+    write([
+      { ...everywhere(evil), status: 'rejected' },
+      { status: evil, callId: 'c' },
+      { type: 'start', ...everywhere(evil) },
+    ]);
+    for (const text of await reports()) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+      expect(text).not.toMatch(/[\0-\t\v-\x1f\x7f-\x9f\u200b\u2028\u202a-\u202e\u2066-\u2069]/);
+      if (text.startsWith('<!doctype')) expect(text).not.toMatch(/<script|<img/i);
+    }
+  });
+
+  test('has a report of a bounded size, whatever the size of its texts', async () => {
+    const long = 'x'.repeat(1_000_000);
+    write([
+      ...Array.from({ length: 3 }, (_, at) => ({ ...everywhere(at + long), status: at + long })),
+      ...Array.from({ length: 300 }, (_, at) => ({ tool: `t${at}`, status: `made up ${at}` })),
+      { type: 'start', ...everywhere(long) },
+    ]);
+    const [text = '', json = '', page = ''] = await reports();
+    expect(text.length).toBeLessThan(6_000);
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(1_500);
+    expect(json.length).toBeLessThan(200_000);
+    expect(page.length).toBeLessThan(60_000);
+    expect(text).toContain('(others)');
+  });
+
+  test('has a report also if its times are none', async () => {
+    write([
+      { at: 1e300, status: 'succeeded', tool: 't' },
+      { at: -1e300, status: 'succeeded', tool: 't' },
+      { at: 8.64e15, status: 'succeeded', tool: 't', durationMs: 1e300 },
+      { type: 'start', at: 8.64e15 + 2, tool: 't', callId: 'c', sessionId: 's' },
+    ]);
+    const [text] = await reports();
+    expect(text).toContain('1 call: 1 succeeded; 0 % denied.');
   });
 });

@@ -39,7 +39,16 @@ test('every server is written, with a rule that asks before destructive calls', 
   const entry = JSON.parse(stdout.slice(stdout.indexOf('{'))) as unknown;
   expect(entry).toEqual({
     mcpServers: {
-      gateway: { command: 'npx', args: ['-y', 'host-tools', 'serve', join(path, 'gateway.yaml')] },
+      gateway: {
+        command: 'npx',
+        // A client starts it in a folder of its own, where nothing is installed.
+        args: [
+          '-y',
+          ...['-p', 'host-tools', '-p', 'yaml@2', '-p', '@modelcontextprotocol/client@2'],
+          ...['-p', '@modelcontextprotocol/server@2', 'host-tools', 'serve'],
+          join(path, 'gateway.yaml'),
+        ],
+      },
     },
   });
   expect((await cli(['validate', 'gateway.yaml'], { cwd: path })).exit).toBe(0);

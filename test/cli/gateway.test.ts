@@ -12,6 +12,7 @@ import { cli } from './cli-run.ts';
 
 const command = program('src/cli/index.ts');
 const kept = fileURLToPath(new URL('./fixtures/gateway-server.mjs', import.meta.url));
+const late = fileURLToPath(new URL('./fixtures/late-server.mjs', import.meta.url));
 const modern = fileURLToPath(new URL('../mcp/client/sdk-server.mjs', import.meta.url));
 const memory = join(installed, '@modelcontextprotocol/server-memory/dist/index.js');
 const node = process.execPath;
@@ -284,8 +285,53 @@ describe('`serve`', () => {
   });
 
   test('a client that lists at once gets the tools of servers that are ready', async () => {
-    const slow = { command: node, args: ['-e', 'setInterval(() => {}, 1000)'] };
-    const { names } = await serve({ 'gateway.json': { mcpServers: { slow, kept: own } } });
-    await until(async () => (await names()).includes('kept.tell'));
+    const slow = server(late, '10000');
+    const broken = { command: node, args: ['-e', 'process.exit(1)'] };
+    const { names } = await serve({ 'gateway.json': { mcpServers: { slow, broken, kept: own } } });
+    // However busy the machine is, the first listing waits for the first server.
+    expect(new Set((await names()).map((name) => name.split('.')[0]))).toEqual(new Set(['kept']));
+  });
+
+  test('as long as no server is ready, a client waits longer', async () => {
+    const slow = server(late, '2500');
+    const { names } = await serve({ 'gateway.json': { mcpServers: { slow } } });
+    expect(await names()).toContain('slow.tell');
+  });
+
+  test('a client waits no longer when every server has failed', async () => {
+    const broken = { command: './not-there' };
+    const { names, said } = await serve({ 'gateway.json': { mcpServers: { broken } } });
+    expect(await names()).toEqual([]);
+    expect(said.text).toContain('warning: server `broken`: Cannot connect to the MCP server');
+  });
+
+  test('a server that never speaks is ended with the gateway', async () => {
+    const script = "fs.writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000)";
+    const { path, at } = folder({
+      'gateway.json': {
+        mcpServers: { silent: { command: node, args: ['-e', script] }, kept: own },
+      },
+    });
+    const { exit } = await cli(['serve', 'gateway.json'], {
+      cwd: path,
+      env: { THE_KEY: secret },
+      stdin: '',
+    });
+    expect(exit).toBe(0);
+    const pid = Number(readFileSync(at('pid'), 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  test('a log that another gateway writes keeps a second one from starting', async () => {
+    const content = { mcpServers: { kept: own }, audit: { path: 'audit.jsonl' } };
+    const { path, names } = await serve({ 'gateway.json': content });
+    expect(await names()).toContain('kept.tell');
+    const second = await cli(['serve', 'gateway.json'], { cwd: path, env: { THE_KEY: secret } });
+    expect(second.exit).toBe(1);
+    expect(second.stderr).toContain('expected to be the only writer of `path`. Process ');
+    expect(second.stderr).toContain(
+      'If another client has started a gateway with this file, start one gateway with ' +
+        '`host-tools serve FILE --http PORT` instead, and let all clients connect to it.',
+    );
   });
 });

@@ -1,6 +1,7 @@
 /** Suspended calls in files: the contract of every such store, and what is the files' own. */
 import {
   chmod,
+  chown,
   copyFile,
   mkdir,
   mkdtemp,
@@ -8,12 +9,13 @@ import {
   readFile,
   rm,
   stat,
+  symlink,
   utimes,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { fileApprovals } from '../../src/inbox/index.ts';
 import type { ApprovalRecord, SettledApproval } from '../../src/index.ts';
 import { approvalStoreConformance } from '../../src/testing/index.ts';
@@ -75,6 +77,36 @@ describe('a folder of approvals', () => {
     await store.take('one');
     const [name = ''] = await files();
     expect(await readFile(join(dir, name), 'utf8')).not.toContain('a secret');
+  });
+
+  test.skipIf(process.platform === 'win32')('is refused if it is another user’s', async () => {
+    await mkdir(dir, { recursive: true });
+    const user = 4_711;
+    if (process.getuid?.() === 0) await chown(dir, user, user);
+    else vi.spyOn(process, 'getuid').mockReturnValue(user);
+    expect(open).toThrow('fileApprovals: expected a `dir` of the user of this process, ');
+    vi.restoreAllMocks();
+  });
+
+  test('is refused if it is a file', async () => {
+    await mkdir(join(home, 'deep'));
+    await writeFile(dir, '');
+    expect(open).toThrow('fileApprovals: expected `dir` to be a folder.');
+  });
+
+  test('may hold what is no record; it hides no other, and as a mark it counts', async () => {
+    const store = open();
+    await store.put(record('one'));
+    await mkdir(join(dir, `${'a'.repeat(64)}.open`));
+    await symlink('/dev/null/none', join(dir, `${'b'.repeat(64)}.open`));
+    await writeFile(join(dir, `${'c'.repeat(64)}.open`), '{"id":');
+    await writeFile(join(dir, 'README'), 'no record');
+    expect(await store.list('s')).toEqual([record('one')]);
+    expect(await store.page({ limit: 10 })).toEqual([record('one')]);
+    const [name = ''] = (await files('.open')).filter((file) => !/^[abc]{64}/.test(file));
+    await mkdir(join(dir, name.replace('.open', '.taken')));
+    expect(await store.take('one')).toBeUndefined();
+    expect(await store.list('s')).toEqual([]);
   });
 
   test.skipIf(process.platform === 'win32')('is refused if others may write to it', async () => {

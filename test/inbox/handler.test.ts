@@ -1,8 +1,13 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { ApprovalsHandlerOptions } from '../../src/inbox/index.ts';
-import { createApprovalsHandler } from '../../src/inbox/index.ts';
-import { defineTool, HostToolRegistry, type RegistryOptions } from '../../src/index.ts';
+import { createApprovalsHandler, memoryApprovals } from '../../src/inbox/index.ts';
+import {
+  defineTool,
+  HostToolRegistry,
+  type RegistryOptions,
+  type ToolSession,
+} from '../../src/index.ts';
 
 const people = new Map([
   ['Bearer bob', 'bob'],
@@ -90,6 +95,17 @@ describe('who is answered', () => {
     expect([...answers]).toEqual(['401 {"error":"Sign in first."}']);
   });
 
+  test('nobody waits for an `authenticate` that does not answer', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { ask, error } = setUp({ authenticate: () => new Promise<never>(() => {}) });
+    const asking = ask('/api/approvals');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await asking).status).toBe(401);
+    const err = new Error('`authenticate` took longer than 5000 ms.');
+    expect(error).toHaveBeenCalledWith(expect.objectContaining({ err }), expect.any(String));
+  });
+
   test.each<[string, () => unknown, string]>([
     [
       'throws',
@@ -101,6 +117,11 @@ describe('who is answered', () => {
     [
       'gives no text',
       () => 5,
+      'Expected `authenticate` to give undefined or a text of 1 to 1024 characters.',
+    ],
+    [
+      'gives a text that no one can see',
+      () => '\u200b',
       'Expected `authenticate` to give undefined or a text of 1 to 1024 characters.',
     ],
     [
@@ -354,6 +375,54 @@ describe('one approval', () => {
     ]);
     await vi.advanceTimersByTimeAsync(5_000);
     expect((await session.approvals.outcome(id)).status).toBe('settled');
+  });
+
+  test.each<[string, number, (registry: HostToolRegistry) => unknown]>([
+    [
+      'of another principal',
+      503,
+      (registry) => registry.createSession({ sessionId: 's', principal: 'eve' }),
+    ],
+    [
+      'that is closed',
+      503,
+      async (registry) => {
+        const made = registry.createSession({ sessionId: 's', principal: 'ann' });
+        await made.close();
+        return made;
+      },
+    ],
+    [
+      'whose tool has changed',
+      409,
+      (registry) => {
+        registry.unregister('pay');
+        return registry.createSession({ sessionId: 's', principal: 'ann' });
+      },
+    ],
+  ])('a session %s answers nothing, and the question stays', async (_, status, make) => {
+    const store = memoryApprovals();
+    const secret = 'x'.repeat(32);
+    const { session, suspend } = setUp({}, { approvals: { secret, store } });
+    const { id } = await suspend();
+    const one: { registry?: HostToolRegistry } = {};
+    const opened = setUp(
+      {},
+      {
+        approvals: {
+          secret,
+          store,
+          session: () => make(one.registry as HostToolRegistry) as ToolSession,
+        },
+      },
+    );
+    one.registry = opened.registry;
+    await opened.session.close();
+    const first = await opened.post(id, { decision: 'allow_once' });
+    expect(first.status).toBe(status);
+    expect((await opened.post(id, { decision: 'allow_once' })).status).toBe(status);
+    expect(opened.paid).toEqual([]);
+    expect(await session.approvals.pending()).toHaveLength(1);
   });
 
   test('a store that fails is reported, and answered with 503', async () => {

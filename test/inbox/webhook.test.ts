@@ -252,10 +252,42 @@ describe('a receiver that does not take it', () => {
     await other.flush();
     expect(attempts).toBe(3);
   });
+
+  test.each<[string, object]>([
+    ['of another kind', { status: 200, body: { on() {} } }],
+    [
+      'that throws',
+      {
+        status: 204,
+        body: {
+          cancel() {
+            throw new Error('locked');
+          },
+        },
+      },
+    ],
+  ])('that was taken is not sent again if the body of the answer is one %s', async (_, answer) => {
+    vi.useFakeTimers();
+    const { registry, session, notifier } = setUp();
+    notifier.close();
+    const send = vi.fn(() => answer as never);
+    const other = webhookNotifier({ url, secret, fetch: send });
+    other.attach(registry);
+    await session.call('pay', { to: 'x' });
+    await vi.advanceTimersByTimeAsync(400_000);
+    await other.flush();
+    expect(send).toHaveBeenCalledTimes(1);
+  });
 });
 
 describe('options', () => {
   test.each<[string, Record<string, unknown>, string]>([
+    [
+      'credentials that the global `fetch` refuses',
+      { url: 'https://T0P:T0P@hooks.example.com/x' },
+      'webhookNotifier: expected `url` to have neither user nor password, which the global `fetch` ' +
+        'refuses. Give a `fetch` of your own that sends them in a header.',
+    ],
     [
       'an address of another kind',
       { url: 'file:///etc/T0P' },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { HostToolRegistry } from '../../src/index.ts';
+import { memoryApprovals } from '../../src/inbox/index.ts';
+import type { ApprovalRecord, ApprovalStore, HostToolRegistry } from '../../src/index.ts';
 import { createInspector } from '../../src/inspector/index.ts';
 import type { SessionLine, ToolDetail, ToolListing } from '../../src/pages/inspector-wire.ts';
 import { detailOf, hostile, inspect, linesOf, makeRegistry, token, told } from './kit.ts';
@@ -264,7 +265,6 @@ describe('questions', () => {
       tool: 'pay',
       sessionId: 's1',
       input: '{"to":"bob"}',
-      suspended: false,
     });
     const answer = { id: asked.id, decision: 'allow_once', by: 'ann' };
     expect((await kit.post('answer', answer)).status).toBe(200);
@@ -311,6 +311,109 @@ describe('questions', () => {
     await expect
       .poll(async () => (await linesOf(kit)).at(-1))
       .toMatchObject({ attempt: 2, code: 'approval_denied' });
+    await kit.inspector.close();
+  });
+});
+
+describe('an answer that is refused says so, and the question stays', () => {
+  const suspended = async (registry: HostToolRegistry) => {
+    const session = registry.createSession({
+      sessionId: 's',
+      principal: 'ann',
+      approvalMode: 'suspend',
+    });
+    const result = await session.call('pay', { to: 'bob' });
+    return { session, id: (result.success ? undefined : result.approval?.id) ?? '' };
+  };
+  const answer = { decision: 'allow_once', by: 'Ann' };
+  const secret = 'x'.repeat(32);
+
+  test('where the principal answers under four eyes', async () => {
+    const registry = makeRegistry({ approvals: { secret, fourEyes: true } });
+    const kit = inspect(registry);
+    const { id } = await suspended(registry);
+    const response = await kit.post('answer', { ...answer, id });
+    expect(response.status).toBe(409);
+    expect(await response.text()).toContain(
+      'someone other than the person for whom the session acts must answer',
+    );
+    expect((await kit.post('answer', { ...answer, by: 'bob', id })).status).toBe(200);
+    await kit.inspector.close();
+  });
+
+  test('where the session is not open here and cannot be made', async () => {
+    const store = memoryApprovals();
+    const asking = makeRegistry({ approvals: { secret, store } });
+    const { id, session } = await suspended(asking);
+    const kit = inspect(makeRegistry({ approvals: { secret, store } }));
+    const response = await kit.post('answer', { ...answer, id });
+    expect(response.status).toBe(409);
+    expect(await response.text()).toContain('is not open in this process');
+    expect(await session.approvals.pending()).toHaveLength(1);
+    await kit.inspector.close();
+  });
+});
+
+describe('a store of approvals', () => {
+  const secret = 'x'.repeat(32);
+
+  test('without what an inbox needs is read through the sessions', async () => {
+    const records = new Map<string, ApprovalRecord>();
+    const store: ApprovalStore = {
+      put: (record) => void records.set(record.id, record),
+      take(id) {
+        const record = records.get(id);
+        records.delete(id);
+        return record;
+      },
+      list: (id) => [...records.values()].filter(({ sessionId }) => sessionId === id),
+    };
+    const registry = makeRegistry({ approvals: { secret, store } });
+    const kit = inspect(registry);
+    const session = registry.createSession({
+      sessionId: 's',
+      principal: 'ann',
+      approvalMode: 'suspend',
+    });
+    await session.call('pay', { to: 'bob' });
+    const asked = await stateOf(kit, ({ approvals }) => approvals[0]);
+    const answer = { id: asked.id, decision: 'allow_once', by: 'bob' };
+    expect((await kit.post('answer', answer)).status).toBe(200);
+    expect((await kit.post('answer', answer)).status).toBe(409);
+    expect((await linesOf(kit)).at(-1)).toMatchObject({ attempt: 2, status: 'succeeded' });
+    await kit.inspector.close();
+  });
+
+  test('that is away hides nothing else, and the page says so', async () => {
+    const store = { ...memoryApprovals(), page: () => Promise.reject(new Error('away')) };
+    const registry = makeRegistry({ approvals: { secret, store } });
+    const kit = inspect(registry);
+    const session = registry.createSession({
+      sessionId: 's',
+      approver: () => new Promise(() => {}),
+    });
+    void session.call('pay', { to: 'bob' });
+    const state = await stateOf(kit, (one) => one);
+    expect(state).toMatchObject({
+      approvalsUnread: true,
+      approvals: [{ sessionId: 's', tool: 'pay' }],
+      sessions: [{ sessionId: 's' }],
+    });
+    await kit.inspector.close();
+    await session.close();
+  });
+
+  test('with megabytes in each question fills the page with a few at a time', async () => {
+    const registry = makeRegistry({ approvals: { secret } });
+    const kit = inspect(registry);
+    const session = registry.createSession({
+      sessionId: 's',
+      principal: 'ann',
+      approvalMode: 'suspend',
+    });
+    for (let at = 0; at < 5; at++) await session.call('pay', { to: 'x'.repeat(900_000) });
+    const { approvals, more } = await stateOf(kit, (one) => one);
+    expect([approvals.length, more.approvals]).toEqual([2, 3]);
     await kit.inspector.close();
   });
 });

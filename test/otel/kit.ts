@@ -52,6 +52,8 @@ export function telemetry() {
     /** How many spans have no end yet. */
     open: () => open,
     spans: (): ReadableSpan[] => exporter.getFinishedSpans(),
+    /** Forgets the spans that have ended. */
+    clear: () => exporter.reset(),
     /** The points of the histogram: attributes, how many, and their sum. */
     async points() {
       await reader.forceFlush();

@@ -110,18 +110,67 @@ test('a label has at most 256 characters, and no half of one', () => {
   expect(cut).toBe(`${'x'.repeat(255)}\uFFFD`);
 });
 
-test('a thousand tools and more take less than 50 ms', async () => {
+test('hostile names of tools and rules of a real registry stay in their labels', async () => {
+  const hostile = ['a"} 1\nhost_tools_calls_total{tool="forged', '\\', '\ud800x', 'b\r\n# HELP x'];
+  const { registry, session } = setup([define('t')], {
+    rules: hostile.map((id, n) => ({
+      id,
+      effect: 'deny' as const,
+      when: { n: { equals: n } },
+      reason: 'not_today',
+    })),
+  });
+  for (const [n, name] of hostile.entries()) {
+    await session.call('t', { n });
+    await session.call(name);
+  }
+  const text = prometheusText(registry);
+  const found = samples(text);
+  expect(found.get('host_tools_calls_total{tool="_unknown",status="rejected"}')).toBe(4);
+  expect(found.get('host_tools_calls_denied_total{tool="t"}')).toBe(4);
+  expect([...found.keys()].filter((name) => /^host_tools_rule_matches_total/.test(name))).toEqual([
+    'host_tools_rule_matches_total{rule="a\\"} 1\uFFFDhost_tools_calls_total{tool=\\"forged"}',
+    'host_tools_rule_matches_total{rule="\\\\"}',
+    'host_tools_rule_matches_total{rule="\uFFFDx"}',
+    'host_tools_rule_matches_total{rule="b\uFFFD\uFFFD# HELP x"}',
+  ]);
+});
+
+test('the work is bounded: each tool is looked at once, and the text does not grow with them', () => {
+  /** A registry with so many tools, and how often it was asked. */
+  const counted = (tools: number) => {
+    let asked = 0;
+    const durationMs = { count: 1, sum: 5, buckets: [{ le: 1, count: 0 }] };
+    const counts = { succeeded: 1, failed: 0, rejected: 0, cancelled: 0, pending: 0, denied: 0 };
+    const byTool = Object.fromEntries(
+      Array.from({ length: tools }, (_, index) => [
+        `${index}`.padStart(300, 'x'),
+        { ...counts, byReason: {}, durationMs },
+      ]),
+    );
+    const names = Object.keys(byTool);
+    const byReason = Object.fromEntries(names.map((name) => [name, 1]));
+    const byRule = Object.fromEntries(names.map((name) => [name, { matched: 1, shadow: 0 }]));
+    const metrics = { ...counts, lateSettles: 0, byTool, byReason, byRule };
+    const text = prometheusText({
+      metrics() {
+        asked++;
+        return metrics;
+      },
+      get: () => void asked++,
+    } as never);
+    return { asked, lines: text.split('\n').length };
+  };
+  const [some, many] = [counted(2_000), counted(8_000)];
+  expect([some.asked, many.asked]).toEqual([2_001, 8_001]);
+  expect(many.lines).toBe(some.lines);
+});
+
+test('a registry of a thousand tools and more has a sample for 500 of them', async () => {
   const { registry, session } = setup(
     Array.from({ length: 1_200 }, (_, index) => define(`tool_${index}`)),
   );
   for (const name of registry.listNames()) await session.call(name);
-  // The best of several, since other work may share the machine.
-  const times = Array.from({ length: 8 }, () => {
-    const startedAt = performance.now();
-    prometheusText(registry);
-    return performance.now() - startedAt;
-  });
-  expect(Math.min(...times)).toBeLessThan(50);
   const text = prometheusText(registry);
   expect(samples(text).get('host_tools_calls_total{tool="_other",status="succeeded"}')).toBe(700);
 });

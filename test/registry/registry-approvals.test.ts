@@ -1,5 +1,5 @@
 /** The inbox over all sessions of a registry: what waits, who may answer, and what came of it. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { memoryApprovalStore } from '../../src/approval/memory-store.ts';
 import type { ApprovalAnswer, ApprovalStore, HostToolRegistry } from '../../src/index.ts';
 import { bench, key, suspending, suspendOne, why } from '../approval/kit.ts';
@@ -83,12 +83,123 @@ describe('an answer to a suspended call', () => {
     ]);
   });
 
+  test('does not wait for a session that never comes', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const store = memoryApprovalStore(() => 0);
+    const { id } = await suspendOne(suspending({ store }));
+    const other = reopening(store, { session: () => new Promise<never>(() => {}) });
+    const answering = other.registry.approvals.answer(id, yes);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(why(await answering)).toEqual(['approval_denied', 'session_unavailable']);
+    expect(await other.registry.approvals.pending()).toHaveLength(1);
+  });
+
   test('needs a name', async () => {
     const { registry } = bench();
     await expect(
       registry.approvals.answer('x', { decision: 'allow_once' } as never),
     ).rejects.toThrow('approvals.answer: expected `by` to name who answers.');
+    await expect(
+      registry.approvals.answer('x', { decision: 'allow_once', by: ' \u200b' }),
+    ).rejects.toThrow('approvals.answer: expected `by` to name who answers.');
   });
+});
+
+test('an answer is what it was when it was given, also if its object is used again', async () => {
+  const one = suspending();
+  const [no, other] = [await suspendOne(one, { amount: 1 }), await suspendOne(one, { amount: 2 })];
+  const answer: { decision: 'allow_once' | 'reject_once'; by: string; input?: object } = {
+    decision: 'reject_once',
+    by: 'user:bob',
+  };
+  const first = one.registry.approvals.answer(no.id, answer as typeof yes);
+  answer.decision = 'allow_once';
+  const second = one.registry.approvals.answer(other.id, answer as typeof yes);
+  answer.by = 'user:eve';
+  answer.input = { amount: 9 };
+  expect(why(await first)).toEqual(['approval_denied', 'rejected']);
+  expect((await second).success).toBe(true);
+  expect(one.runs).toEqual([{ amount: 2 }]);
+  expect(await one.session.approvals.outcome(other.id)).toMatchObject({ by: 'user:bob' });
+});
+
+describe('an answer with a larger input than the session takes leaves the question open', () => {
+  const large = { ...yes, input: { amount: 1, to: 'x'.repeat(200) } };
+  const limits = { maxInputBytes: 100 };
+
+  test('of a suspended call', async () => {
+    const one = suspending({ session: { limits } });
+    const { id } = await suspendOne(one);
+    await expect(one.registry.approvals.answer(id, large)).rejects.toThrow(
+      'The question stays open',
+    );
+    expect((await one.registry.approvals.answer(id, yes)).success).toBe(true);
+  });
+
+  test('of a call that waits here', async () => {
+    const { registry, session, runs } = bench({
+      session: { approver: () => new Promise(() => {}), limits },
+    });
+    const call = session.call('pay', { amount: 1 });
+    const [question] = await registry.approvals.pending();
+    const id = question?.id ?? '';
+    await expect(registry.approvals.answer(id, large)).rejects.toThrow('The question stays open');
+    await registry.approvals.answer(id, yes);
+    expect((await call).success).toBe(true);
+    expect(runs).toEqual([{ amount: 1 }]);
+  });
+});
+
+describe('an input that was copied from the question does not run with hidden values', () => {
+  const tool = {
+    parameters: {
+      type: 'object',
+      properties: { amount: { type: 'number' }, pin: { type: 'string', 'x-secret': true } },
+    },
+  };
+  const given = { amount: 1, pin: 'secret-pin' };
+  const edited = (input: object) => ({ ...yes, input: { ...input, amount: 2 } }) as typeof yes;
+  const message =
+    'approvals.answer: expected an `input` with values for the hidden fields /pin, got the text ' +
+    '`[redacted]`. Give their values, or leave `input` out to run what was sent. The question ' +
+    'stays open.';
+
+  test('of a suspended call', async () => {
+    const { registry, session, runs } = suspending({ tool });
+    const { id, input } = await suspendOne({ session }, given);
+    await expect(registry.approvals.answer(id, edited(input))).rejects.toThrow(message);
+    expect((await registry.approvals.answer(id, edited(given))).success).toBe(true);
+    expect(runs).toEqual([{ amount: 2, pin: 'secret-pin' }]);
+  });
+
+  test('of a call that waits here', async () => {
+    const { registry, session, runs } = bench({
+      tool,
+      session: { approver: () => new Promise(() => {}) },
+    });
+    const call = session.call('pay', given);
+    const [question] = await registry.approvals.pending();
+    const { id = '', input = {} } = question ?? {};
+    await expect(registry.approvals.answer(id, edited(input))).rejects.toThrow(message);
+    await registry.approvals.answer(id, yes);
+    await call;
+    expect(runs).toEqual([given]);
+  });
+});
+
+test('pages go on where a clock has fractions of milliseconds', async () => {
+  const one = suspending({
+    registry: { now: () => 1_700_000_000_000.5, approvals: { secret: key } },
+  });
+  for (let amount = 0; amount < 3; amount++) await suspendOne(one, { amount });
+  const ids: string[] = [];
+  for (let page = await one.registry.approvals.pending({ limit: 1 }); page.length > 0; ) {
+    ids.push(...page.map(({ id }) => id));
+    page = await one.registry.approvals.pending({ limit: 1, after: page[0] as never });
+  }
+  expect(new Set(ids).size).toBe(3);
+  expect(ids).toHaveLength(3);
 });
 
 test('a call that waits on an approver here is listed and answered too', async () => {
@@ -118,6 +229,34 @@ describe('under four eyes', () => {
       expect(why(await one.registry.approvals.answer(id, answer as typeof yes))).toEqual(refused);
     expect(one.runs).toEqual([]);
     expect((await one.registry.approvals.answer(id, yes)).success).toBe(true);
+  });
+
+  test.each([
+    'user:ann\u200b',
+    'us\u00ader:ann',
+    '\u202euser:ann',
+    'user:ann\u0000',
+    'user: ann',
+    'ｕser:ann',
+    '\u200b',
+  ])('%j is no one else', async (by) => {
+    const one = fourEyes(memoryApprovalStore(() => 0));
+    const { token } = await suspendOne(one);
+    const answer = { decision: 'allow_once', by } as const;
+    expect(why(await one.session.approvals.resume(token, answer))).toEqual([
+      'approval_denied',
+      'four_eyes',
+    ]);
+  });
+
+  test('STRASSE is no one else than straße', async () => {
+    const one = suspending({
+      registry: { approvals: { secret: key, fourEyes: true } },
+      session: { principal: 'straße' },
+    });
+    const { id } = await suspendOne(one);
+    const answer = { decision: 'allow_once', by: 'STRASSE' } as const;
+    expect(why(await one.registry.approvals.answer(id, answer))?.[1]).toBe('four_eyes');
   });
 
   test('the approver of the session must name someone else', async () => {

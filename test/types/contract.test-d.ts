@@ -82,7 +82,9 @@ same<Ours.LogLevel, Contract.LogLevel>(true);
 fits<Contract.CallTool>(given<Ours.CallTool>());
 adds<Ours.CallOptions, Contract.CallOptions, 'resourceKey'>(true);
 fits<Ours.CallOptions>(given<Contract.CallOptions>());
-adds<Ours.Surface, Contract.Surface, 'strictNulls' | 'started' | 'shownName'>(true);
+adds<Ours.Surface, Contract.Surface, 'strictNulls' | 'started' | 'shownName' | 'traceContext'>(
+  true,
+);
 fits<Ours.Surface>(given<Contract.Surface>());
 
 // ---------- definitions

@@ -14,6 +14,18 @@ import { type Converted, convertServers } from './convert-servers.ts';
 import { withoutComments } from './without-comments.ts';
 
 const target = 'gateway.yaml';
+/** The servers' own hints do not loosen a rule, so its user has to be told what does. */
+const hint = `# A server's word that a tool only reads does not count. Until you label such tools, the rule
+# above asks about them too. In the server's entry:
+#   labels:
+#     "read_*": { annotations: { readOnly: true, destructive: false } }
+`;
+/** What a gateway needs beside this package. */
+const optionalPackages = [
+  'yaml@2',
+  '@modelcontextprotocol/client@2',
+  '@modelcontextprotocol/server@2',
+];
 /** Claude Code keeps much else in the same file. */
 const maxBytes = 64 * 1_048_576;
 
@@ -81,7 +93,7 @@ async function write(path: string, { servers }: Converted): Promise<void> {
     rules: [{ id: 'ask-before-harm', effect: 'ask', annotations: { destructive: true } }],
   });
   try {
-    await writeFile(path, `# For: npx host-tools serve ${target}\n${text}`, {
+    await writeFile(path, `# For: npx host-tools serve ${target}\n${text}${hint}`, {
       flag: 'wx',
       mode: 0o600,
     });
@@ -96,7 +108,9 @@ async function write(path: string, { servers }: Converted): Promise<void> {
 
 function answer(path: string, from: string, converted: Converted): Answer {
   const { servers, variables, warnings, isVsCode } = converted;
-  const server = { command: 'npx', args: ['-y', 'host-tools', 'serve', path] };
+  // A client may start it in any folder, where `npx` loads what is optional only if it is named.
+  const packages = ['host-tools', ...optionalPackages].flatMap((name) => ['-p', name]);
+  const server = { command: 'npx', args: ['-y', ...packages, 'host-tools', 'serve', path] };
   const entry = isVsCode
     ? { servers: { gateway: { type: 'stdio', ...server } } }
     : { mcpServers: { gateway: server } };

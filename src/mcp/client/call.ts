@@ -1,6 +1,7 @@
 /** One call to a server's tool: the executor behind an imported definition. */
 import { type Executor, fail, type JsonObject, type ToolContext } from '../../index.ts';
 import { longestTimerMs } from '../../options.ts';
+import { traceContextOf } from '../../surface-port.ts';
 import { connectionFault, isFault, withdrawnFault } from '../../surfaces/shared/executor-fault.ts';
 import { cleanText } from '../../surfaces/shared/outside-text.ts';
 import type { Connection } from './connection.ts';
@@ -52,12 +53,20 @@ async function callOnce(
   input: JsonObject,
   context: ToolContext,
 ): Promise<unknown> {
+  const place = traceContextOf(context);
   let result: unknown;
   try {
     // `callTool` of the SDK would check the result with its own schema and describe every part that
     // is wrong, at any length.
     result = await client.request(
-      { method: 'tools/call', params: { name, arguments: input } },
+      {
+        method: 'tools/call',
+        params:
+          place === undefined
+            ? { name, arguments: input }
+            : // By SEP-414 and the conventions of OpenTelemetry for MCP.
+              { name, arguments: input, _meta: { ...place } },
+      },
       anyResult,
       {
         signal: context.signal,

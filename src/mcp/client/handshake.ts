@@ -13,8 +13,11 @@ export interface HandshakeParts {
   readonly transport: Transport;
   /** Names the server in messages. */
   readonly place: string;
-  /** Milliseconds that the server has to say which protocol era it supports. */
-  readonly probeMs: number;
+  /**
+   * Milliseconds that the server has to say which protocol era it supports. Undefined: it is not
+   * asked, and the handshake is that of the 2025 era.
+   */
+  readonly probeMs: number | undefined;
   /** The end of what the server wrote to standard error, as one clean line. */
   readonly stderr: () => string;
   /** The bound that a message of the server has exceeded; undefined if none has. */
@@ -32,7 +35,11 @@ export async function shakeHands(parts: HandshakeParts, options: OpenOptions): P
   // Errors that end a call reach it as its own rejection. Any others are noise of the server.
   client.onerror = () => {};
   try {
-    await unlessAborted(client.connect(transport, { timeout: handshakeMs, signal }), signal);
+    const era = probeMs === undefined ? { prior: { kind: 'legacy' as const } } : {};
+    await unlessAborted(
+      client.connect(transport, { timeout: handshakeMs, signal, ...era }),
+      signal,
+    );
     keepOrder(transport);
   } catch (error) {
     await link.close();
@@ -46,14 +53,19 @@ export async function shakeHands(parts: HandshakeParts, options: OpenOptions): P
   return link;
 }
 
-async function createClient(probeMs: number, toolsChanged: () => void): Promise<Client> {
+async function createClient(
+  probeMs: number | undefined,
+  toolsChanged: () => void,
+): Promise<Client> {
   const { Client: SdkClient } = await loadSdk();
   return new SdkClient(
     { name: 'host-tools', version: packageVersion },
     {
       // Without capabilities, the server cannot ask our model or our user for anything.
       capabilities: {},
-      versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } },
+      ...(probeMs === undefined
+        ? {}
+        : { versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } } }),
       // Schemas from outside must never reach a validator that generates code. Our own validator
       // checks the outputs.
       jsonSchemaValidator: {

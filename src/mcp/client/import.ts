@@ -25,7 +25,7 @@ import { type Connection, type ConnectionClock, createConnection } from './conne
 import { type ImportedMcpTools, importedTools } from './imported-tools.ts';
 import type { Link, OpenOptions } from './link.ts';
 import { type McpHttpConnection, openHttp } from './open-http.ts';
-import { type McpStdioConnection, openStdio } from './open-stdio.ts';
+import { type McpStdioConnection, stdioOpener } from './open-stdio.ts';
 import { createLedger, type McpPin } from './pins.ts';
 import { createRelisting, type Later } from './relisting.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
@@ -110,13 +110,17 @@ export async function importMcpTools(
   return importThrough(connection, options, ports);
 }
 
-/** {@link importMcpTools} with wishes about the server's tools. */
+/**
+ * {@link importMcpTools} with wishes about the server's tools, and with milliseconds for a
+ * handshake, and for a listing.
+ */
 export function importByWishes(
   connection: McpConnection,
   options: ImportMcpOptions,
   wishes: ImportWishes,
+  handshakeMs: number,
 ): Promise<ImportedMcpTools> {
-  return importThrough(connection, options, ports, wishes);
+  return importThrough(connection, options, { ...ports, handshakeMs }, wishes);
 }
 
 const noWishes: ImportWishes = Object.freeze({});
@@ -162,11 +166,16 @@ export async function importThrough(
     await connection.close();
     tools.ledger.close();
   };
+  const stop = (): void => void connection.close();
   try {
+    if (wishes.signal?.aborted === true) stop();
+    wishes.signal?.addEventListener('abort', stop, { once: true });
     await connection.link();
   } catch (error) {
     await close();
     throw error;
+  } finally {
+    wishes.signal?.removeEventListener('abort', stop);
   }
   return importedTools(tools, relisting, close);
 }
@@ -197,7 +206,8 @@ function openerOf(
   if (isCommand === Object.hasOwn(connection, 'url')) throw wrongConnection(connection);
   if (isCommand) {
     const { command, args, env, cwd } = readOptions(where, connection, commandTable, member);
-    return (signal) => openStdio({ command, args, env, cwd }, optionsFor(signal));
+    const open = stdioOpener({ command, args, env, cwd });
+    return (signal) => open(optionsFor(signal));
   }
   const { url, headers } = readOptions(where, connection, addressTable, member);
   // `fetch` refuses them as well, but quotes them in its error.

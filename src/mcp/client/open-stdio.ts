@@ -1,4 +1,5 @@
 /** A server in a child process of this one. */
+import { isMisuseError } from '../../index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import { shakeHands } from './handshake.ts';
 import type { Link, OpenOptions } from './link.ts';
@@ -29,15 +30,50 @@ export interface McpStdioConnection {
 const stdioProbeMs = 5_000;
 
 /**
- * Starts the process and completes the handshake. @throws ConnectionFault with the end of what the
- * server wrote to standard error.
+ * Makes what starts the process and completes the handshake. It rejects with a ConnectionFault that
+ * quotes the end of what the server wrote to standard error.
+ *
+ * The process is asked for its protocol era and then used. Some servers of the older era end, or
+ * hang, when anything comes before the handshake. Such a server is started once more without the
+ * question, and is not asked again. One that is silent has all of the handshake's time before that:
+ * it may be a program that `npx` is still loading, and npm's cache would not survive its end.
  */
-export async function openStdio(
+export function stdioOpener(
+  connection: McpStdioConnection,
+): (options: OpenOptions) => Promise<Link> {
+  let asks = true;
+  return async (options) => {
+    const { handshakeMs, signal } = options;
+    if (asks) {
+      const tried: Tried = { excess: undefined };
+      try {
+        return await start(connection, options, Math.min(handshakeMs, stdioProbeMs), tried);
+      } catch (error) {
+        if (signal.aborted || tried.excess !== undefined || isMisuseError(error)) throw error;
+      }
+    }
+    const link = await start(connection, options, undefined, { excess: undefined });
+    asks = false;
+    return link;
+  };
+}
+
+/** What became of an attempt. */
+interface Tried {
+  /** The bound that a message has exceeded. */
+  excess: string | undefined;
+}
+
+async function start(
   { command, args = [], env = {}, cwd }: McpStdioConnection,
   options: OpenOptions,
+  probeMs: number | undefined,
+  tried: Tried,
 ): Promise<Link> {
   const { StdioClientTransport } = await loadSdkStdio();
-  const transport = new StdioClientTransport({
+  // The SDK starts the program twice, and asks the first of the two for its era. Transports of a
+  // class that is not its own are asked directly.
+  const transport = new (class extends StdioClientTransport {})({
     command,
     args: [...args],
     env: { ...env },
@@ -45,13 +81,12 @@ export async function openStdio(
     stderr: 'pipe',
     maxBufferSize: maxMessageBytes,
   });
-  let excess: string | undefined;
   let greeted = false;
   boundStdio(
     transport,
     () => (greeted ? messageBounds : smallBounds),
     (message) => {
-      excess = message;
+      tried.excess = message;
     },
   );
   let stderrTail = '';
@@ -63,9 +98,9 @@ export async function openStdio(
     {
       transport,
       place: `\`${cleanLine(command, 200)}\``,
-      probeMs: Math.min(options.handshakeMs, stdioProbeMs),
+      probeMs,
       stderr: () => cleanLine(stderrTail, 1_000),
-      excess: () => excess,
+      excess: () => tried.excess,
     },
     options,
   );

@@ -1,11 +1,11 @@
 /** Reading a server's tools: each listing is made into definitions and offered to the ledger. */
 import { type AnyTool, MisuseError } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
+import { createPause } from '../../limits/stretches.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
 import type { FieldLabels } from '../../surface-port.ts';
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
-import { createPause } from '../../surfaces/shared/stretches.ts';
 import { nameSkeleton } from '../../text/names.ts';
 import { executorOf } from './call.ts';
 import type { Connection } from './connection.ts';
@@ -34,6 +34,8 @@ export interface ImportWishes {
   readonly onListed?: (() => void) | undefined;
   /** Called when the connection is lost, but not when it is closed from here. @default not called */
   readonly onLost?: (() => void) | undefined;
+  /** Ends an import that is being opened, and what it has started. @default never */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What is known of one server's tools. */

@@ -14,8 +14,8 @@ interface Inside {
 }
 
 /**
- * Counts each line that arrives at the transport, and at the second transport of the same class
- * that the SDK makes to learn the protocol era.
+ * Counts each line that arrives at the transport, and at a second transport of the same class
+ * that the SDK may make to learn the protocol era.
  * @param bounds the bounds of a line, asked as each one begins
  * @param exceeded called with the bound that a line exceeds
  * @throws Error if the transport is built differently from what this package knows, because it must

@@ -14,7 +14,7 @@ import type {
   ToolResult,
   ToolSession,
 } from '../../index.ts';
-import { resumeCall, stateOf } from '../../surface-port.ts';
+import { resumeCall, stateOf, takeTraceContext } from '../../surface-port.ts';
 import { listingOf } from '../../surfaces/shared/listing.ts';
 import { shownOutcome } from '../../surfaces/shared/outcome.ts';
 import { approvalAnswer, approvalForm, approvalKey, unshowable } from './approval.ts';
@@ -90,6 +90,7 @@ export async function answerCall(
     // The called tool keeps the name that the client used. Another name would tell an outsider that
     // a tool exists which it may not see.
     shownName: (name) => (name === called ? request.name : shownName(name)),
+    traceContext: takeTraceContext(ctx.mcpReq._meta),
   };
   try {
     const result = await firstResult(serving, request, ctx, surface);

@@ -6,10 +6,10 @@
 import { describe } from '../../errors.ts';
 import { isMisuseError, type JsonObject, type JsonValue, MisuseError } from '../../index.ts';
 import { copyJson, isJsonObject } from '../../json.ts';
+import { createPause, type Pause } from '../../limits/stretches.ts';
 import { gateSchema } from '../../schema/gate.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
 import { cleanLine, cleanSchema, cleanText } from '../../surfaces/shared/outside-text.ts';
-import { createPause, type Pause } from '../../surfaces/shared/stretches.ts';
 import { checkToolName, nameSkeleton } from '../../text/names.ts';
 import type { RelayedDefinition } from '../ports/documents.ts';
 import { defineRelayedTool } from './relayed-tool.ts';

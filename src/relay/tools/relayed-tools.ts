@@ -12,8 +12,8 @@ import {
   type ToolSession,
 } from '../../index.ts';
 import { canonicalJson } from '../../json.ts';
+import { createPause } from '../../limits/stretches.ts';
 import type { OutsidePlace } from '../../surface-port.ts';
-import { createPause } from '../../surfaces/shared/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import type { RelayLogger } from '../settings.ts';
 import { defineRelayedTool } from './relayed-tool.ts';

@@ -37,9 +37,17 @@ const act = (id, { what, size = 0 }) => {
   } else done(`pid ${process.pid}`);
 };
 
+// As servers do that were made with some older packages.
+let greeted = false;
+let stuck = false;
+
 if (mode !== 'dumb')
   createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line);
+    greeted ||= method === 'initialize';
+    if (!greeted && mode === 'strict') process.exit(1);
+    stuck ||= !greeted && mode === 'stuck';
+    if (stuck) return;
     if (id === undefined) note(method);
     else if (method === 'initialize')
       send({

@@ -91,6 +91,27 @@ describe('starting', () => {
     await allGone();
   });
 
+  test('a server is started once, whatever its era', async () => {
+    await imports(server());
+    expect(pids()).toHaveLength(1);
+  });
+
+  test.each([
+    ['ends', 'strict'],
+    ['hangs', 'stuck'],
+  ])(
+    'a server that %s when it is asked for its era is started again, and not asked',
+    async (_, mode) => {
+      const session = sessionOver(await imports(server(mode), {}, 2_000));
+      expect(pids()).toHaveLength(2);
+      expect(brief(await session.call('act', {}))).toEqual(said(`pid ${pids()[1]}`));
+      await session.call('act', { what: 'die' });
+      clock.at = 60_000;
+      expect(brief(await session.call('act', {}))).toEqual(said(`pid ${pids()[2]}`));
+      expect(pids()).toHaveLength(3);
+    },
+  );
+
   test('noise on its standard output is skipped', async () => {
     expect((await imports(server('noisy'))).tools).toHaveLength(1);
   });

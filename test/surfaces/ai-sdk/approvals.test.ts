@@ -115,6 +115,7 @@ describe.each(versions)('$name', (sdk) => {
         expect(events.filter(({ type }) => type.startsWith('approval:'))).toMatchObject([
           { type: 'approval:required', request: { callId: 'c1' } },
           { type: 'approval:granted', callId: 'c1' },
+          { type: 'approval:settled', callId: 'c1', decision: 'allow_once', status: 'succeeded' },
         ]);
       });
 

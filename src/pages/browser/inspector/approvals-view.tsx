@@ -28,6 +28,11 @@ export function ApprovalsView({ store, known }: ViewProps): JSX.Element {
         <p class={said === '' ? 'unseen' : 'notice good'} role="status">
           {said}
         </p>
+        {known.state?.approvalsUnread === true ? (
+          <p class="notice warn">
+            The store of approvals cannot be read, so suspended calls are missing here.
+          </p>
+        ) : null}
         {approvals.length === 0 ? (
           <Empty title="Nothing waits for a person">
             A call that a rule or a tool asks about appears here, with what it would do and where

@@ -1,6 +1,6 @@
 /** Splits long work into stretches, so that the process can serve other requests in between. */
 
-import { nextTurn } from '../../limits/next-turn.ts';
+import { nextTurn } from './next-turn.ts';
 
 /** The length of a stretch in milliseconds. */
 const stretchMs = 10;

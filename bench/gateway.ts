@@ -1,0 +1,181 @@
+/**
+ * A gateway as a user starts it, in front of the official servers: what a call through it costs,
+ * and how long it takes until its client sees every tool.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { type Case, compare, quick } from './harness.ts';
+import type { FamilyResult, Row } from './targets.ts';
+
+/** Where the built command is: this file is bundled beside it. */
+const command = fileURLToPath(new URL('./cli.js', import.meta.url));
+const starts = quick ? 3 : 9;
+
+type Servers = Readonly<Record<string, readonly string[]>>;
+
+export async function measure(): Promise<FamilyResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'host-tools-bench-'));
+  try {
+    await writeFile(join(folder, 'note.txt'), 'A line of a note.\n'.repeat(40));
+    const servers = serversIn(folder);
+    if (servers === undefined)
+      return { rows: [], skipped: 'the official MCP servers: not installed (`npm ci`)' };
+    const mcpServers = Object.fromEntries(
+      Object.entries(servers).map(([name, args]) => [name, { command: process.execPath, args }]),
+    );
+    const rules = [{ effect: 'deny', tools: 'files.move_file' }];
+    await writeFile(join(folder, 'gateway.json'), JSON.stringify({ mcpServers, rules }));
+    return { rows: [...(await callRows(servers, folder)), await startRow(servers, folder)] };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function serversIn(folder: string): Servers | undefined {
+  const { resolve } = createRequire(import.meta.url);
+  const entry = (name: string): string =>
+    join(dirname(resolve(`@modelcontextprotocol/server-${name}/package.json`)), 'dist/index.js');
+  try {
+    return {
+      every: [entry('everything')],
+      files: [entry('filesystem'), folder],
+      memory: [entry('memory')],
+      think: [entry('sequential-thinking')],
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+const gatewayArgs = [command, 'serve', 'gateway.json'];
+
+async function connect(args: readonly string[], cwd: string): Promise<Client> {
+  const client = new Client({ name: 'bench', version: '1.0.0' });
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [...args], cwd, stderr: 'ignore' }),
+  );
+  return client;
+}
+
+/** Calls one after another, with the protocol package's own client on both sides. */
+async function callRows(servers: Servers, folder: string): Promise<readonly Row[]> {
+  const gateway = await connect(gatewayArgs, folder);
+  for (let seen = 0; seen < Object.keys(servers).length; ) {
+    const { tools } = await gateway.listTools();
+    seen = new Set(tools.map(({ name }) => name.split('.')[0])).size;
+  }
+  const measured = async (server: string, name: string, input: Record<string, unknown>) => {
+    const direct = await connect(servers[server] as readonly string[], folder);
+    const caseOf = (client: Client, tool: string): Case => ({
+      name: tool,
+      async run(times) {
+        for (let at = 0; at < times; at++) {
+          const { isError } = await client.callTool({ name: tool, arguments: input });
+          if (isError === true) throw new Error(`\`${tool}\` failed.`);
+        }
+      },
+    });
+    const cases = [caseOf(direct, name), caseOf(gateway, `${server}.${name}`)];
+    const [alone, through] = await compare(cases, { sampleMs: quick ? 30 : 100 });
+    await direct.close();
+    const ms = (ns: number | undefined): string => ((ns ?? Number.NaN) / 1e6).toFixed(2);
+    return {
+      value: through?.ratio ?? Number.NaN,
+      note: `${ms(alone?.ns)} → ${ms(through?.ns)} ms`,
+    };
+  };
+  const path = join(folder, 'note.txt');
+  const rows: Row[] = [
+    { id: 'gateway_call', ...(await measured('files', 'read_text_file', { path })) },
+    {
+      what: 'the same with a tool that works for 10 ms',
+      unit: '×',
+      ...(await measured('every', 'trigger-long-running-operation', { duration: 0.01, steps: 1 })),
+    },
+    {
+      what: 'the same with a tool that answers at once',
+      unit: '×',
+      ...(await measured('every', 'echo', { message: 'hello' })),
+    },
+  ];
+  await gateway.close();
+  return rows;
+}
+
+/** From the start of a gateway until its client has seen the tools of every server. */
+async function startRow(servers: Servers, folder: string): Promise<Row> {
+  const all = Object.values(servers);
+  const least = { together: Infinity, gateway: Infinity, alone: all.map(() => Infinity) };
+  for (let round = 0; round < starts; round++) {
+    const begun = performance.now();
+    await Promise.all(all.map((args) => untilListed(args, folder, 1)));
+    least.together = Math.min(least.together, performance.now() - begun);
+    least.gateway = Math.min(least.gateway, await untilListed(gatewayArgs, folder, all.length));
+    for (const [at, args] of all.entries())
+      least.alone[at] = Math.min(least.alone[at] as number, await untilListed(args, folder, 1));
+  }
+  const ms = (time: number): string => time.toFixed(0);
+  return {
+    id: 'gateway_start',
+    value: least.gateway / least.together,
+    note:
+      `${ms(least.together)} → ${ms(least.gateway)} ms, the quickest of ${starts}; the slowest ` +
+      `server alone ${ms(Math.max(...least.alone))} ms`,
+  };
+}
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly result?: { readonly tools?: readonly { readonly name: string }[] };
+}
+
+const hello = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'bench', version: '1.0.0' },
+};
+
+/**
+ * Milliseconds from the start of a program until it has listed the tools of so many servers. The
+ * client is written by hand, so that it takes no time of its own.
+ */
+async function untilListed(args: readonly string[], cwd: string, count: number): Promise<number> {
+  const begun = performance.now();
+  const child: ChildProcess = spawn(process.execPath, args, {
+    cwd,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  let ids = 0;
+  const send = (message: object): void =>
+    void child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const ask = (method: string, params: object = {}): void => send({ id: ++ids, method, params });
+  ask('initialize', hello);
+  let took = Number.NaN;
+  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+    const { id, method, result } = JSON.parse(line) as Message;
+    if (id === 1) {
+      send({ method: 'notifications/initialized' });
+      ask('tools/list');
+    } else if (method === 'notifications/tools/list_changed') ask('tools/list');
+    else if (result?.tools !== undefined) {
+      const seen = new Set(result.tools.map(({ name }) => (count === 1 ? '' : name.split('.')[0])));
+      if (seen.size === count) {
+        took = performance.now() - begun;
+        break;
+      }
+    }
+  }
+  child.stdin?.end();
+  await exited;
+  if (Number.isNaN(took)) throw new Error(`\`${args.join(' ')}\` ended before it was ready.`);
+  return took;
+}

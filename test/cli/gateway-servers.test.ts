@@ -1,0 +1,378 @@
+/**
+ * The official servers side by side behind one gateway, and the clients that people have in front
+ * of it: both generations of the protocol's package, and the command line of the MCP inspector.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { verifyAudit } from '../../src/audit/index.ts';
+import { type Folder, folder, installed } from '../config/folder.ts';
+import { program } from '../runner/programs.ts';
+import { cli, root } from './cli-run.ts';
+
+const run = promisify(execFile);
+const node = process.execPath;
+const command = program('src/cli/index.ts');
+const inspector = join(installed, '@modelcontextprotocol/inspector-cli/build/cli.js');
+const entry = (name: string): string =>
+  join(installed, `@modelcontextprotocol/server-${name}/dist/index.js`);
+
+/** A folder with a gateway over the four servers. The folder of notes is what may be read. */
+function gateway(more: object = {}): Folder {
+  const made = folder({ 'notes/a.txt': 'A note.' });
+  made.write({
+    'gateway.json': {
+      mcpServers: {
+        every: { command: node, args: [entry('everything')] },
+        files: {
+          command: node,
+          args: [entry('filesystem'), 'notes'],
+          labels: { 'read_*': { annotations: { readOnly: true, destructive: false } } },
+        },
+        memory: {
+          command: node,
+          args: [entry('memory')],
+          prefix: 'm_',
+          env: { MEMORY_FILE_PATH: made.at('memory.jsonl') },
+        },
+        think: {
+          command: node,
+          args: [entry('sequential-thinking')],
+          env: { DISABLE_THOUGHT_LOGGING: 'true' },
+        },
+      },
+      rules: [
+        { effect: 'deny', tools: 'files.move_file', reason: 'no_moving' },
+        { effect: 'deny', tools: 'files.*', when: { path: { glob: '*.env' } }, reason: 'secrets' },
+      ],
+      audit: { path: 'audit.jsonl' },
+      ...more,
+    },
+  });
+  return made;
+}
+
+/** What is used of a client of either generation. */
+interface AnyClient {
+  listTools(): Promise<{ readonly tools: readonly { readonly name: string }[] }>;
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+interface Answered {
+  readonly content: readonly { readonly type: string; readonly text?: string }[];
+  readonly structuredContent?: object;
+  readonly isError?: boolean;
+  readonly _meta?: object;
+}
+
+const call = async (client: AnyClient, name: string, input: Record<string, unknown> = {}) =>
+  (await client.callTool({ name, arguments: input })) as Answered;
+const textOf = ({ content }: Answered): string => content.map(({ text }) => text).join();
+const codeOf = ({ _meta }: Answered): string | undefined =>
+  (_meta as { 'host-tools/error'?: { code: string } } | undefined)?.['host-tools/error']?.code;
+
+const generations = {
+  v1: async (transport: OldStdio | OldHttp): Promise<AnyClient> => {
+    const client = new OldClient({ name: 'old', version: '1' });
+    await client.connect(transport as never);
+    return client as unknown as AnyClient;
+  },
+  v2: async (
+    transport: StdioClientTransport | StreamableHTTPClientTransport,
+    mode: 'auto' | 'legacy' = 'auto',
+  ): Promise<AnyClient> => {
+    const client = new Client(
+      { name: 'new', version: '1' },
+      mode === 'auto' ? { versionNegotiation: { mode } } : {},
+    );
+    await client.connect(transport);
+    return client as unknown as AnyClient;
+  },
+};
+
+const start = (cwd: string) => ({
+  command: node,
+  args: [command, 'serve', 'gateway.json'],
+  cwd,
+  stderr: 'pipe' as const,
+});
+
+/** Waits for something to become true, a little while. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 400; turn++) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('It did not come true.');
+}
+
+const names = async (client: AnyClient): Promise<readonly string[]> =>
+  (await client.listTools()).tools.map(({ name }) => name);
+
+/** Waits until a server of each kind is there, whatever the machine does besides. */
+const allListed = (client: AnyClient): Promise<void> =>
+  until(async () => {
+    const listed = await names(client);
+    return ['every.echo', 'files.read_text_file', 'm_read_graph', 'think.sequentialthinking'].every(
+      (name) => listed.includes(name),
+    );
+  });
+
+/** Calls of every server, and what the rules and the labels make of them. */
+async function useEach(client: AnyClient, { at }: Folder, person: string): Promise<void> {
+  await allListed(client);
+  expect(await names(client)).not.toContain('files.move_file');
+  const [echo, sum, note, secret, moved, made, thought, wrong] = await Promise.all([
+    call(client, 'every.echo', { message: 'hello' }),
+    call(client, 'every.get-sum', { a: 2, b: 3 }),
+    call(client, 'files.read_text_file', { path: at('notes/a.txt') }),
+    call(client, 'files.read_text_file', { path: at('notes/prod.env') }),
+    call(client, 'files.move_file', { source: at('notes/a.txt'), destination: at('notes/b.txt') }),
+    call(client, 'm_create_entities', {
+      entities: [{ name: person, entityType: 'person', observations: ['wrote notes'] }],
+    }),
+    call(client, 'think.sequentialthinking', {
+      thought: 'First.',
+      nextThoughtNeeded: false,
+      thoughtNumber: 1,
+      totalThoughts: 1,
+    }),
+    call(client, 'every.get-sum', { a: 'two' }),
+  ]);
+  expect([echo, sum, note].map(textOf)).toEqual([
+    'Echo: hello',
+    'The sum of 2 and 3 is 5.',
+    expect.stringContaining('A note.'),
+  ]);
+  expect([secret, moved].map(codeOf)).toEqual(['policy_denied', 'policy_denied']);
+  expect(textOf(secret)).toContain('secrets');
+  expect(made.isError ?? false).toBe(false);
+  expect(textOf(await call(client, 'm_read_graph'))).toContain(person);
+  expect(thought.structuredContent).toMatchObject({ thoughtNumber: 1 });
+  expect(codeOf(wrong)).toBe('invalid_input');
+}
+
+/** The lines of the audit log once there are so many. */
+async function lines(made: Folder, count: number): Promise<readonly Record<string, unknown>[]> {
+  const read = () =>
+    readFileSync(made.at('audit.jsonl'), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  await until(() => read().length >= count);
+  expect(await verifyAudit(made.at('audit.jsonl'))).toMatchObject({ ok: true, lines: count });
+  return read();
+}
+
+/** Calls that `useEach` makes. */
+const each = 9;
+
+describe('over stdio', () => {
+  test.each([
+    ['v1', (cwd: string) => generations.v1(new OldStdio(start(cwd)))],
+    [
+      'v2, era of 2025',
+      (cwd: string) => generations.v2(new StdioClientTransport(start(cwd)), 'legacy'),
+    ],
+    ['v2, era of 2026', (cwd: string) => generations.v2(new StdioClientTransport(start(cwd)))],
+  ])('a client of %s calls tools of every server', async (_, connect) => {
+    const made = gateway();
+    const client = await connect(made.path);
+    onTestFinished(() => client.close());
+    await useEach(client, made, 'Ada');
+    await client.close();
+    expect((await lines(made, each)).map(({ tool }) => tool)).toEqual(
+      expect.arrayContaining(['every.echo', 'files.move_file', 'm_read_graph']),
+    );
+  });
+
+  test('the command line of the inspector lists and calls', async () => {
+    const made = gateway({ audit: undefined });
+    const inspect = async (...argv: string[]) => {
+      const { stdout } = await run(
+        node,
+        [inspector, '--cli', node, command, 'serve', made.at('gateway.json'), ...argv],
+        // The program looks for its own package.json from here.
+        { cwd: join(root, 'test') },
+      );
+      return JSON.parse(stdout.slice(stdout.indexOf('{'))) as Answered & {
+        tools: { name: string }[];
+      };
+    };
+    expect((await inspect('--method', 'tools/list')).tools.length).toBeGreaterThan(0);
+    const told = ['--method', 'tools/call', '--tool-name', 'files.read_text_file', '--tool-arg'];
+    // It calls at once, whether or not the server has started.
+    const ask = async (file: string): Promise<Answered> => {
+      for (;;) {
+        const answered = await inspect(...told, `path=${made.at(file)}`);
+        if (codeOf(answered) !== 'tool_not_found') return answered;
+      }
+    };
+    expect(textOf(await ask('notes/a.txt'))).toContain('A note.');
+    const secret = await ask('notes/prod.env');
+    expect(codeOf(secret)).toBe('policy_denied');
+  });
+});
+
+/** Serves a gateway over HTTP until the test ends. */
+async function overHttp({ path }: Folder): Promise<{ readonly url: URL; stop(): Promise<void> }> {
+  const stop = new AbortController();
+  const listening: { url: string | undefined } = { url: undefined };
+  const ended = cli(['serve', 'gateway.json', '--http', '0', '--principal', 'ann'], {
+    cwd: path,
+    env: {},
+    signal: stop.signal,
+    onStderr: (text) => {
+      listening.url ??= /http:\/\/\S+/.exec(text)?.[0];
+    },
+  });
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await ended;
+  };
+  onTestFinished(end);
+  await until(() => listening.url !== undefined);
+  return { url: new URL(listening.url as string), stop: end };
+}
+
+test('over HTTP, clients of both generations and the inspector share one gateway', async () => {
+  const made = gateway();
+  const { url, stop } = await overHttp(made);
+  const [old, legacy, modern] = await Promise.all([
+    generations.v1(new OldHttp(url)),
+    generations.v2(new StreamableHTTPClientTransport(url), 'legacy'),
+    generations.v2(new StreamableHTTPClientTransport(url)),
+  ]);
+  await Promise.all([
+    useEach(old, made, 'Ada'),
+    useEach(legacy, made, 'Grace'),
+    useEach(modern, made, 'Edsger'),
+  ]);
+  const { stdout } = await run(
+    node,
+    [inspector, '--cli', url.href, '--method', 'tools/call', '--tool-name', 'm_read_graph'],
+    { cwd: join(root, 'test') },
+  );
+  for (const person of ['Ada', 'Grace', 'Edsger']) expect(stdout).toContain(person);
+  for (const client of [old, legacy, modern]) await client.close();
+  await stop();
+  const all = await lines(made, 3 * each + 1);
+  expect(new Set(all.map(({ principal }) => principal))).toEqual(new Set(['ann']));
+});
+
+describe('while calls run', () => {
+  /** The processes that a gateway has started, by their ids. */
+  const serversOf = async (gatewayPid: number | null): Promise<ReadonlyMap<number, string>> => {
+    const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,args=']);
+    const rows = stdout.split('\n').map((line) => /^\s*(\d+)\s+(\d+)\s(.*)$/.exec(line) ?? []);
+    const childrenOf = (id: number | null) =>
+      rows
+        .filter(([, , parent]) => Number(parent) === id)
+        .map(([, pid, , args = '']) => [Number(pid), args] as const);
+    // The command runs in a process of its own below the first.
+    return new Map(childrenOf(gatewayPid).flatMap(([pid]) => childrenOf(pid)));
+  };
+  const slowly = { duration: 1, steps: 2 };
+
+  test('a server that is killed loses its calls alone, and comes back', async () => {
+    const made = gateway();
+    const transport = new StdioClientTransport(start(made.path));
+    const client = await generations.v2(transport);
+    onTestFinished(() => client.close());
+    await allListed(client);
+    const settled = new Map<number, number>();
+    const calls = Array.from({ length: 24 }, (_, at) => {
+      const [name, input] = (
+        [
+          ['every.trigger-long-running-operation', slowly],
+          ['m_read_graph', {}],
+          ['files.list_directory', { path: made.at('notes') }],
+        ] as const
+      )[at % 3] as readonly [string, Record<string, unknown>];
+      return call(client, name, input)
+        .finally(() => settled.set(at, (settled.get(at) ?? 0) + 1))
+        .then((answered) => ({ name, code: codeOf(answered), failed: answered.isError === true }));
+    });
+    await until(async () => settled.size >= 16);
+    for (const [pid, args] of await serversOf(transport.pid))
+      if (args.includes('server-everything')) process.kill(pid, 'SIGKILL');
+    const ended = await Promise.all(calls);
+    for (const { name, code, failed } of ended)
+      if (name.startsWith('every.')) expect([undefined, 'executor_lost']).toContain(code);
+      else expect([name, failed]).toEqual([name, false]);
+    expect(ended.some(({ code }) => code === 'executor_lost')).toBe(true);
+    expect([...settled.values()]).toEqual(Array.from({ length: 24 }, () => 1));
+    await until(
+      async () => textOf(await call(client, 'every.echo', { message: 'x' })) === 'Echo: x',
+    );
+    await client.close();
+    const { length } = readFileSync(made.at('audit.jsonl'), 'utf8').trim().split('\n');
+    const all = await lines(made, length);
+    // Each call has one line, and says how it ended.
+    const slow = all.filter(({ tool }) => tool === 'every.trigger-long-running-operation');
+    expect(slow).toHaveLength(8);
+  });
+
+  test('all servers killed at once: each call ends once, and every server comes back', async () => {
+    const made = gateway({ audit: undefined });
+    const transport = new OldStdio(start(made.path));
+    const client = await generations.v1(transport);
+    onTestFinished(() => client.close());
+    await allListed(client);
+    const servers = await serversOf(transport.pid);
+    expect(servers.size).toBe(4);
+    const running = Array.from({ length: 4 }, () =>
+      call(client, 'every.trigger-long-running-operation', { duration: 30, steps: 2 }),
+    );
+    for (const pid of servers.keys()) process.kill(pid, 'SIGKILL');
+    expect((await Promise.all(running)).map(codeOf)).toEqual(
+      Array.from({ length: 4 }, () => 'executor_lost'),
+    );
+    await until(async () => {
+      const answered = await Promise.all([
+        call(client, 'every.echo', { message: 'x' }),
+        call(client, 'm_read_graph'),
+        call(client, 'files.list_allowed_directories'),
+        call(client, 'think.sequentialthinking', {
+          thought: 'Again.',
+          nextThoughtNeeded: false,
+          thoughtNumber: 1,
+          totalThoughts: 1,
+        }),
+      ]);
+      return answered.every(({ isError }) => isError !== true);
+    });
+  });
+
+  test('a server that an edit replaces loses its calls alone', async () => {
+    const made = gateway({ audit: undefined });
+    const client = await generations.v2(new StdioClientTransport(start(made.path)));
+    onTestFinished(() => client.close());
+    await allListed(client);
+    const ended: string[] = [];
+    const lost = call(client, 'every.trigger-long-running-operation', { duration: 30, steps: 2 });
+    const content = JSON.parse(readFileSync(made.at('gateway.json'), 'utf8'));
+    content.mcpServers.every.labels = { echo: { timeout: 20 } };
+    made.replace('gateway.json', content);
+    const others = (async () => {
+      while (ended.length === 0) {
+        const { isError } = await call(client, 'm_read_graph');
+        expect(isError ?? false).toBe(false);
+      }
+    })();
+    ended.push(codeOf(await lost) ?? 'done');
+    await others;
+    expect(ended).toEqual(['executor_lost']);
+    await until(
+      async () => textOf(await call(client, 'every.echo', { message: 'x' })) === 'Echo: x',
+    );
+  });
+});
