@@ -33,6 +33,7 @@ export const subpaths = {
   otel: 'src/otel/index.ts',
   prometheus: 'src/prometheus/index.ts',
   approvals: 'src/inbox/index.ts',
+  offload: 'src/offload-files/index.ts',
 };
 
 /** The functions that give pages, by the names of their modules in `src/pages`. */

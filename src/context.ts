@@ -180,7 +180,10 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds, above 0. It can only shorten the tool's timeout. @default the tool's timeout */
   timeoutMs?: number | undefined;
-  /** Passed to the handler as `context.idempotencyKey`. @default a random key */
+  /**
+   * Passed to the handler as `context.idempotencyKey`. In a registry with `idempotency`, calls with
+   * the same key, tool, principal and arguments run once. @default a random key
+   */
   idempotencyKey?: string | undefined;
   /**
    * Calls with the same key never overlap. The tool's own `resourceKey` applies as well.

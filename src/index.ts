@@ -124,6 +124,20 @@ export type { MemoryQuotasOptions } from './quota/memory-quotas.ts';
 export { memoryQuotas } from './quota/memory-quotas.ts';
 export type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './quota/store.ts';
 
+// Idempotency
+
+export type { MemoryIdempotencyOptions } from './idempotency/memory-idempotency.ts';
+export { memoryIdempotency } from './idempotency/memory-idempotency.ts';
+export type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './idempotency/store.ts';
+export type { IdempotencyOptions } from './state/idempotency-options.ts';
+
+// Offloading outputs
+
+export type { MemoryOffloadOptions } from './offload/memory-offload.ts';
+export { memoryOffload } from './offload/memory-offload.ts';
+export type { OffloadedOutput, OffloadStore } from './offload/store.ts';
+export type { OffloadOptions } from './state/offload-options.ts';
+
 // Approvals
 
 export type {

@@ -22,6 +22,10 @@ export interface ResultMetadata {
   readonly attempt: number;
   /** The repairs of `repair: "safe"`, one entry per place. */
   readonly repaired?: readonly { readonly path: string; readonly rule: string }[];
+  /**
+   * Present and true if nothing ran: an earlier call with the same idempotency key had this outcome.
+   */
+  readonly replayed?: true;
   /** The fingerprint of the tool's definition; absent if no tool was found. */
   readonly fingerprint?: string;
   /** Present if the output was cut. */
@@ -30,8 +34,10 @@ export interface ResultMetadata {
     readonly originalChars: number;
     /** Whether `originalChars` is exact. False: it is a lower bound, as counting stopped early. */
     readonly exact: boolean;
-    /** Whether the end was kept as well as the start. */
-    readonly strategy: 'head' | 'head_tail';
+    /** What the model was shown: the start, start and end, or the start of what was kept whole. */
+    readonly strategy: 'head' | 'head_tail' | 'offload';
+    /** With `offload`: what `read_tool_output` reads the whole output by, in the same session. */
+    readonly handle?: string;
   };
   /** The metadata that the handler passed to `ok(output, metadata)`. At most 16 KB. */
   readonly handler?: JsonObject;

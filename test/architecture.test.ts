@@ -35,6 +35,8 @@ const sections: Readonly<
   vocabulary: [
     'tool-summary',
     'quota',
+    'idempotency',
+    'offload',
     'origins',
     'approval',
     'result',
@@ -66,6 +68,7 @@ const sections: Readonly<
     'pages',
     'inspector',
     'inbox',
+    'offload-files',
     'testing',
     'backtest',
     'config',
@@ -91,7 +94,14 @@ const parts: readonly (readonly (readonly string[])[])[] = [
   [
     ['call/*'],
     ['call/stages/*'],
-    ['call/recheck', 'call/spine', 'call/settle', 'call/start', 'call/interrupt'],
+    [
+      'call/claim-or-replay',
+      'call/recheck',
+      'call/spine',
+      'call/settle',
+      'call/start',
+      'call/interrupt',
+    ],
   ],
 ];
 
@@ -159,12 +169,31 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages', 'otel'],
-  'node:fs': ['config', 'audit', 'inbox', 'gateway', 'agents', 'cli/index', 'cli/hook-thread'],
+  'node:fs': [
+    'config',
+    'audit',
+    'inbox',
+    'offload-files',
+    'gateway',
+    'agents',
+    'cli/index',
+    'cli/hook-thread',
+  ],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay'],
   'node:stream': ['relay', 'cli'],
-  'node:fs/promises': ['config', 'audit', 'inbox', 'cli', 'pages'],
-  'node:path': ['config', 'audit', 'inbox', 'gateway', 'cli', 'pages', 'agents', 'claude-agent'],
+  'node:fs/promises': ['config', 'audit', 'inbox', 'offload-files', 'cli', 'pages'],
+  'node:path': [
+    'config',
+    'audit',
+    'inbox',
+    'offload-files',
+    'gateway',
+    'cli',
+    'pages',
+    'agents',
+    'claude-agent',
+  ],
   'node:url': ['config', 'cli', 'pages'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
@@ -178,6 +207,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
 const foldersOfSubpaths: Readonly<Record<string, string>> = {
   policy: 'backtest',
   approvals: 'inbox',
+  offload: 'offload-files',
 };
 
 /** Files that may be longer than {@link maxLines}, with the reason. */
@@ -192,6 +222,7 @@ const moduleState: Readonly<Record<string, string>> = {
   'registry/default-registry':
     'hostToolRegistry, the optional process-wide default, is made on first use',
   'registry/registry': 'the reader of a private field, set once by its class',
+  'call/handler-context': 'the reader of a private field, set once by its class',
   'call/spine':
     'the resolve function between two statements; a closure for every call would cost a tenth ' +
     'of the call',

@@ -18,6 +18,7 @@ import {
 import { copyFor, deliver } from '../state/deliver.ts';
 import { giveBackQuota } from './ask-quota-store.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
+import { endClaim } from './claim.ts';
 import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
@@ -64,6 +65,7 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
       ? { callId, toolName, status, attempt, durationMs }
       : { callId, toolName, status, attempt, durationMs, fingerprint: entry.fingerprint };
   if (extra?.repaired !== undefined) metadata.repaired = extra.repaired;
+  if (extra?.claim?.outcome !== undefined) metadata.replayed = true;
   return metadata;
 }
 
@@ -141,6 +143,8 @@ function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
     else releaseAll(call);
   }
   if (extra.reserved !== undefined && isFound(call)) giveBackQuota(call);
+  if (extra.claim !== undefined && registry.idempotency !== undefined && isFound(call))
+    endClaim(call, registry.idempotency, extra.claim, result);
   if (children !== undefined)
     for (const child of [...children])
       registry.spine.cancelled(

@@ -8,9 +8,16 @@ import { scrubJson, scrubText } from './call-secrets.ts';
 const maxEvents = 1_000;
 const maxEventChars = 65_536;
 
+/** The call behind a context that the library made, for its own tools. Set by the class. */
+export let callOf: (context: object) => FoundCall;
+
 /** Its members are getters, so that what a handler does not read costs nothing. */
 export class HandlerContext implements ToolContext<unknown, unknown> {
   readonly #call: FoundCall;
+
+  static {
+    callOf = (context) => (context as HandlerContext).#call;
+  }
 
   constructor(call: FoundCall) {
     this.#call = call;

@@ -33,7 +33,8 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
   const hasSecrets = call.extra?.secrets?.none === false;
   let hidden = output as JsonValue;
   // A cut may go through the middle of a secret, and half a secret cannot be found.
-  if (hasSecrets && metadata.truncated !== undefined) hidden = redacted;
+  if ((hasSecrets && metadata.truncated !== undefined) || call.extra?.readBack?.secret === true)
+    hidden = redacted;
   else if (hasSecrets || binding.secretive)
     hidden = scrubJson(call, hidden, binding.entry.outputRedactor(session.registry.redact));
   const {
@@ -44,6 +45,7 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
     durationMs,
     fingerprint,
     repaired,
+    replayed,
     truncated,
     handler,
   } = metadata;
@@ -57,6 +59,7 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
     fingerprint: fingerprint as string,
   };
   if (repaired !== undefined) shown.repaired = copyFor(session, 'tool:post', repaired);
+  if (replayed !== undefined) shown.replayed = replayed;
   if (truncated !== undefined) shown.truncated = copyFor(session, 'tool:post', truncated);
   if (handler !== undefined)
     shown.handler = copyFor(session, 'tool:post', scrubJson(call, handler));

@@ -22,7 +22,8 @@ const mostHeard = 1_000_000;
 export function remember(call: Call, result: ToolResult): void {
   const { origins } = call.session;
   if (origins === undefined || !isFound(call)) return;
-  const { parent, callId, toolName } = call;
+  const { parent, callId, extra } = call;
+  const toolName = extra?.readBack?.tool ?? call.toolName;
   const heard = call.extra?.heard;
   const labels = labelsHere(call, result, heard);
   const isTrusted = !labels.mixed && heard === undefined;
@@ -62,6 +63,9 @@ function givenTo({ canonical, parsed }: FoundCall): JsonValue {
 
 /** A failure has no fields, and what a handler read of others beyond bounds makes all untrusted. */
 function labelsHere(call: FoundCall, result: ToolResult, heard: Heard | undefined): OutputLabels {
+  const readBack = call.extra?.readBack;
+  // Text that is read back is as trusted as the output that it is part of.
+  if (readBack !== undefined) return readBack.origin === 'trusted' ? trusted : untrusted;
   const { output: labels } = labelsOf(call.binding);
   if (heard?.lost === true) return untrusted;
   if (labels.fields === undefined || !labels.mixed) return labels;
@@ -71,6 +75,13 @@ function labelsHere(call: FoundCall, result: ToolResult, heard: Heard | undefine
   const isParts = contentParts(result.output) !== undefined;
   return isParts && labels.hasUntrusted ? untrusted : labels;
 }
+
+const trusted: OutputLabels = Object.freeze({
+  origin: 'trusted',
+  mixed: false,
+  hasUntrusted: false,
+  fields: undefined,
+});
 
 const untrusted: OutputLabels = Object.freeze({
   origin: 'untrusted',

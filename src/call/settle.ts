@@ -23,7 +23,9 @@ export function ran(call: FoundCall, value: unknown, metadata: JsonObject | unde
     const shaped = snapshotOf(
       call,
       value,
-      plain && bounded && !secretive ? maxOutputChars : undefined,
+      plain && bounded && !secretive && entry.internals.outputStrategy !== 'offload'
+        ? maxOutputChars
+        : undefined,
     );
     if (secretive && shaped.ok) collectOutputSecrets(call, shaped.output);
     if (!plain) return shapeOn(call, shaped, metadata);
@@ -77,8 +79,19 @@ function shapeOn(call: FoundCall, shaped: Shaped, metadata: JsonObject | undefin
   else check(hooked);
 }
 
-function settle(call: FoundCall, shaped: Shaped, handler: JsonObject | undefined): void {
-  if (!shaped.ok) failCall(call, shaped.error);
+function settle(
+  call: FoundCall,
+  shaped: Shaped | Promise<Shaped>,
+  handler: JsonObject | undefined,
+): void {
+  if (shaped instanceof Promise) {
+    shaped.then(
+      (kept) => {
+        if (!call.ended) settle(call, kept, handler);
+      },
+      (error: unknown) => broken(call, error),
+    );
+  } else if (!shaped.ok) failCall(call, shaped.error);
   else succeed(call, shaped.output, shaped.truncated, handler);
 }
 

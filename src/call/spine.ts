@@ -15,6 +15,7 @@ import {
   collectSecrets,
   shareSecrets,
 } from './call-secrets.ts';
+import { claimOrReplay } from './claim-or-replay.ts';
 import { failCall, failureResult } from './end-call.ts';
 import { recheck } from './recheck.ts';
 import { broken } from './settle.ts';
@@ -185,6 +186,11 @@ function walk(call: FoundCall, from: number): number {
   outcome = recheck(call);
   if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   if (call.goto >= 0) return takeGoto(call);
+  if (session.registry.idempotency !== undefined) {
+    outcome = claimOrReplay(call, session.registry.idempotency);
+    if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
+    if (call.judgedAt !== session.current()) return steps.recheck;
+  }
   if (binding.quotas !== undefined) {
     outcome = reserveQuota(call);
     // A call that waited for the store is judged again before it starts.
@@ -193,7 +199,7 @@ function walk(call: FoundCall, from: number): number {
     // A store that answers at once may have run the host's code, which may have changed the rules.
     if (call.judgedAt !== session.current()) return steps.recheck;
   }
-  if (call.session.registry.observers !== undefined) {
+  if (session.registry.observers !== undefined) {
     outcome = recordStart(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   }

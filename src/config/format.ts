@@ -175,9 +175,12 @@ export const toolEntry = strict({
       'Maximum length of the output that the model sees, in characters. Default: no limit.',
     ),
   outputStrategy: z
-    .enum(['head', 'head_tail'])
+    .enum(['head', 'head_tail', 'offload'])
     .optional()
-    .describe('Which end of an output is kept if it is cut. Default: head.'),
+    .describe(
+      'What the model sees of an output that is too long: the start, start and end, or with offload ' +
+        'the start and a handle by which it can read the rest. Default: head.',
+    ),
   policy: strict({
     knobs: objectSchema
       .optional()

@@ -1,6 +1,6 @@
 /**
- * Keeps in Redis what a relay and approvals share between nodes. The host makes the client with
- * ioredis; this subpath does not load that package.
+ * Keeps in Redis what a relay, approvals, quotas, idempotency keys and outputs share between nodes.
+ * The host makes the client with ioredis; this subpath does not load that package.
  */
 
 // The client
@@ -9,6 +9,8 @@ export type { RedisOptions } from './options.ts';
 // What is kept and what wakes
 export { redisApprovals } from './redis-approvals.ts';
 export { redisBus } from './redis-bus.ts';
+export { redisIdempotency } from './redis-idempotency.ts';
+export { redisOffload } from './redis-offload.ts';
 export { redisQuotas } from './redis-quotas.ts';
 export { redisStore } from './redis-store.ts';
 export type { RedisUnreachable } from './unreachable.ts';

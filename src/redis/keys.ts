@@ -71,6 +71,16 @@ export function quotaBackKey(prefix: string, id: string): string {
   return `${prefix}:quota:{${prefix}}:back:${id}`;
 }
 
+/** Who has an idempotency key, with which input, and the outcome. */
+export function onceKey(prefix: string, key: string): string {
+  return `${prefix}:once:${tag(key)}`;
+}
+
+/** The outputs of a session that were kept whole: a list of them, each under its name after this. */
+export function offloadKey(prefix: string, session: string): string {
+  return `${prefix}:offload:${tag(session)}`;
+}
+
 /** All quotas of a prefix have one hash tag, so that a call reserves several in one step. */
 function quotaKey(prefix: string, key: string): string {
   return `${prefix}:quota:{${prefix}}:${createHash('sha256').update(key).digest('hex')}`;

@@ -11,7 +11,10 @@ import {
 } from '../options.ts';
 import type { RedisClient } from './client.ts';
 
-/** Settings of `redisStore`, `redisBus`, `redisApprovals` and `redisQuotas`. */
+/**
+ * Settings of `redisStore`, `redisBus`, `redisApprovals`, `redisQuotas`, `redisIdempotency` and
+ * `redisOffload`.
+ */
 export interface RedisOptions {
   /**
    * The host's client, which nothing here closes. Set `autoResendUnfulfilledCommands: false` on it

@@ -13,7 +13,9 @@ import type { ToolResult } from '../result.ts';
 import type { Call, Reserved, Resumed, Trial } from './call.ts';
 import type { ApprovalTold } from './call-observers.ts';
 import type { CallTrace } from './call-tracers.ts';
+import type { Claim } from './claim.ts';
 import type { RuleCount } from './counters.ts';
+import type { OffloadedAbout } from './offload-options.ts';
 
 /** What a call has read of untrusted outputs, by calls of its own. */
 export interface Heard {
@@ -41,6 +43,8 @@ export class CallExtra {
   unreadable = 0;
 
   // Gates.
+  /** What the call has of the store of outcomes, where it has an idempotency key. */
+  claim: Claim | undefined;
   /** The input about which the attributes that only shadow rules read could not be asked. */
   untold: JsonObject | undefined;
   /** What the tool's `attributes` answered, and the input that they were asked about. */
@@ -94,6 +98,9 @@ export class CallExtra {
   childCount = 0;
   /** What child calls have returned that is untrusted. */
   heard: Heard | undefined;
+
+  /** The call reads back this output, which another one returned. */
+  readBack: OffloadedAbout | undefined;
 
   // All phases.
   /** Values that no event, prompt or error text may contain. */

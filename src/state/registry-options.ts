@@ -32,6 +32,12 @@ import type { Policy } from '../policy/policy.ts';
 import type { Quota } from '../policy/quota.ts';
 import type { Rule } from '../policy/rule.ts';
 import type { QuotaStore } from '../quota/store.ts';
+import {
+  type Idempotency,
+  type IdempotencyOptions,
+  readIdempotency,
+} from './idempotency-options.ts';
+import { type Offload, type OffloadOptions, readOffload } from './offload-options.ts';
 import { type OriginOptions, type ReadOriginOptions, readOriginOptions } from './origin-options.ts';
 
 /** A logger with pino's signatures. It gets what the host should know and no result can report. */
@@ -79,8 +85,8 @@ export interface RegistryOptions<S = unknown> {
    */
   readonly defaultTimeoutMs?: number | undefined;
   /**
-   * Milliseconds that one policy, one `before` hook or one operation of the stores of approvals and
-   * quotas may take. If it takes longer, the call is denied.
+   * Milliseconds that one policy, one `before` hook or one operation of the stores of approvals,
+   * quotas, outcomes and outputs may take. If it takes longer, the call is denied.
    * @default 5_000
    */
   readonly policyTimeoutMs?: number | undefined;
@@ -125,6 +131,17 @@ export interface RegistryOptions<S = unknown> {
    */
   readonly origins?: OriginOptions | undefined;
   /**
+   * Lets a call with an `idempotencyKey` run at most once, for those who act for the same principal.
+   * @default calls run as often as they are made
+   */
+  readonly idempotency?: IdempotencyOptions | undefined;
+  /**
+   * Keeps outputs whole that are over their budget, for tools with `outputStrategy: "offload"`, and
+   * adds the tool `read_tool_output`.
+   * @default such outputs are cut
+   */
+  readonly offload?: OffloadOptions | undefined;
+  /**
    * Paths of secret values, which are redacted in events, prompts and errors. A path without a dot
    * names a key at any depth.
    */
@@ -162,6 +179,8 @@ const registryTable = {
   locks: withDefault(oneOf('session', 'registry'), 'session'),
   approvals: anything<NonNullable<RegistryOptions['approvals']>>(),
   origins: anything<OriginOptions>(),
+  idempotency: anything<IdempotencyOptions>(),
+  offload: anything<OffloadOptions>(),
   redact: withDefault(arrayOf(text(1), 'non-empty paths'), none),
   now: fn<() => number>(),
   newId: fn<() => string>(),
@@ -179,7 +198,12 @@ const approvalsTable = {
 /** The names of a registry's options, for functions that accept them among their own. */
 export const registryOptionNames: readonly string[] = Object.keys(registryTable);
 
-type ReadRegistryOptions = Omit<OptionValues<typeof registryTable>, 'approvals' | 'origins'> & {
+type ReadRegistryOptions = Omit<
+  OptionValues<typeof registryTable>,
+  'approvals' | 'origins' | 'idempotency' | 'offload'
+> & {
+  readonly idempotency: Idempotency | undefined;
+  readonly offload: Offload | undefined;
   readonly origins: ReadOriginOptions;
   readonly approvals: OptionValues<typeof approvalsTable> & {
     /** Undefined if there is no secret, so that tokens cannot be signed. */
@@ -195,6 +219,8 @@ export function readRegistryOptions(options: RegistryOptions<never>): ReadRegist
   return {
     ...given,
     policies: checkPolicies(given.policies, where),
+    idempotency: readIdempotency(given.idempotency, where),
+    offload: readOffload(given.offload, given.now, where),
     origins: readOriginOptions(given.origins, where),
     approvals: {
       ...approvals,

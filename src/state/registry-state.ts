@@ -31,6 +31,8 @@ import { createIds } from './calls-in-flight.ts';
 import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
+import type { Idempotency } from './idempotency-options.ts';
+import type { Offload } from './offload-options.ts';
 import { QuotaLayers } from './quota-layers.ts';
 import {
   type Logger,
@@ -79,6 +81,10 @@ export class RegistryState {
   readonly suspending = new SuspendingSessions();
   readonly quotas: QuotaLayers;
   readonly quotaStore: QuotaStore;
+  /** Absent if no outcomes are kept. */
+  readonly idempotency: Idempotency | undefined;
+  /** Absent if no outputs are kept whole. */
+  readonly offload: Offload | undefined;
   readonly usedTokens = new UsedTokens();
   /** The counts of all its sessions, closed ones too. */
   readonly counts = new Counters(undefined);
@@ -147,6 +153,8 @@ export class RegistryState {
     this.rules = reading('HostToolRegistry', 'rules', () => new RuleLayers(rules));
     this.quotas = reading('HostToolRegistry', 'quotas', () => new QuotaLayers(given.quotas));
     this.quotaStore = given.quotaStore ?? memoryQuotas({ now: this.now });
+    this.idempotency = given.idempotency;
+    this.offload = given.offload;
     this.hub = new EventHub((error, type) => this.listenerFailed(error, type));
   }
 

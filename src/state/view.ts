@@ -84,6 +84,8 @@ export function computeView(session: SessionState): View {
     if (entry === undefined) continue;
     const { internals } = entry;
     if (internals.internal) continue;
+    // Without a tool that offloads, there is nothing to read.
+    if (entry.definition === registry.offload?.reader && !offloads(session)) continue;
     const { drop } = registry.toolStatusOf(session, entry);
     // Only the session knows these reasons; `effectiveSet` adds the others in order.
     const blocked =
@@ -135,6 +137,21 @@ export function computeView(session: SessionState): View {
     if (typeof entry.internals.resourceKey === 'function') keyed.add(name);
   }
   return deepFreezeView({ names, dropped, prerequisites, hash, entries, specs, keyed });
+}
+
+/** Whether some tool that the session shows keeps its outputs whole. */
+function offloads(session: SessionState): boolean {
+  const { registry, own } = session;
+  for (const name of [...registry.tools.keys(), ...(own?.keys() ?? [])]) {
+    const entry = session.entryOf(name);
+    if (entry === undefined || entry.internals.internal) continue;
+    if (
+      entry.internals.outputStrategy === 'offload' &&
+      registry.toolStatusOf(session, entry).drop === undefined
+    )
+      return true;
+  }
+  return false;
 }
 
 function deepFreezeView(view: View): View {

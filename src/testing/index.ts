@@ -19,6 +19,8 @@ export type {
   ConformanceTarget,
   CoordinatorFeature,
 } from './conformance/coordinator-conformance-rule.ts';
+export { idempotencyStoreConformance } from './conformance/idempotency-store-conformance.ts';
+export { offloadStoreConformance } from './conformance/offload-store-conformance.ts';
 export type { PortRule } from './conformance/port-rule.ts';
 export { quotaStoreConformance } from './conformance/quota-store-conformance.ts';
 export { storeConformance } from './conformance/store-conformance.ts';

@@ -73,7 +73,7 @@ export const toolTable = {
   ),
   origin: oneOf('trusted', 'untrusted'),
   maxOutputChars: count,
-  outputStrategy: withDefault(oneOf('head', 'head_tail'), 'head'),
+  outputStrategy: withDefault(oneOf('head', 'head_tail', 'offload'), 'head'),
   maxConcurrency: count,
   uses: array('an array of tool names or definitions'),
   events: texts,

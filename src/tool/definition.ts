@@ -96,7 +96,7 @@ export interface ToolInternals {
   /** The host has set {@link origin} itself. */
   readonly originGiven: boolean;
   readonly maxOutputChars: number | undefined;
-  readonly outputStrategy: 'head' | 'head_tail';
+  readonly outputStrategy: 'head' | 'head_tail' | 'offload';
   readonly maxConcurrency: number | undefined;
   readonly uses: readonly string[];
   readonly events: readonly string[];

@@ -174,8 +174,13 @@ export interface ToolSpecBase<
   origin?: OutputOrigin | undefined;
   /** The most that the model sees of an output, in UTF-16 code units. @default no limit */
   maxOutputChars?: number | undefined;
-  /** Which end of an output is kept if it is cut. @default "head" */
-  outputStrategy?: 'head' | 'head_tail' | undefined;
+  /**
+   * What the model is shown of an output that is over its budget: the start, start and end, or with
+   * `offload` the start and a handle, by which it can read the rest. `offload` needs the registry's
+   * option of this name, and is `head_tail` without it.
+   * @default "head"
+   */
+  outputStrategy?: 'head' | 'head_tail' | 'offload' | undefined;
   /** How many calls may run at once in the whole registry. @default no limit */
   maxConcurrency?: number | undefined;
   /** The tools that the handler may call with `context.tools.call`. @default none */

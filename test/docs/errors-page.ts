@@ -92,6 +92,11 @@ export const reasons: readonly {
   },
   {
     code: 'invalid_input',
+    reason: 'idempotency_conflict',
+    meaning: 'The [idempotency key](idempotency.md) was used with other arguments.',
+  },
+  {
+    code: 'invalid_input',
     reason: 'invalid_call_id',
     meaning: 'The call id is not a string of 1 to 1024 characters. No event is sent.',
   },
@@ -157,6 +162,13 @@ export const reasons: readonly {
     code: 'policy_error',
     reason: 'audit_unavailable',
     meaning: 'A required audit log could not record the call before it ran.',
+  },
+  {
+    code: 'policy_error',
+    reason: 'idempotency_unavailable',
+    meaning:
+      'The store of [outcomes](idempotency.md) failed, answered too late, or gave no valid answer. ' +
+      'Nothing ran.',
   },
   {
     code: 'policy_error',
@@ -292,6 +304,13 @@ export const reasons: readonly {
   { code: 'timeout', reason: 'timeout', meaning: 'The handler took longer than its timeout.' },
   {
     code: 'timeout',
+    reason: 'idempotency_in_progress',
+    meaning:
+      'An earlier call with the same [idempotency key](idempotency.md) still ran when the call had ' +
+      'waited for as long as it might have run. Nothing ran for this one.',
+  },
+  {
+    code: 'timeout',
     reason: 'idle_timeout',
     meaning: 'The handler reported no progress for `idleTimeoutMs`.',
   },
@@ -309,6 +328,13 @@ export const reasons: readonly {
     code: 'invalid_output',
     reason: 'output_schema',
     meaning: 'The output does not match `outputSchema`.',
+  },
+  {
+    code: 'invalid_output',
+    reason: 'outcome_not_kept',
+    meaning:
+      'An earlier call with the same [idempotency key](idempotency.md) has run, and its outcome was ' +
+      'too long to be kept.',
   },
   {
     code: 'invalid_output',
@@ -351,6 +377,25 @@ export const reasons: readonly {
   { code: 'tool_cycle', reason: 'too_deep', meaning: 'The chain has more than 8 child calls.' },
   {
     code: 'handler_error',
+    reason: 'unknown_handle',
+    meaning:
+      'The session has no [offloaded output](offload.md) with this handle: it never existed, has ' +
+      'expired, or made room.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'invalid_pattern',
+    meaning:
+      'The pattern for an [offloaded output](offload.md) is malformed, too complex, or cannot run in ' +
+      'linear time.',
+  },
+  {
+    code: 'handler_error',
+    reason: 'offload_unavailable',
+    meaning: 'The store of [offloaded outputs](offload.md) failed, or answered too late.',
+  },
+  {
+    code: 'handler_error',
     reason: 'mcp_tool_error',
     meaning: 'The MCP server of an imported tool answered that the tool failed.',
   },
@@ -363,6 +408,13 @@ export const reasons: readonly {
     code: 'handler_error',
     reason: 'mcp_invalid_result',
     meaning: "The MCP server's answer is not a valid result.",
+  },
+  {
+    code: 'executor_lost',
+    reason: 'holder_lost',
+    meaning:
+      'The process that ran an earlier call with the same [idempotency key](idempotency.md) went ' +
+      'away. Nothing ran for this one.',
   },
   {
     code: 'executor_lost',

@@ -53,7 +53,7 @@ adds<Ours.ToolError, Contract.ToolError, 'cause'>(true);
 // What was thrown, for code alone.
 fits<Contract.ToolError>(given<Ours.ToolError>());
 fits<Ours.ToolError>(given<Contract.ToolError>());
-adds<Ours.ResultMetadata, Contract.ResultMetadata>(true);
+adds<Ours.ResultMetadata, Contract.ResultMetadata, 'replayed'>(true);
 fits<Contract.ResultMetadata>(given<Ours.ResultMetadata>());
 fits<Ours.ResultMetadata>(given<Contract.ResultMetadata>());
 fits<Contract.ToolResult<Services>>(given<Ours.ToolResult<Services>>());
@@ -184,7 +184,7 @@ fits<Contract.Approvals>(given<Ours.Approvals>());
 adds<
   Ours.RegistryOptions<Services>,
   Contract.RegistryOptions<Services>,
-  'quotas' | 'quotaStore' | 'origins'
+  'quotas' | 'quotaStore' | 'origins' | 'idempotency' | 'offload'
 >(true);
 fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>());
 adds<Ours.SessionOptions<Services>, Contract.SessionOptions<Services>, 'quotas' | 'origins'>(true);

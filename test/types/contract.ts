@@ -146,7 +146,12 @@ export interface ResultMetadata {
   readonly attempt: number;
   readonly repaired?: readonly { path: string; rule: string }[];
   readonly fingerprint?: string;
-  readonly truncated?: { originalChars: number; exact: boolean; strategy: 'head' | 'head_tail' };
+  readonly truncated?: {
+    originalChars: number;
+    exact: boolean;
+    strategy: 'head' | 'head_tail' | 'offload';
+    handle?: string;
+  };
   readonly handler?: JsonObject;
 }
 export type ToolResult<O = unknown> =
@@ -331,7 +336,7 @@ export interface ToolSpecBase<
   parallelSafe?: boolean;
   resourceKey?: string | ((input: ParsedOf<P>) => string);
   maxOutputChars?: number;
-  outputStrategy?: 'head' | 'head_tail';
+  outputStrategy?: 'head' | 'head_tail' | 'offload';
   maxConcurrency?: number;
   uses?: readonly (string | ToolRef<any, any>)[];
   events?: readonly string[];

@@ -13,8 +13,11 @@ import type { JsonValue } from '../../json.ts';
 import type { Validated } from '../../schema/bind.ts';
 import { issueLines } from '../../schema/issues.ts';
 import type { FoundCall } from '../../state/call.ts';
+import { head, tail } from '../../text/code-points.ts';
 import { detached } from '../../text/shortened.ts';
+import type { ToolInternals } from '../../tool/definition.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
+import { offloaded } from '../offload.ts';
 import {
   maxOutputDepth,
   mostCharsEach,
@@ -66,14 +69,19 @@ function read(call: FoundCall, validated: Validated): Shaped {
   return snapshotOf(call, validated.value);
 }
 
-/** Cuts an output to its budget. Data with an output schema is refused instead of cut. */
-export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped {
+type Strategy = ToolInternals['outputStrategy'];
+
+/**
+ * Cuts an output to its budget, or keeps it whole elsewhere. Data with an output schema is refused
+ * instead.
+ */
+export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped | Promise<Shaped> {
   const { maxOutputChars, entry } = call.binding;
   if (maxOutputChars === Number.POSITIVE_INFINITY) return shaped;
   const { output, leastChars, overflow } = shaped;
   const { output: schema, outputStrategy: strategy } = entry.internals;
   const parts = contentParts(output);
-  if (parts !== undefined) return fitParts(parts, maxOutputChars, strategy);
+  if (parts !== undefined) return withinParts(call, parts, strategy);
   if (leastChars !== undefined && fits(output, leastChars, maxOutputChars)) return shaped;
   const exact = typeof output === 'string';
   const text = exact ? output : boundedText(output, maxOutputChars);
@@ -93,11 +101,41 @@ export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped {
         { reason: 'output_too_large' },
       ),
     };
-  return whole(cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)), {
-    originalChars: text.length,
+  const shown = whole(
+    cut(text, maxOutputChars, strategy, cutMark(text.length, maxOutputChars, exact)),
+    { originalChars: text.length, exact, strategy: endsOf(strategy) },
+  );
+  return strategy === 'offload' ? offloaded(call, output, shown, neverParts) : shown;
+}
+
+function withinParts(
+  call: FoundCall,
+  parts: readonly ContentPart[],
+  strategy: Strategy,
+): Shaped | Promise<Shaped> {
+  const limit = call.binding.maxOutputChars;
+  const originalChars = parts.reduce((sum, part) => sum + cost(partText(part)), -1);
+  if (originalChars <= limit) return whole(parts);
+  const exact = true;
+  const mark = cutMark(originalChars, limit, exact);
+  const shown = whole(fitParts(parts, limit, strategy, mark), {
+    originalChars,
     exact,
-    strategy,
+    strategy: endsOf(strategy),
   });
+  if (strategy !== 'offload') return shown;
+  return offloaded(call, parts, shown, (all, ownMark, handle) =>
+    whole(fitParts(all, limit, 'head', ownMark), { originalChars, exact, strategy, handle }),
+  );
+}
+
+function neverParts(): never {
+  throw new Error('An output without parts has none to fit.');
+}
+
+/** What is kept of an output that is cut and not offloaded. */
+function endsOf(strategy: Strategy): 'head' | 'head_tail' {
+  return strategy === 'head' ? strategy : 'head_tail';
 }
 
 /**
@@ -162,23 +200,12 @@ function cutMark(originalChars: number, limit: number, exact: boolean): string {
 }
 
 /** Cuts a text between code points, and adds the mark. The result is within the limit. */
-function cut(text: string, limit: number, strategy: 'head' | 'head_tail', mark: string): string {
+function cut(text: string, limit: number, strategy: Strategy, mark: string): string {
   if (mark.length >= limit) return detached(head(text, limit));
   const room = limit - mark.length;
   if (strategy === 'head') return detached(head(text, room) + mark);
   const front = Math.ceil(room / 2);
   return detached(`${head(text, front)}${mark}${tail(text, room - front)}`);
-}
-
-function head(text: string, length: number): string {
-  const code = text.charCodeAt(length - 1);
-  return text.slice(0, code >= 0xd800 && code <= 0xdbff ? length - 1 : length);
-}
-
-function tail(text: string, length: number): string {
-  const start = text.length - length;
-  const code = text.charCodeAt(start);
-  return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start);
 }
 
 /**
@@ -188,13 +215,9 @@ function tail(text: string, length: number): string {
 function fitParts(
   parts: readonly ContentPart[],
   limit: number,
-  strategy: 'head' | 'head_tail',
-): Shaped {
-  // Each part but the first adds a line break.
-  const cost = (text: string): number => text.length + 1;
-  const originalChars = parts.reduce((sum, part) => sum + cost(partText(part)), -1);
-  if (originalChars <= limit) return whole(parts);
-  const mark = cutMark(originalChars, limit, true);
+  strategy: Strategy,
+  mark: string,
+): unknown {
   let room = limit + 1;
   const named = new Set<ContentPart>();
   for (const part of parts) {
@@ -218,5 +241,10 @@ function fitParts(
     }
   }
   if (!marked && reserved > 0) kept.push({ type: 'text', text: mark.slice(1) });
-  return whole(markContent(kept as unknown as JsonValue), { originalChars, exact: true, strategy });
+  return markContent(kept as unknown as JsonValue);
+}
+
+/** Each part but the first adds a line break. */
+function cost(text: string): number {
+  return text.length + 1;
 }

@@ -49,13 +49,13 @@ export function run(call: FoundCall, options: RunOptions): void {
   if (internals.idleTimeoutMs !== undefined) startIdle(call, internals.idleTimeoutMs, now);
   try {
     if (internals.handler !== undefined) {
-      keepQuota(call);
+      begins(call);
       settle(call, options, internals.handler(call.parsed, new HandlerContext(call)));
     } else if (typeof call.options?.elsewhere === 'function') {
-      keepQuota(call);
+      begins(call);
       settle(call, options, call.options.elsewhere(call, cloneJson(call.canonical)));
     } else if (internals.executor !== undefined) {
-      keepQuota(call);
+      begins(call);
       settle(
         call,
         options,
@@ -74,9 +74,14 @@ export function run(call: FoundCall, options: RunOptions): void {
   }
 }
 
-/** From here on the handler runs, so what the call has reserved of its quotas is spent. */
-function keepQuota({ extra }: FoundCall): void {
-  if (extra?.reserved !== undefined) extra.reserved = undefined;
+/**
+ * From here on the handler runs: what the call has reserved of its quotas is spent, and its outcome
+ * is kept for its idempotency key.
+ */
+function begins({ extra }: FoundCall): void {
+  if (extra === undefined) return;
+  if (extra.reserved !== undefined) extra.reserved = undefined;
+  if (extra.claim !== undefined) extra.claim.started = true;
 }
 
 /** Tells the surface that the handler starts. If the surface throws, the call is not affected. */
@@ -96,7 +101,7 @@ function runSessionScoped(
 ): void {
   const start = (made: MadeHandler): void => {
     if (call.ended) return finish(call, options, null, undefined);
-    keepQuota(call);
+    begins(call);
     try {
       settle(call, options, made.handler(call.parsed, new HandlerContext(call)));
     } catch (thrown) {

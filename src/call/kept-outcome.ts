@@ -1,0 +1,87 @@
+/** The outcome of a call as a text that a store keeps, and back. */
+import { contentParts, markContent } from '../content.ts';
+import { type ErrorCode, errorCodes, toolError } from '../errors.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { ResultMetadata, ToolResult } from '../result.ts';
+import type { KeptOutcome } from '../state/claim.ts';
+
+/** Longest text of an outcome that is kept, in characters. */
+const mostChars = 1_000_000;
+const limits = { maxDepth: 600, maxValues: 1_000_000, maxChars: mostChars };
+
+/** What is kept instead of an outcome that is too long. The call must still not run twice. */
+const tooLong = JSON.stringify({
+  ok: false,
+  error: {
+    code: 'invalid_output',
+    message:
+      'The call has run already, and its outcome was too long to be kept for its idempotency key. ' +
+      'Nothing ran now. Look up what the first call did before you repeat it with another key.',
+    reason: 'outcome_not_kept',
+    source: 'idempotency',
+    retryable: false,
+  },
+});
+
+/** The outcome as the caller was shown it. */
+export function outcomeText(result: ToolResult): string {
+  const copy = copyJson(outcomeOf(result), limits);
+  if (!copy.ok || copy.overflow) return tooLong;
+  const text = JSON.stringify(copy.value);
+  return text.length > mostChars ? tooLong : text;
+}
+
+function outcomeOf(result: ToolResult): object {
+  if (!result.success) return { ok: false, error: result.error };
+  const { output, metadata } = result;
+  const { truncated, handler } = metadata;
+  return { ok: true, output, parts: contentParts(output) !== undefined, truncated, handler };
+}
+
+/** The outcome that a text says; undefined if {@link outcomeText} has not written it. */
+export function readOutcomeText(text: unknown): KeptOutcome | undefined {
+  if (typeof text !== 'string' || text.length > mostChars) return undefined;
+  let read: JsonValue;
+  try {
+    read = JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(read)) return undefined;
+  if (own(read, 'ok') !== true) return readFailure(own(read, 'error'));
+  if (!Object.hasOwn(read, 'output')) return undefined;
+  const output = read.output as JsonValue;
+  return {
+    ok: true,
+    output: own(read, 'parts') === true ? markContent(output) : output,
+    truncated: own(read, 'truncated') as ResultMetadata['truncated'],
+    handler: own(read, 'handler') as ResultMetadata['handler'],
+  };
+}
+
+function readFailure(error: JsonValue | undefined): KeptOutcome | undefined {
+  if (error === undefined || !isJsonObject(error)) return undefined;
+  const [code, message] = [own(error, 'code'), own(error, 'message')];
+  if (typeof code !== 'string' || !Object.hasOwn(errorCodes, code)) return undefined;
+  if (typeof message !== 'string') return undefined;
+  const retryable = own(error, 'retryable');
+  return {
+    ok: false,
+    error: toolError(code as ErrorCode, message, {
+      reason: textOf(error, 'reason'),
+      ruleId: textOf(error, 'ruleId'),
+      source: textOf(error, 'source'),
+      retryable: typeof retryable === 'boolean' ? retryable : undefined,
+      details: own(error, 'details'),
+    }),
+  };
+}
+
+function own(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? (object[name] as JsonValue) : undefined;
+}
+
+function textOf(object: JsonObject, name: string): string | undefined {
+  const value = own(object, name);
+  return typeof value === 'string' ? value : undefined;
+}

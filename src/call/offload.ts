@@ -1,0 +1,132 @@
+/** Keeps an output whole that is over its budget, and shows the model its beginning and a handle. */
+import { createHash, randomBytes } from 'node:crypto';
+import { type ContentPart, contentParts, contentText } from '../content.ts';
+import { isThenable } from '../maybe-promise.ts';
+import type { FoundCall } from '../state/call.ts';
+import type { Offload, OffloadedAbout } from '../state/offload-options.ts';
+import type { SessionState } from '../state/session-state.ts';
+import { labelsOf } from '../state/tool-labels.ts';
+import { head, wellFormed } from '../text/code-points.ts';
+import { detached } from '../text/shortened.ts';
+import { type Shaped, whole } from './output-snapshot.ts';
+import { reportFault } from './report-fault.ts';
+import { answerInTime, tooLate } from './with-deadline.ts';
+
+/** How a result says how its parts were cut. */
+type FitParts = (parts: readonly ContentPart[], mark: string, handle: string) => Shaped;
+
+/**
+ * What the model is shown of an output that is over its limit. If it cannot be kept, or the model
+ * could not read it, that is `cut`.
+ */
+export function offloaded(
+  call: FoundCall,
+  output: unknown,
+  cut: Shaped,
+  fitParts: FitParts,
+): Shaped | Promise<Shaped> {
+  const { session, binding } = call;
+  const { offload } = session.registry;
+  if (offload === undefined || !mayRead(session, offload)) return cut;
+  const limit = binding.maxOutputChars;
+  const parts = contentParts(output);
+  const text = parts === undefined ? textOf(output) : wellFormed(contentText(parts));
+  const bytes = Buffer.byteLength(text);
+  const handle = `out_${randomBytes(16).toString('base64url')}`;
+  const mark = markOf(text.length, handle, parts === undefined ? limit : undefined);
+  // A preview that is mostly its own mark shows nothing.
+  if (bytes > offload.maxBytes || mark.length * 2 > limit) return cut;
+  const shown =
+    parts === undefined
+      ? beginningOf(text, limit - mark.length, handle)
+      : fitParts(parts, mark, handle);
+  return keep(call, offload, handle, text, shown, cut);
+}
+
+/** Whether the session can call the tool that reads outputs. */
+function mayRead(session: SessionState, { reader }: Offload): boolean {
+  const binding = reader === undefined ? undefined : session.binding(reader.name);
+  return binding !== undefined && binding.entry.definition === reader && binding.drop === undefined;
+}
+
+/**
+ * Data has a line for each value, so that a pattern finds the line that it matches. Half a character
+ * would not come back from a store as it was.
+ */
+function textOf(output: unknown): string {
+  return typeof output === 'string' ? wellFormed(output) : JSON.stringify(output, undefined, 1);
+}
+
+function beginningOf(text: string, room: number, handle: string): Shaped {
+  const start = head(text, room);
+  return whole(detached(start + markOf(text.length, handle, start.length)), {
+    originalChars: text.length,
+    exact: true,
+    strategy: 'offload',
+    handle,
+  });
+}
+
+/** @param start Where the rest begins; undefined if that is not known. */
+function markOf(length: number, handle: string, start: number | undefined): string {
+  const call = JSON.stringify(start === undefined ? { handle } : { handle, start });
+  const shown = start === undefined ? '' : `the first ${start} of `;
+  return `\n[output cut: ${shown}${length} characters. Read on with read_tool_output ${call}]`;
+}
+
+function keep(
+  call: FoundCall,
+  offload: Offload,
+  handle: string,
+  text: string,
+  shown: Shaped,
+  cut: Shaped,
+): Shaped | Promise<Shaped> {
+  const { store, maxBytes, ttlMs } = offload;
+  const failed = (error: unknown): Shaped => {
+    reportFault(call, error, 'offloadStore', 'an output could not be kept, so it was cut');
+    return cut;
+  };
+  try {
+    const place = placeOf(call.session, handle);
+    const about = JSON.stringify(aboutOf(call));
+    const answer: unknown = store.put({ ...place, text, about, maxBytes, ttlMs });
+    if (!isThenable(answer)) return shown;
+    const { policyTimeoutMs } = call.session.registry;
+    return answerInTime(call, answer, policyTimeoutMs).then(
+      (settled) =>
+        settled === tooLate && !call.ended
+          ? failed(new Error(`The store did not keep it within ${policyTimeoutMs / 1_000} s.`))
+          : shown,
+      failed,
+    );
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Where an output of a session is kept. Another session's handle leads to another place. */
+export function placeOf(
+  { sessionId, principal }: SessionState,
+  handle: string,
+): { readonly session: string; readonly key: string } {
+  return {
+    session: digest(JSON.stringify([principal ?? null, sessionId])),
+    key: digest(JSON.stringify(handle)),
+  };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function aboutOf(call: FoundCall): OffloadedAbout {
+  const { output: labels } = labelsOf(call.binding);
+  const { extra, toolName } = call;
+  const isTrusted = !labels.mixed && extra?.heard === undefined;
+  return {
+    tool: toolName,
+    origin: isTrusted ? labels.origin : 'untrusted',
+    secret: extra?.secrets !== undefined && !extra.secrets.none,
+  };
+}

@@ -1,0 +1,136 @@
+/** The built-in tool that reads outputs which were kept whole. */
+import type { ToolContext } from '../context.ts';
+import { messageOf } from '../errors.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
+import { type Fail, fail } from '../result.ts';
+import type { FoundCall } from '../state/call.ts';
+import type { Offload, OffloadedAbout } from '../state/offload-options.ts';
+import { head } from '../text/code-points.ts';
+import { createDefinition } from '../tool/define-tool.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+import { callOf } from './handler-context.ts';
+import { placeOf } from './offload.ts';
+import { reportFault } from './report-fault.ts';
+import { searchText } from './search-text.ts';
+import { answerInTime, tooLate } from './with-deadline.ts';
+
+/** Most characters that one call reads. */
+const mostRead = 8_000;
+/** Room for the line that says what was read. */
+const noteChars = 120;
+
+interface Asked {
+  readonly handle: string;
+  readonly start?: number;
+  readonly end?: number;
+  readonly pattern?: string;
+}
+
+const position = { type: 'integer', minimum: 0, maximum: 2 ** 31 } as const;
+
+/** Makes the tool. It is governed like any other. */
+export function outputReader(offload: Offload): AnyTool {
+  return createDefinition({
+    name: 'read_tool_output',
+    title: 'Read a tool output',
+    description:
+      'Reads an output that was cut, by the handle that the cut output names. Without a pattern, it ' +
+      `returns up to ${mostRead} characters from \`start\`. With a pattern, it returns the lines ` +
+      'that match, with their positions.',
+    parameters: {
+      type: 'object',
+      properties: {
+        handle: { type: 'string', minLength: 1, maxLength: 100 },
+        start: { ...position, description: 'The first character to read. Default: 0' },
+        end: { ...position, description: 'Where to stop. Default: the end of the output' },
+        pattern: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 512,
+          description: 'A regular expression without lookaround and backreferences',
+        },
+      },
+      required: ['handle'],
+      additionalProperties: false,
+    },
+    annotations: { readOnly: true, idempotent: true },
+    handler: (input: unknown, context: ToolContext) =>
+      read(callOf(context), offload, input as Asked),
+  } as never);
+}
+
+async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<string | Fail> {
+  const { session, key } = placeOf(call.session, asked.handle);
+  const { policyTimeoutMs } = call.session.registry;
+  let kept: Kept | undefined;
+  try {
+    const answer = Promise.resolve(offload.store.get(session, key));
+    const settled = await answerInTime(call, answer, policyTimeoutMs);
+    if (settled === tooLate)
+      throw new Error(`The store did not answer within ${policyTimeoutMs / 1_000} s.`);
+    kept = readKept(settled);
+  } catch (error) {
+    if (!call.ended) reportFault(call, error, 'offloadStore', 'an output could not be read');
+    return fail({
+      message: 'The output cannot be read at the moment. Try again later.',
+      reason: 'offload_unavailable',
+      retryable: true,
+    });
+  }
+  if (kept === undefined)
+    return fail({
+      message:
+        'No output has this handle. It may have expired, or made room for later ones. Call the ' +
+        'tool again that returned it.',
+      reason: 'unknown_handle',
+    });
+  const { text, about } = kept;
+  // Before anything is returned: events and the record of origins depend on it.
+  call.more.readBack = about;
+  const start = Math.min(asked.start ?? 0, text.length);
+  const end = Math.max(start, Math.min(asked.end ?? text.length, text.length));
+  const room = Math.max(1, Math.min(mostRead, call.binding.maxOutputChars - noteChars));
+  if (asked.pattern === undefined) return slice(text, start, end, room);
+  try {
+    return await searchText(text, { pattern: asked.pattern, start, end, room }, () => call.ended);
+  } catch (error) {
+    return fail({ message: messageOf(error), reason: 'invalid_pattern' });
+  }
+}
+
+function slice(text: string, start: number, end: number, room: number): string {
+  const part = end - start > room ? head(text.slice(start, end), room) : text.slice(start, end);
+  const stop = start + part.length;
+  const next = stop < text.length ? `; read on with start ${stop}` : '';
+  return `${part}\n[characters ${start} to ${stop} of ${text.length}${next}]`;
+}
+
+interface Kept {
+  readonly text: string;
+  readonly about: OffloadedAbout;
+}
+
+/** A store may answer nonsense, which must not make text trusted. */
+function readKept(answer: unknown): Kept | undefined {
+  if (answer === undefined || answer === null) return undefined;
+  const { text, about } = own(answer as object);
+  if (typeof text !== 'string' || typeof about !== 'string')
+    throw new TypeError('Expected the store to answer { text, about } or undefined.');
+  const told = JSON.parse(about) as JsonValue;
+  if (!isJsonObject(told))
+    throw new TypeError('Expected the store to give back what it was given.');
+  const { tool, origin, secret } = own(told);
+  return {
+    text,
+    about: {
+      tool: typeof tool === 'string' ? tool : '',
+      origin: origin === 'trusted' ? 'trusted' : 'untrusted',
+      secret: secret !== false,
+    },
+  };
+}
+
+/** Own members alone, so that none comes from `Object.prototype`. */
+function own(object: object): Record<string, unknown> {
+  return Object.assign(Object.create(null) as Record<string, unknown>, object);
+}

@@ -1,0 +1,14 @@
+/** Ends a call with the outcome of an earlier one, without running anything. */
+import type { FoundCall } from '../state/call.ts';
+import type { KeptOutcome } from '../state/claim.ts';
+import { collectOutputSecrets } from './call-secrets.ts';
+import { endCall, failCall, successResult } from './end-call.ts';
+
+export function replay(call: FoundCall, outcome: KeptOutcome): void {
+  // The model is shown the outcome as if the handler had just settled, so it is remembered the same.
+  call.state = 'shaping';
+  if (!outcome.ok) return failCall(call, outcome.error);
+  const { output, truncated, handler } = outcome;
+  if (call.binding.secretive) collectOutputSecrets(call, output);
+  endCall(call, successResult(call, output, truncated, handler));
+}

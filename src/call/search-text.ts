@@ -1,0 +1,82 @@
+/** Finds the lines of a long text that match a pattern: in linear time, and in turns. */
+import { nextTurn } from '../limits/next-turn.ts';
+import { isNativePattern } from '../schema/pattern-budget.ts';
+import { compilePattern } from '../text/regex.ts';
+
+/** Most lines that are answered. */
+const mostLines = 50;
+/**
+ * A line that is longer is searched in windows of this many characters. Each begins with the last
+ * ones of the window before it, so that a match of up to so many characters is never missed.
+ */
+const windowChars = 500;
+const overlapChars = 100;
+/** Most instructions of a pattern. */
+const patternSize = 2_000;
+/** Instructions that run before other work gets its turn: a few milliseconds. */
+const turnSteps = 2_000_000;
+/** What looking at one line costs besides its characters, in instructions. */
+const lineSteps = 2_000;
+/** Instructions of one search. Beyond, it says from where to go on. */
+const mostSteps = 200_000_000;
+
+export interface Search {
+  readonly pattern: string;
+  readonly start: number;
+  readonly end: number;
+  /** Most characters of the answer. */
+  readonly room: number;
+}
+
+/**
+ * The lines that match, each after its position.
+ * @param isOver Looked at between turns.
+ * @throws MisuseError for a pattern that cannot run in linear time, or is too complex.
+ */
+export async function searchText(
+  text: string,
+  { pattern, start, end, room }: Search,
+  isOver: () => boolean,
+): Promise<string> {
+  isNativePattern(pattern, {
+    trusted: false,
+    limits: { patterns: 1, patternSize },
+    native: new Map(),
+    size: 0,
+  });
+  const { matcher, size } = compilePattern(pattern, { trusted: false });
+  const found: string[] = [];
+  let [chars, steps, turn, at] = [0, 0, 0, start];
+  while (at < end && found.length < mostLines && steps < mostSteps) {
+    const lineEnd = endOfLine(text, at, end);
+    const stop = Math.min(lineEnd, at + windowChars);
+    const line = text.slice(at, stop);
+    if (matcher.test(line)) {
+      const shown = `[${at}] ${line}`;
+      if (chars + shown.length > room && found.length > 0) break;
+      found.push(shown.slice(0, room));
+      chars += shown.length + 1;
+    }
+    const cost = line.length * size + lineSteps;
+    steps += cost;
+    turn += cost;
+    at = stop < lineEnd ? stop - overlapChars : stop + 1;
+    if (turn < turnSteps) continue;
+    turn = 0;
+    await nextTurn();
+    if (isOver()) break;
+  }
+  const searched = Math.min(at, end);
+  const rest = searched < end ? `; search on with start ${searched}` : '';
+  found.push(
+    `[${found.length} matching, characters ${start} to ${searched} of ${text.length}${rest}]`,
+  );
+  return found.join('\n');
+}
+
+/** Looks no further than a window: a text may be one line of millions of characters. */
+function endOfLine(text: string, from: number, end: number): number {
+  const most = Math.min(end, from + windowChars + 1);
+  for (let at = from; at < most; at++) if (text.charCodeAt(at) === 0x0a) return at;
+  return most;
+}

@@ -1,0 +1,54 @@
+/** What a call with an idempotency key has of the store that keeps outcomes. */
+import type { ToolError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
+import type { ResultMetadata } from '../result.ts';
+
+/** How an earlier call with the same key ended, as the model was shown it. */
+export type KeptOutcome =
+  | {
+      readonly ok: true;
+      readonly output: unknown;
+      readonly truncated: ResultMetadata['truncated'];
+      readonly handler: ResultMetadata['handler'];
+    }
+  | { readonly ok: false; readonly error: ToolError };
+
+/** The claim of one call. It is its own deadline, which renews the lease. */
+export class Claim implements Deadline {
+  readonly key: string;
+  readonly input: string;
+  readonly holder: string;
+  /** The canonical input that the claim is for. */
+  canonical: JsonObject;
+  /** The key is this call's. */
+  held = false;
+  /** The handler has started, so the outcome is kept. */
+  started = false;
+  /** What an earlier call ended with. */
+  outcome: KeptOutcome | undefined;
+  readonly #renew: (claim: Claim) => void;
+
+  dlPrev: Deadline | undefined;
+  dlNext: Deadline | undefined;
+  dlAt = 0;
+  dlList: DeadlineList | undefined;
+
+  constructor(
+    key: string,
+    input: string,
+    holder: string,
+    canonical: JsonObject,
+    renew: (claim: Claim) => void,
+  ) {
+    this.key = key;
+    this.input = input;
+    this.holder = holder;
+    this.canonical = canonical;
+    this.#renew = renew;
+  }
+
+  expire(): void {
+    this.#renew(this);
+  }
+}

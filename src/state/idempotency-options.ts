@@ -1,0 +1,54 @@
+/** The option `idempotency` of registries, and what a registry keeps for it. */
+import type { IdempotencyStore } from '../idempotency/store.ts';
+import {
+  duration,
+  readOptions,
+  required,
+  type TableOf,
+  withDefault,
+  withMethods,
+} from '../options.ts';
+
+/** What is kept of calls with an idempotency key. */
+export interface IdempotencyOptions {
+  /** Keeps the outcomes: `memoryIdempotency()`, `redisIdempotency({ client })` or your own. */
+  readonly store: IdempotencyStore;
+  /**
+   * Milliseconds for which an outcome is kept. Above 0, at most 2^31-1, which is over 24 days.
+   * @default 86_400_000
+   */
+  readonly ttlMs?: number | undefined;
+  /**
+   * Milliseconds after which a process that no longer renews its claim counts as dead. It renews
+   * three times as often. Above 0, at most 2^31-1.
+   * @default 10_000
+   */
+  readonly leaseMs?: number | undefined;
+}
+
+const table = {
+  store: required(withMethods<IdempotencyStore>(['claim', 'renew', 'finish', 'release'])),
+  ttlMs: withDefault(duration, 86_400_000),
+  leaseMs: withDefault(duration, 10_000),
+} satisfies TableOf<IdempotencyOptions>;
+
+/** What the calls of a registry share. */
+export interface Idempotency {
+  readonly store: IdempotencyStore;
+  readonly ttlMs: number;
+  readonly leaseMs: number;
+  /** The calls of this registry that wait for another one with their key: they look again. */
+  readonly waiting: Map<string, Set<() => void>>;
+  /** Outcomes that are being saved. They never reject. */
+  readonly saving: Set<Promise<void>>;
+}
+
+/** @throws MisuseError `invalid_option`, which names the option. */
+export function readIdempotency(
+  options: IdempotencyOptions | undefined,
+  where: string,
+): Idempotency | undefined {
+  if (options === undefined) return undefined;
+  const { store, ttlMs, leaseMs } = readOptions(where, options, table, { path: 'idempotency' });
+  return { store, ttlMs, leaseMs, waiting: new Map(), saving: new Set() };
+}

@@ -1,0 +1,66 @@
+/** The option `offload` of registries. */
+import { memoryOffload } from '../offload/memory-offload.ts';
+import type { OffloadStore } from '../offload/store.ts';
+import {
+  duration,
+  readOptions,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+  withMethods,
+} from '../options.ts';
+import type { OutputOrigin } from '../origins/origin.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+
+/** What is kept of outputs that are over their budget, for `outputStrategy: "offload"`. */
+export interface OffloadOptions {
+  /**
+   * Keeps the outputs: `memoryOffload()`, `fileOffload({ dir })`, `redisOffload({ client })` or your
+   * own. @default memoryOffload() on the registry's clock
+   */
+  readonly store?: OffloadStore | undefined;
+  /**
+   * Most bytes of UTF-8 that one session keeps, and that one output may have. The oldest outputs of
+   * the session go first; an output that is longer is cut instead. From 1 to 2^26.
+   * @default 4_194_304
+   */
+  readonly maxBytes?: number | undefined;
+  /** Milliseconds for which an output is kept. Above 0, at most 2^31-1. @default 3_600_000 */
+  readonly ttlMs?: number | undefined;
+}
+
+const table = {
+  store: withMethods<OffloadStore>(['put', 'get']),
+  maxBytes: withDefault(wholeNumber(1, 2 ** 26), 4_194_304),
+  ttlMs: withDefault(duration, 3_600_000),
+} satisfies TableOf<OffloadOptions>;
+
+/** What the calls of a registry share. */
+export interface Offload {
+  readonly store: OffloadStore;
+  readonly maxBytes: number;
+  readonly ttlMs: number;
+  /** The built-in tool that reads outputs, once the registry has it. */
+  reader: AnyTool | undefined;
+}
+
+/** What is remembered of an output that was kept. */
+export interface OffloadedAbout {
+  /** The tool that returned it. */
+  readonly tool: string;
+  /** Where its text comes from. */
+  readonly origin: OutputOrigin;
+  /** It may contain secrets, which no event may show. */
+  readonly secret: boolean;
+}
+
+/** @throws MisuseError `invalid_option`, which names the option. */
+export function readOffload(
+  options: OffloadOptions | undefined,
+  now: (() => number) | undefined,
+  where: string,
+): Offload | undefined {
+  if (options === undefined) return undefined;
+  const { store, maxBytes, ttlMs } = readOptions(where, options, table, { path: 'offload' });
+  return { store: store ?? memoryOffload({ now }), maxBytes, ttlMs, reader: undefined };
+}
