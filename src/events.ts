@@ -28,9 +28,16 @@ export interface EventBase {
 }
 /**
  * The cause of a changed listing: the registry's tools, a session's own tools, its profile or the
- * definition of that profile, its overrides, its facts, or rules.
+ * definition of that profile, its overrides, its facts, rules, or what `find_tools` has found.
  */
-export type ChangeReason = 'registry' | 'session' | 'profile' | 'overrides' | 'facts' | 'rules';
+export type ChangeReason =
+  | 'registry'
+  | 'session'
+  | 'profile'
+  | 'overrides'
+  | 'facts'
+  | 'rules'
+  | 'discovered';
 
 interface CallEvent extends EventBase {
   readonly toolName: string;
