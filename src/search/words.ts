@@ -17,9 +17,6 @@ const longestWord = 40;
 const unspaced =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
-/** The language is fixed, so that the words do not depend on the machine. */
-let segmenter: Intl.Segmenter | undefined;
-
 /** One word of a text. */
 export interface Word {
   /** As it is compared: a stem in lower case. */
@@ -65,7 +62,8 @@ function lowered(text: string, capitals: RegExp): string {
   return text.replace(capitals, ' ').toLowerCase();
 }
 
+/** The language is fixed, so that the words do not depend on the machine. */
 function segments(run: string): string[] {
-  segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
+  const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
   return Array.from(segmenter.segment(run), ({ segment }) => segment);
 }
