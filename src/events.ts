@@ -7,6 +7,7 @@ import type { ApprovalRequest } from './approval/request.ts';
 import type { ApprovalSettled } from './approval/settled.ts';
 import { describe, MisuseError, type ToolError } from './errors.ts';
 import { deepFreeze, type JsonValue } from './json.ts';
+import { isThenable } from './maybe-promise.ts';
 import type { OriginTold } from './origins/origin.ts';
 import type { Effect } from './policy/decision.ts';
 
@@ -28,9 +29,16 @@ export interface EventBase {
 }
 /**
  * The cause of a changed listing: the registry's tools, a session's own tools, its profile or the
- * definition of that profile, its overrides, its facts, or rules.
+ * definition of that profile, its overrides, its facts, rules, or what `find_tools` has found.
  */
-export type ChangeReason = 'registry' | 'session' | 'profile' | 'overrides' | 'facts' | 'rules';
+export type ChangeReason =
+  | 'registry'
+  | 'session'
+  | 'profile'
+  | 'overrides'
+  | 'facts'
+  | 'rules'
+  | 'discovered';
 
 interface CallEvent extends EventBase {
   readonly toolName: string;
@@ -216,15 +224,10 @@ export class EventHub implements Emitter<ToolEvents> {
     const guarded = (event: unknown): void => {
       try {
         const answer = listener(event as never);
-        if (
-          typeof answer === 'object' &&
-          answer !== null &&
-          typeof (answer as { then?: unknown }).then === 'function'
-        ) {
-          void Promise.resolve(answer as PromiseLike<unknown>).then(undefined, (error: unknown) =>
+        if (isThenable(answer))
+          void Promise.resolve(answer).then(undefined, (error: unknown) =>
             this.#onListenerError(error, type),
           );
-        }
       } catch (error) {
         this.#onListenerError(error, type);
       }

@@ -162,7 +162,10 @@ export type {
   PendingOptions,
   RegistryApprovals,
 } from './registry/registry-approvals.ts';
+export type { Embed } from './search/meanings.ts';
+export type { FoundTool, SearchOptions } from './session/search.ts';
 export type { ApprovalOutcome } from './session/settle-approval.ts';
+export type { DiscoveryOptions } from './state/discovery-options.ts';
 
 // Events and errors
 

@@ -46,6 +46,7 @@ const sections: Readonly<
     'policy',
     'events',
     'tool',
+    'search',
     'toolset',
   ],
   core: ['state', 'call', 'session', 'registry', 'mount'],
@@ -134,8 +135,10 @@ const typesMayCircle = ['state'];
 const packages: Readonly<Record<string, readonly string[]>> = {
   eventemitter3: ['events'],
   // Off the hot path only: it makes an Error with a stack for every wait.
+  minisearch: ['search'],
   'p-timeout': ['*'],
   re2js: ['text/regex'],
+  stemmer: ['search'],
   zod: ['schema', 'config', 'cli'],
   'zod-to-json-schema': ['schema'],
   yaml: ['config', 'cli'],

@@ -1,5 +1,6 @@
 /** Creates the state of a session from its options. */
 import { closeAutomatically } from '../session/auto-close.ts';
+import { discover } from '../session/find-tools.ts';
 import { checkOverrides } from '../session/session.ts';
 import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
 import type { RegistryState } from '../state/registry-state.ts';
@@ -9,6 +10,7 @@ import { SessionState } from '../state/session-state.ts';
 export function openSession(state: RegistryState, options: SessionOptions<never>): SessionState {
   const setup = readSessionOptions(options, state);
   const session = new SessionState(state, setup);
+  if (setup.discovery !== undefined) discover(session, setup.discovery);
   if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
   const { signal, idleTimeoutMs } = setup;
   if (signal !== undefined || idleTimeoutMs !== undefined)

@@ -20,8 +20,10 @@ import { Call } from '../state/call.ts';
 import { readCallOptions } from '../state/call-options.ts';
 import { idsInFlight } from '../state/calls-in-flight.ts';
 import { countEnd } from '../state/counters.ts';
+import { findToolsName, listingOf } from '../state/discovery.ts';
 import type { SessionState } from '../state/session-state.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
+import type { View } from '../state/view.ts';
 import {
   type BatchPlan,
   type PlannedCall,
@@ -69,8 +71,20 @@ export function planCalls(session: SessionState, calls: readonly ToolCall[]): Ba
   return planFor(session, readCalls(calls, 'plan'));
 }
 
+/** What may be planned: all that the session may be shown, listed or not, and `find_tools`. */
+function plannable(session: SessionState): Pick<View, 'specs' | 'entries' | 'keyed'> {
+  const view = session.registry.viewOf(session);
+  const entry = listingOf(session).entries.get(findToolsName);
+  if (entry === undefined || entry !== session.discovery?.entry) return view;
+  return {
+    specs: new Map([...view.specs, [entry.name, { name: entry.name, parallelSafe: true }]]),
+    entries: new Map([...view.entries, [entry.name, entry]]),
+    keyed: view.keyed,
+  };
+}
+
 function planFor(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
-  const { specs, entries, keyed } = session.registry.viewOf(session);
+  const { specs, entries, keyed } = plannable(session);
   if (keyed.size === 0) return planOf(calls, specs, entries);
   const withKeys = calls.map((call) => {
     const key =

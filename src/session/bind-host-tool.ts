@@ -5,6 +5,7 @@ import type { ToolResult } from '../result.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import type { Binding } from '../state/binding.ts';
 import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts';
+import { listingOf } from '../state/discovery.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { shownDescription } from '../tool/deprecation.ts';
 import type { HostTool } from '../tool/host-tool.ts';
@@ -22,8 +23,7 @@ type Draft = { -readonly [K in keyof HostTool]: HostTool[K] };
 /** Binds a tool. The object has no handler: the session looks the tool up at each call. */
 function createHostTool(binding: Binding, call: CallByName): HostTool {
   const { session, entry } = binding;
-  const { internals, source } = entry;
-  const { definition } = entry;
+  const { definition, source } = entry;
   const { name, title, version, deprecated, annotations, tags, parameters, outputSchema } =
     definition;
   const tool: Draft = {
@@ -35,7 +35,7 @@ function createHostTool(binding: Binding, call: CallByName): HostTool {
     inputSchema: parameters,
     parameters,
     getSchema: entry.getSchema,
-    requiresApproval: binding.asks || internals.requiresApproval !== false,
+    requiresApproval: asksFor(binding),
     get fingerprint() {
       return entry.fingerprint;
     },
@@ -50,6 +50,11 @@ function createHostTool(binding: Binding, call: CallByName): HostTool {
   return Object.freeze(tool);
 }
 
+/** Whether a call to the tool needs an approval, or may need one. */
+export function asksFor({ asks, entry }: Binding): boolean {
+  return asks || entry.internals.requiresApproval !== false;
+}
+
 /** The host tool of a binding. It is made once. */
 export function hostToolOf(binding: Binding, call: CallByName): HostTool {
   binding.hostTool ??= createHostTool(binding, call);
@@ -61,7 +66,7 @@ export function boundTools(state: SessionState, call: CallByName): readonly Host
   const stamp = state.current();
   if (state.hostTools === undefined || state.hostToolsStamp !== stamp) {
     const tools: HostTool[] = [];
-    for (const name of state.registry.viewOf(state).names) {
+    for (const name of listingOf(state).names) {
       const binding = state.binding(name);
       if (binding !== undefined) tools.push(hostToolOf(binding, call));
     }

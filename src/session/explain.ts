@@ -15,6 +15,7 @@ import { decisionOf } from '../policy/verdict.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import { Call, type FoundCall, isFound } from '../state/call.ts';
 import { optionsVia } from '../state/call-options.ts';
+import { listingOf } from '../state/discovery.ts';
 import type { SessionState } from '../state/session-state.ts';
 import type { Deprecation } from '../tool/deprecation.ts';
 
@@ -80,7 +81,7 @@ export async function explain(
       message: 'The session is closed.',
       retryable: false,
     });
-  const view = session.registry.viewOf(session);
+  const view = listingOf(session);
   draft.visible = view.entries.has(name);
   const hiddenBy = view.dropped.find((dropped) => dropped.name === name)?.code;
   if (hiddenBy !== undefined) draft.hiddenBy = hiddenBy;

@@ -17,6 +17,7 @@ import type { BatchOptions, BatchResult } from './batch.ts';
 import type { Explanation } from './explain.ts';
 import type { CallMetrics } from './metrics.ts';
 import type { SaidOptions } from './origins.ts';
+import type { FoundTool, SearchOptions } from './search.ts';
 import type { ApprovalOutcome } from './settle-approval.ts';
 
 /** The approvals of one session. */
@@ -147,6 +148,18 @@ export interface ToolSession<S = unknown> {
   executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchResult>;
   /** The effective tools and the hidden ones, with reasons. Frozen; ask again after a change. */
   effectiveTools(): EffectiveTools;
+  /**
+   * The tools that a text describes, best first, among those that this session may be shown now.
+   * Words are compared, so it needs no model. See `docs/many-tools.md`.
+   * @throws MisuseError `invalid_option` for an empty query, and for one of more than 4 096
+   * characters.
+   * @example
+   * ```ts
+   * for (const { name, score, why } of session.search('send somebody an e-mail'))
+   *   console.log(name, score, why);
+   * ```
+   */
+  search(query: string, options?: SearchOptions): readonly FoundTool[];
   /**
    * Registers a tool that only this session has. It cannot take the name of a registry tool, or a
    * name that could be mistaken for one.

@@ -27,6 +27,7 @@ import type { Quota } from '../policy/quota.ts';
 import { compileQuotas } from '../policy/quotas.ts';
 import type { Rule } from '../policy/rule.ts';
 import { compileRules } from '../policy/rules.ts';
+import { type DiscoveryOptions, readDiscovery } from '../state/discovery-options.ts';
 import { type OriginOptions, readOriginOptions } from '../state/origin-options.ts';
 import { checkPolicies } from '../state/registry-options.ts';
 import type { RegistryState } from '../state/registry-state.ts';
@@ -105,6 +106,12 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   /** What the session remembers of texts, for rules about origins. @default the registry's option */
   readonly origins?: OriginOptions | undefined;
   /**
+   * Lists few tools, and `find_tools`, with which a model finds the others. See
+   * `docs/many-tools.md`.
+   * @default every tool is listed
+   */
+  readonly discovery?: DiscoveryOptions | undefined;
+  /**
    * The session closes after this many milliseconds without a new call or a call in flight.
    * @default the session is not closed when idle
    */
@@ -135,6 +142,7 @@ const sessionTable = {
   exposeErrors: oneOf('message', 'masked'),
   limits: anything<Limits>(),
   origins: anything<OriginOptions>(),
+  discovery: anything<DiscoveryOptions>(),
   idleTimeoutMs: duration,
   signal: abortSignal,
 } satisfies TableOf<SessionOptions>;
@@ -206,6 +214,7 @@ export function readSessionOptions(
     limits: limits === undefined ? noLimits : checkLimits(limits, where),
     originChars:
       given.origins === undefined ? undefined : readOriginOptions(given.origins, where).maxChars,
+    discovery: given.discovery === undefined ? undefined : readDiscovery(given.discovery, where),
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };

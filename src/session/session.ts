@@ -14,6 +14,7 @@ import type { JsonObject } from '../json.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import { readCallOptions } from '../state/call-options.ts';
 import { checkDefinition } from '../state/check-definition.ts';
+import { listingOf } from '../state/discovery.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
 import {
   notifyOrigin,
@@ -41,6 +42,7 @@ import { type CallMetrics, metricsOf } from './metrics.ts';
 import { originOf, type SaidOptions, said } from './origins.ts';
 import { readHook } from './read-hook.ts';
 import { resumeCall } from './resume.ts';
+import { type FoundTool, type SearchOptions, searchTools } from './search.ts';
 import type { Approvals, EffectiveTools, ToolSession } from './session-api.ts';
 import { changeFacts, readOverrides } from './session-options.ts';
 import { outcomeIn } from './settle-approval.ts';
@@ -118,7 +120,7 @@ export class Session<S> implements ToolSession<S> {
 
   effectiveTools(): EffectiveTools {
     const state = this.#state;
-    const { names, dropped, prerequisites, hash } = state.registry.viewOf(state);
+    const { names, dropped, prerequisites, hash } = listingOf(state);
     return Object.freeze({
       names,
       get tools() {
@@ -129,6 +131,10 @@ export class Session<S> implements ToolSession<S> {
       revision: state.registry.revision,
       hash,
     });
+  }
+
+  search(query: string, options?: SearchOptions): readonly FoundTool[] {
+    return searchTools(this.#state, query, options);
   }
 
   register(definition: AnyTool<S>): ToolRegistration {

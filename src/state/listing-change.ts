@@ -1,6 +1,7 @@
 /** Tells listeners and surfaces of a session when the tools that it shows have changed. */
 import type { ChangeReason } from '../events.ts';
 import { deepFreeze } from '../json.ts';
+import { listingOf } from './discovery.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -10,7 +11,7 @@ type Listing = ReadonlyMap<string, ToolEntry>;
 export function tellListingChange(session: SessionState, reason: ChangeReason): void {
   const { registry, shown: before } = session;
   if (before !== undefined) {
-    const after = registry.viewOf(session).entries;
+    const after = listingOf(session).entries;
     session.shown = after;
     const change = changeBetween(before, after);
     if (change !== undefined)

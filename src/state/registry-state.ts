@@ -30,6 +30,7 @@ import type { CallTracer } from './call-tracers.ts';
 import { createIds } from './calls-in-flight.ts';
 import { Counters } from './counters.ts';
 import type { ExecutorUsers } from './executors.ts';
+import type { Finder } from './found-tools.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import type { Idempotency } from './idempotency-options.ts';
 import type { Offload } from './offload-options.ts';
@@ -114,6 +115,8 @@ export class RegistryState {
   observers: CallObservers | undefined;
   /** Who follows calls while they run. Absent if there is no one. */
   tracers: readonly CallTracer[] | undefined;
+  /** Finds tools by their words. Made when a session is first searched. */
+  finder: Finder | undefined;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;
@@ -226,6 +229,8 @@ export class RegistryState {
 
   /** The status of a tool in a session. Cached like {@link viewOf}. */
   toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
+    // Each session has its own `find_tools`, which a shared view must not keep.
+    if (entry === session.discovery?.entry) return toolStatusOf(session, entry);
     const { statuses } = this.#sharedViewOf(session);
     let status = statuses.get(entry);
     if (status === undefined) {

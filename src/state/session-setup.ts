@@ -7,6 +7,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { Overrides } from '../toolset/effective.ts';
+import type { DiscoverySettings } from './discovery.ts';
 
 /** The checked options from which a session's state is created. */
 export interface SessionSetup {
@@ -31,6 +32,7 @@ export interface SessionSetup {
   readonly limits: Limits;
   /** Most characters that it remembers; undefined for the registry's limit. */
   readonly originChars: number | undefined;
+  readonly discovery: DiscoverySettings | undefined;
   readonly idleTimeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
 }

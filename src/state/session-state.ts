@@ -18,7 +18,9 @@ import { Binding } from './binding.ts';
 import type { Call } from './call.ts';
 import { Counters } from './counters.ts';
 import { deliver, sign } from './deliver.ts';
+import { type Discovery, listingOf } from './discovery.ts';
 import { releaseExecutor } from './executors.ts';
+import type { Finder } from './found-tools.ts';
 import { tellListingChange } from './listing-change.ts';
 import type { RegistryState } from './registry-state.ts';
 import { retireHandlers } from './session-handler.ts';
@@ -64,6 +66,10 @@ export class SessionState {
   desk: ApprovalDesk | undefined;
   sharedView: SharedView | undefined;
   sharedViewStamp = -1;
+  /** What it lists, if not everything that it may be shown. */
+  discovery: Discovery | undefined;
+  /** Finds its tools, if it has some of its own. Made when it is first searched. */
+  finder: Finder | undefined;
   hostTools: readonly HostTool[] | undefined;
   hostToolsStamp = -1;
   rate: RateWindow | undefined;
@@ -164,7 +170,11 @@ export class SessionState {
   /** The tool of this name, also an internal one. */
   entryOf(name: string): ToolEntry | undefined {
     const range = this.profile?.ranges?.get(name);
-    return pickVersion(this.registry, name, range) ?? this.own?.get(name);
+    return (
+      pickVersion(this.registry, name, range) ??
+      this.own?.get(name) ??
+      (this.discovery?.entry.name === name ? this.discovery.entry : undefined)
+    );
   }
 
   /** What applies to a tool in this session now; undefined if there is no such tool. */
@@ -191,22 +201,6 @@ export class SessionState {
     return binding;
   }
 
-  isDisabled(name: string): boolean {
-    return this.overrides?.disable?.includes(name) === true;
-  }
-
-  /** Whether the profile, an override or the session itself includes a tool. No profile: all. */
-  isChosen(name: string): boolean {
-    const { profile, overrides } = this;
-    return (
-      profile === undefined ||
-      profile.tools.has(name) ||
-      this.own?.has(name) === true ||
-      overrides?.enable?.includes(name) === true ||
-      overrides?.force?.includes(name) === true
-    );
-  }
-
   /** Whether the session or the registry has a listener for an event. */
   hears(type: EventType): boolean {
     return this.registry.hub.hears(type) || this.hub?.hears(type) === true;
@@ -231,8 +225,7 @@ export class SessionState {
       (error, type) => this.registry.listenerFailed(error, type),
       (type) => {
         this.watch();
-        if (type === '*' || type === 'tools:changed')
-          this.shown ??= this.registry.viewOf(this).entries;
+        if (type === '*' || type === 'tools:changed') this.shown ??= listingOf(this).entries;
       },
     );
     return this.hub;

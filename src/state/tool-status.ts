@@ -74,8 +74,8 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   const drop = dropCode(
     { requires: internals.requires, blocked },
     {
-      disabledByOverride: session.isDisabled(name),
-      inProfile: session.isChosen(name),
+      disabledByOverride: session.overrides?.disable?.includes(name) === true,
+      inProfile: isChosen(session, entry),
       facts: session.facts,
     },
   );
@@ -110,6 +110,19 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     ),
     secretive: entry.isSecretive(registry.redact),
   };
+}
+
+/** Whether the profile, an override or the session itself includes a tool. No profile: all. */
+function isChosen({ profile, overrides, own, discovery }: SessionState, entry: ToolEntry): boolean {
+  const { name } = entry;
+  return (
+    profile === undefined ||
+    profile.tools.has(name) ||
+    own?.has(name) === true ||
+    discovery?.entry === entry ||
+    overrides?.enable?.includes(name) === true ||
+    overrides?.force?.includes(name) === true
+  );
 }
 
 function isShadow({ shadow }: CompiledRule): boolean {

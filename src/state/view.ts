@@ -56,6 +56,7 @@ export class SharedViews {
       principal === undefined &&
       session.profileId === undefined &&
       session.overrides === undefined &&
+      session.discovery === undefined &&
       Object.keys(session.facts).length === 0
         ? ''
         : canonicalJson([
@@ -63,6 +64,7 @@ export class SharedViews {
             session.facts,
             (session.overrides ?? null) as JsonValue,
             principal ?? null,
+            session.discovery !== undefined,
           ]);
     let shared = this.#views.get(key);
     if (shared === undefined) {

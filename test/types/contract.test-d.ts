@@ -187,8 +187,14 @@ adds<
   'quotas' | 'quotaStore' | 'origins' | 'idempotency' | 'offload'
 >(true);
 fits<Ours.RegistryOptions<Services>>(given<Contract.RegistryOptions<Services>>());
-adds<Ours.SessionOptions<Services>, Contract.SessionOptions<Services>, 'quotas' | 'origins'>(true);
-adds<Ours.SessionOptions, Contract.SessionOptions<unknown>, 'quotas' | 'origins'>(true);
+adds<
+  Ours.SessionOptions<Services>,
+  Contract.SessionOptions<Services>,
+  'quotas' | 'origins' | 'discovery'
+>(true);
+adds<Ours.SessionOptions, Contract.SessionOptions<unknown>, 'quotas' | 'origins' | 'discovery'>(
+  true,
+);
 fits<Ours.SessionOptions<Services>>(given<Contract.SessionOptions<Services>>());
 fits<Ours.SessionOptions>(given<Contract.SessionOptions<unknown>>());
 adds<Ours.Overrides, Contract.Overrides>(true);
@@ -248,9 +254,11 @@ adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(t
 adds<Ours.Explanation, Contract.Explanation, 'code' | 'quotas' | 'deprecated' | 'origins'>(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
 // What the user wrote, where arguments came from, and permission for tools that run elsewhere.
-adds<Ours.ToolSession<Services>, Contract.ToolSession<Services>, 'said' | 'originOf' | 'authorize'>(
-  true,
-);
+adds<
+  Ours.ToolSession<Services>,
+  Contract.ToolSession<Services>,
+  'said' | 'originOf' | 'authorize' | 'search'
+>(true);
 fits<Contract.ToolSession<Services>>(given<Ours.ToolSession<Services>>());
 fits<Contract.ToolSession>(given<Ours.ToolSession>());
 adds<

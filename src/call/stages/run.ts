@@ -40,6 +40,7 @@ export function run(call: FoundCall, options: RunOptions): void {
     if (call.ended) return;
   }
   call.timeoutMs = timeoutMs;
+  session.discovery?.used(call.toolName);
   call.state = 'running';
   call.handlerLive = true;
   // A profile that changes from now on only affects later calls.

@@ -1,0 +1,124 @@
+/** The tool with which a model finds the tools that it is not shown. */
+import { MisuseError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { Discovery, type DiscoverySettings, findToolsName } from '../state/discovery.ts';
+import { findByMeaning, findTools } from '../state/found-tools.ts';
+import type { SessionState } from '../state/session-state.ts';
+import { ToolEntry } from '../state/tool-entry.ts';
+import { defineTool } from '../tool/define-tool.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
+import { own } from '../toolset/own.ts';
+import { describeFound, longestQuery, mostFound, wrongQuery } from './search.ts';
+
+/** Lets a session list few tools, and `find_tools` for the others. @throws MisuseError */
+export function discover(session: SessionState, settings: DiscoverySettings): void {
+  const twin = session.registry.twinOf(findToolsName);
+  if (twin !== undefined)
+    throw new MisuseError(
+      'name_conflict',
+      `createSession: \`discovery\` brings a tool with the name \`${findToolsName}\`, and the ` +
+        `registry has \`${twin}\`. Rename your tool, or leave out \`discovery\`.`,
+    );
+  const definition = defineTool({
+    name: findToolsName,
+    description:
+      'Finds tools by what they do. There are more tools than the ones you see. Say in a few words ' +
+      'what you need; the tools that fit are listed from then on.',
+    parameters: parameters as never,
+    annotations: { readOnly: true },
+    parallelSafe: true,
+    // Descriptions of imported tools are written by others.
+    origin: 'untrusted',
+    handler: (input: unknown) => find(session, input as Asked),
+  });
+  session.discovery = new Discovery(
+    settings,
+    new ToolEntry(definition as unknown as AnyTool, 'host', session.registry.waits),
+  );
+  session.stamp++;
+}
+
+interface Asked {
+  readonly query: string;
+  readonly limit?: number;
+}
+
+/** What a model may ask. Checked by hand, so that a refusal says what to do. */
+const parameters = {
+  '~standard': {
+    version: 1,
+    vendor: 'host-tools',
+    validate: (value: unknown) => {
+      const issues = faultsOf(value as JsonObject);
+      return issues.length === 0 ? { value } : { issues };
+    },
+    jsonSchema: { input: () => schema, output: () => schema },
+  },
+};
+
+const schema: JsonObject = {
+  type: 'object',
+  properties: {
+    query: {
+      type: 'string',
+      minLength: 1,
+      maxLength: longestQuery,
+      description: 'What the tool should do, in a few words, such as "send an e-mail".',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: mostFound,
+      description: 'The most tools to return.',
+    },
+  },
+  required: ['query'],
+  additionalProperties: false,
+};
+
+/** @param input A JSON object, as the arguments of any call are. */
+function faultsOf(input: JsonObject): { readonly message: string; readonly path: string[] }[] {
+  const faults: { message: string; path: string[] }[] = [];
+  for (const key of Object.keys(input))
+    if (key !== 'query' && key !== 'limit') faults.push({ message: 'is unknown', path: [key] });
+  const wrong = wrongQuery(own(input, 'query'));
+  if (wrong !== undefined) faults.push({ message: wrong, path: ['query'] });
+  const limit = own(input, 'limit') ?? 1;
+  if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > mostFound)
+    faults.push({ message: `must be a whole number from 1 to ${mostFound}`, path: ['limit'] });
+  return faults;
+}
+
+/** Finds tools, and adds those whose schemas the model gets to what is listed. */
+async function find(session: SessionState, { query, limit }: Asked): Promise<JsonObject> {
+  const discovery = session.discovery as Discovery;
+  const { embed, maxTokens, limit: most } = discovery.settings;
+  const wanted = Math.min(limit ?? most, most);
+  const hits =
+    embed === undefined
+      ? findTools(session, query, wanted)
+      : await findByMeaning(session, query, wanted, embed);
+  const tools: JsonObject[] = [];
+  const joining: { name: string; tokens: number }[] = [];
+  let left = maxTokens;
+  for (const hit of hits) {
+    const found = describeFound(session, hit);
+    if (found === undefined) continue;
+    const { name, description, requiresApproval } = found;
+    const parameters = hit.tool.internals.input.json;
+    const tokens = tokensOf({ name, description, parameters });
+    const fits = tokens <= left;
+    if (fits) {
+      left -= tokens;
+      joining.push({ name, tokens });
+    }
+    tools.push({ name, description, requiresApproval, ...(fits ? { parameters } : {}) });
+  }
+  if (discovery.join(joining) && !session.closed) session.touch('discovered');
+  return { tools };
+}
+
+/** What a tool costs a model, estimated as a token for each four characters. */
+function tokensOf(shown: object): number {
+  return Math.ceil(JSON.stringify(shown).length / 4);
+}

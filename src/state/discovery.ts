@@ -1,0 +1,136 @@
+/**
+ * What a session with discovery lists: the tools that it always shows, `find_tools`, and what that
+ * has found. Everything else can still be called by name, through the same gates.
+ */
+import type { Embed } from '../search/meanings.ts';
+import { globTest } from '../text/glob.ts';
+import type { Dropped, Prerequisite } from '../toolset/effective.ts';
+import { digest } from '../toolset/effective.ts';
+import type { SessionState } from './session-state.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import type { View } from './view.ts';
+
+/** The name of the tool that finds the others. */
+export const findToolsName = 'find_tools';
+
+/** The part of a view that is listed. */
+export interface Listing {
+  readonly names: readonly string[];
+  readonly entries: ReadonlyMap<string, ToolEntry>;
+  readonly dropped: readonly Dropped[];
+  readonly prerequisites: readonly Prerequisite[];
+  readonly hash: string;
+}
+
+/** What the options of a session say about discovery. */
+export interface DiscoverySettings {
+  readonly keep: readonly string[];
+  readonly maxTokens: number;
+  readonly limit: number;
+  readonly embed: Embed | undefined;
+}
+
+/** The tools that one session has found. */
+export class Discovery {
+  readonly settings: DiscoverySettings;
+  /** The session's `find_tools`. */
+  readonly entry: ToolEntry;
+  readonly #keeps: readonly ((name: string) => boolean)[];
+  /** Found tools in the order in which they joined, each with its tokens and its last use. */
+  readonly #found = new Map<string, { tokens: number; used: number }>();
+  #uses = 0;
+  #version = 0;
+  #last: { view: View; version: number; shows: boolean; listing: Listing } | undefined;
+
+  constructor(settings: DiscoverySettings, entry: ToolEntry) {
+    this.settings = settings;
+    this.entry = entry;
+    this.#keeps = settings.keep.map((glob) => globTest(glob, false));
+  }
+
+  /** Whether a tool is always listed. */
+  keeps(name: string): boolean {
+    return this.#keeps.some((test) => test(name));
+  }
+
+  /** Notes that a tool was called. The tools that were not called for longest leave first. */
+  used(name: string): void {
+    const found = this.#found.get(name);
+    if (found !== undefined) found.used = ++this.#uses;
+  }
+
+  /**
+   * Adds tools after those that are listed; others leave if all together cost too many tokens. True
+   * if the listing changes.
+   */
+  join(tools: readonly { readonly name: string; readonly tokens: number }[]): boolean {
+    const before = [...this.#found.keys()];
+    for (const { name, tokens } of tools) {
+      if (this.keeps(name)) continue;
+      const found = this.#found.get(name);
+      if (found === undefined) this.#found.set(name, { tokens, used: ++this.#uses });
+      else {
+        found.tokens = tokens;
+        found.used = ++this.#uses;
+      }
+    }
+    this.#evict();
+    const after = [...this.#found.keys()];
+    const isChanged =
+      before.length !== after.length || before.some((name, at) => name !== after[at]);
+    if (isChanged) this.#version++;
+    return isChanged;
+  }
+
+  #evict(): void {
+    let tokens = 0;
+    for (const found of this.#found.values()) tokens += found.tokens;
+    while (tokens > this.settings.maxTokens) {
+      const [oldest] = [...this.#found].sort(([, a], [, b]) => a.used - b.used);
+      if (oldest === undefined) return;
+      this.#found.delete(oldest[0]);
+      tokens -= oldest[1].tokens;
+    }
+  }
+
+  /** The listed part of what the session may be shown. @param shows Whether `find_tools` is. */
+  listing(view: View, shows: boolean): Listing {
+    const last = this.#last;
+    if (last?.view === view && last.version === this.#version && last.shows === shows)
+      return last.listing;
+    const { name } = this.entry;
+    const names = view.names.filter((one) => this.keeps(one));
+    if (shows) names.push(name);
+    for (const one of this.#found.keys()) if (view.entries.has(one)) names.push(one);
+    const entries = new Map<string, ToolEntry>();
+    for (const one of names)
+      entries.set(one, one === name && shows ? this.entry : (view.entries.get(one) as ToolEntry));
+    const dropped = [
+      ...view.dropped,
+      ...view.names
+        .filter((one) => !entries.has(one))
+        .map((one) => Object.freeze({ name: one, code: 'not_discovered' })),
+    ];
+    const { prerequisites } = view;
+    const listing = Object.freeze({
+      names: Object.freeze(names),
+      entries,
+      dropped: Object.freeze(dropped),
+      prerequisites,
+      hash: digest({ names, dropped, prerequisites } as never),
+    });
+    this.#last = { view, version: this.#version, shows, listing };
+    return listing;
+  }
+}
+
+/** What a session lists: all that it may be shown, or what discovery leaves of it. */
+export function listingOf(session: SessionState): Listing {
+  const { registry, discovery } = session;
+  const view = registry.viewOf(session);
+  if (discovery === undefined) return view;
+  const { entry } = discovery;
+  // A tool of the host's with this name takes its place.
+  const binding = session.binding(entry.name);
+  return discovery.listing(view, binding?.entry === entry && binding.drop === undefined);
+}
