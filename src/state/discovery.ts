@@ -4,6 +4,7 @@
  */
 import type { Embed } from '../search/meanings.ts';
 import { globTest } from '../text/glob.ts';
+import type { AnyTool } from '../tool/tool-config.ts';
 import type { Dropped, Prerequisite } from '../toolset/effective.ts';
 import { digest } from '../toolset/effective.ts';
 import type { SessionState } from './session-state.ts';
@@ -93,15 +94,23 @@ export class Discovery {
     }
   }
 
-  /** The listed part of what the session may be shown. @param shows Whether `find_tools` is. */
-  listing(view: View, shows: boolean): Listing {
+  /**
+   * The listed part of what the session may be shown.
+   * @param shows Whether `find_tools` is listed.
+   * @param reader The tool that reads long outputs. It is always listed, since a cut output names it.
+   */
+  listing(view: View, shows: boolean, reader: AnyTool | undefined): Listing {
     const last = this.#last;
     if (last?.view === view && last.version === this.#version && last.shows === shows)
       return last.listing;
     const { name } = this.entry;
-    const names = view.names.filter((one) => this.keeps(one));
+    const names = view.names.filter(
+      (one) =>
+        this.keeps(one) || (reader !== undefined && view.entries.get(one)?.definition === reader),
+    );
     if (shows) names.push(name);
-    for (const one of this.#found.keys()) if (view.entries.has(one)) names.push(one);
+    for (const one of this.#found.keys())
+      if (view.entries.has(one) && !names.includes(one)) names.push(one);
     const entries = new Map<string, ToolEntry>();
     for (const one of names)
       entries.set(one, one === name && shows ? this.entry : (view.entries.get(one) as ToolEntry));
@@ -132,5 +141,6 @@ export function listingOf(session: SessionState): Listing {
   const { entry } = discovery;
   // A tool of the host's with this name takes its place.
   const binding = session.binding(entry.name);
-  return discovery.listing(view, binding?.entry === entry && binding.drop === undefined);
+  const shows = binding?.entry === entry && binding.drop === undefined;
+  return discovery.listing(view, shows, registry.offload?.reader);
 }

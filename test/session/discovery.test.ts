@@ -3,7 +3,6 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type AnyEvent,
-  type AnyTool,
   type DiscoveryOptions,
   defineTool,
   HostToolRegistry,
@@ -12,14 +11,16 @@ import {
   type SessionOptions,
 } from '../../src/index.ts';
 
-function tool(name: string, description: string, more: object = {}): AnyTool {
+type Tool = Parameters<HostToolRegistry['register']>[0];
+
+function tool(name: string, description: string, more: object = {}): Tool {
   return defineTool({
     name,
     description,
     parameters: z.object({ to: z.string().optional() }),
     handler: () => `${name} ran`,
     ...more,
-  } as never) as AnyTool;
+  } as never);
 }
 
 const mail = tool('send_email', 'Sends an e-mail.');
@@ -29,7 +30,7 @@ const rocket = tool('launch_rocket', 'Launches a rocket.');
 
 function open(
   discovery: DiscoveryOptions | undefined,
-  more: { registry?: RegistryOptions; session?: Partial<SessionOptions>; tools?: AnyTool[] } = {},
+  more: { registry?: RegistryOptions; session?: Partial<SessionOptions>; tools?: Tool[] } = {},
 ) {
   const registry = new HostToolRegistry(more.registry);
   registry.registerAll(more.tools ?? [mail, weather, files, rocket]);
@@ -268,6 +269,18 @@ describe('discovery', () => {
     expect(names()).toEqual(['find_tools', 'get_weather']);
     session.setFacts({ in: true });
     expect(names()).toEqual(['find_tools', 'open_door', 'get_weather']);
+  });
+
+  test('what reads long outputs is listed, if a tool offloads', () => {
+    const { names } = open(
+      {},
+      {
+        registry: { offload: {} },
+        tools: [tool('dump', 'Dumps.', { outputStrategy: 'offload', maxOutputChars: 1_000 })],
+      },
+    );
+    expect(names()).toEqual(['read_tool_output', 'find_tools']);
+    expect(open({}, { registry: { offload: {} } }).names()).toEqual(['find_tools']);
   });
 
   test('a host’s own tool of that name wins', () => {
