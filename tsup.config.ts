@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Options } from 'tsup';
 import { inspectorPage } from './src/pages/inspector-page.ts';
 import type { Page } from './src/pages/page.ts';
+import { runnerText } from './src/sandbox/runner-text.ts';
 
 /** The subpaths of the package, and their entries. */
 export const subpaths = {
@@ -26,6 +27,7 @@ export const subpaths = {
   inspector: 'src/inspector/index.ts',
   otel: 'src/otel/index.ts',
   prometheus: 'src/prometheus/index.ts',
+  sandbox: 'src/sandbox/index.ts',
   approvals: 'src/inbox/index.ts',
 };
 
@@ -53,6 +55,19 @@ const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** Puts the finished text of the code inside sandboxes in the place of the module that builds it. */
+const finishedRunner: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'finished runner',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]src[\\/]sandbox[\\/]runner-text\.ts$/ }, async () => ({
+      contents:
+        `const text = ${JSON.stringify(await runnerText())};\n` +
+        'export const runnerText = async () => text;\n',
+      loader: 'js',
+    }));
+  },
+};
+
 /**
  * One build for all entries, with splitting: the core lands in shared chunks, so a class or a brand
  * is the same whichever subpath it came by. The entries are the exports map and the command of
@@ -72,7 +87,7 @@ const config: Options = {
   // of the source.
   sourcemap: true,
   minify: false,
-  esbuildPlugins: [finishedPages],
+  esbuildPlugins: [finishedPages, finishedRunner],
   dts: {
     // Nobody imports the command.
     entry: subpaths,

@@ -17,6 +17,7 @@ const outside = [
   'test/mcp/{client,server}/**/*.test.ts',
   'test/opa/server.test.ts',
   'test/redis/{client,ledger,two-nodes,redis-*}.test.ts',
+  'test/sandbox/*.test.ts',
   'test/relay/{attacks,gates}.test.ts',
   'test/relay/http/{mcp-sessions,poll}.test.ts',
   'test/relay/server/*.test.ts',

@@ -53,6 +53,7 @@ const sections: Readonly<
   surfaces: [
     'workflow',
     'surfaces',
+    'sandbox',
     'prometheus',
     'mcp',
     'relay',
@@ -144,7 +145,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
  * pages and needs none of these.
  */
 const bundled: Readonly<Record<string, readonly string[]>> = {
-  esbuild: ['pages/build-page'],
+  esbuild: ['pages/build-page', 'sandbox/runner-text'],
   preact: ['pages/browser'],
   uplot: ['pages/browser'],
 };
@@ -157,19 +158,29 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages', 'otel'],
-  'node:fs': ['config', 'audit', 'inbox', 'agents'],
+  'node:fs': ['config', 'audit', 'inbox', 'agents', 'sandbox'],
   'node:http': ['http', 'relay', 'cli'],
-  'node:net': ['relay'],
-  'node:stream': ['relay', 'cli'],
-  'node:fs/promises': ['config', 'audit', 'inbox', 'cli', 'pages'],
-  'node:path': ['config', 'audit', 'inbox', 'gateway', 'cli', 'pages', 'agents'],
-  'node:url': ['config', 'cli', 'pages'],
+  'node:net': ['relay', 'sandbox/runner'],
+  'node:stream': ['relay', 'cli', 'sandbox'],
+  'node:fs/promises': ['config', 'audit', 'inbox', 'cli', 'pages', 'testing'],
+  'node:path': [
+    'config',
+    'audit',
+    'inbox',
+    'gateway',
+    'cli',
+    'pages',
+    'agents',
+    'sandbox',
+    'testing',
+  ],
+  'node:url': ['config', 'cli', 'pages', 'sandbox', 'testing'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
-  'node:child_process': ['cli'],
-  'node:worker_threads': ['cli'],
-  'node:os': ['audit', 'cli'],
+  'node:child_process': ['cli', 'sandbox'],
+  'node:worker_threads': ['cli', 'sandbox'],
+  'node:os': ['audit', 'cli', 'sandbox', 'testing'],
 };
 
 /** Subpaths whose folder has another name, since the core has a folder of theirs. */
