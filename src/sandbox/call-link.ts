@@ -103,7 +103,7 @@ export class CallLink {
         this.#done = true;
         const { reason, path } = message;
         const text = shortened(message.message, 1_000);
-        return this.#reject(unreturnableFault(reason, shortened(path, 1_000), text));
+        return this.#reject(unreturnableFault(reason, shortened(path, maxErrorText), text));
       }
       case 'threw':
         this.#done = true;

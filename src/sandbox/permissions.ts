@@ -1,4 +1,5 @@
 /** What a process may do, as flags of Node's permission model. */
+import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { MisuseError } from '../errors.ts';
 import { arrayOf, flag, object, readOptions, type TableOf, text } from '../options.ts';
@@ -107,15 +108,13 @@ export function permissionFlags(
       `The tool's sandbox could not be started: Node ${process.version} has no permission model. ` +
         'Node 20, and 22.13 or later, have one.',
     );
-  const { files, folders } = moduleReads(file);
   const flags = [model, '--no-warnings'];
-  for (const path of files) flags.push(`--allow-fs-read=${path}`);
-  for (const path of folders) flags.push(`--allow-fs-read=${join(path, '*')}`);
-  // A path that is a file now may be a folder then, so both are allowed.
-  for (const path of read)
-    flags.push(`--allow-fs-read=${path}`, `--allow-fs-read=${join(path, '*')}`);
-  for (const path of write)
-    flags.push(`--allow-fs-write=${path}`, `--allow-fs-write=${join(path, '*')}`);
+  const allow = (kind: 'read' | 'write', given: Iterable<string>): void => {
+    for (const path of new Set(given)) flags.push(`--allow-fs-${kind}=${path}`);
+  };
+  const { files, folders } = moduleReads(file);
+  allow('read', [...files, ...folders.map((path) => join(path, '*')), ...read.map(withContents)]);
+  allow('write', write.map(withContents));
   if (childProcess) flags.push('--allow-child-process');
   if (worker) flags.push('--allow-worker');
   // Node 20.11 and before refuse addons without a flag for it.
@@ -123,4 +122,13 @@ export function permissionFlags(
   // Node 25 refuses the network as well. Here it is not a matter of these permissions.
   if (known.has('--allow-net')) flags.push('--allow-net');
   return flags;
+}
+
+/** A folder stands for what is in it. Node 20 crashes if it is given both, so it is looked up. */
+function withContents(path: string): string {
+  try {
+    return statSync(path).isDirectory() ? join(path, '*') : path;
+  } catch {
+    return path;
+  }
 }

@@ -2,7 +2,7 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { messageOf } from '../errors.ts';
 import { shortened } from '../text/shortened.ts';
-import { type Death, type StartTransport, tailOf } from './transport.ts';
+import type { Death, StartTransport } from './transport.ts';
 
 /** How threads are started. */
 export interface ThreadOptions {
@@ -24,13 +24,11 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
       argv: [],
       execArgv: [],
       stdin: false,
+      // What it prints is not the host's. The runner drops it, so nothing is read here.
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
     });
-    // What it prints is read, since a full pipe would fill its memory, and goes nowhere.
-    worker.stdout.resume();
-    const tail = tailOf(worker.stderr);
     let dead = false;
     let death: Death | undefined;
     const kill = (why: Death): void => {
@@ -56,12 +54,7 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
       }
       dead = true;
       port.close();
-      const { reason, text, cause } = death ?? {
-        reason: 'exited',
-        text: `exited with code ${code}`,
-      };
-      const printed = tail();
-      died({ reason, text, cause: cause ?? (printed === '' ? undefined : new Error(printed)) });
+      died(death ?? { reason: 'exited', text: `exited with code ${code}` });
     });
     return {
       send: (text) => port.postMessage(text),

@@ -19,6 +19,14 @@ export type {
   ConformanceTarget,
   CoordinatorFeature,
 } from './conformance/coordinator-conformance-rule.ts';
+// Executors
+export type {
+  ExecutorConformanceOptions,
+  ExecutorFeature,
+  ExecutorRule,
+  ExecutorTask,
+} from './conformance/executor-conformance.ts';
+export { executorConformance, executorFeatures } from './conformance/executor-conformance.ts';
 export type { PortRule } from './conformance/port-rule.ts';
 export { quotaStoreConformance } from './conformance/quota-store-conformance.ts';
 export { storeConformance } from './conformance/store-conformance.ts';

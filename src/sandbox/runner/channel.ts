@@ -20,11 +20,25 @@ function overPort(): Channel {
   const { port } = workerData as { port: MessagePort };
   // The host listens to its own port only. What a handler posts on the parent's goes nowhere.
   parentPort?.close();
+  silence(process.stdout);
+  silence(process.stderr);
   return {
     send: (text) => port.postMessage(text),
     onMessage: (receive) => {
       port.on('message', receive);
     },
+  };
+}
+
+/**
+ * Drops what a thread prints. The host does not read it: a thread whose output is read would keep
+ * the host's process alive, and one whose output is not read would fill its own memory.
+ */
+function silence(stream: NodeJS.WriteStream): void {
+  stream.write = (...given: unknown[]): true => {
+    const written = given.at(-1);
+    if (typeof written === 'function') process.nextTick(written as () => void);
+    return true;
   };
 }
 

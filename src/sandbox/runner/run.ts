@@ -5,6 +5,7 @@ import { type HandlerOutcome, readOutcome } from '../../result.ts';
 import { excessOf } from '../../text/json-bounds.ts';
 import {
   type HostMessage,
+  maxErrorText,
   maxMessage,
   maxMessageDepth,
   maxMessageValues,
@@ -154,7 +155,7 @@ export class Run implements ContextPort {
       t: 'unreturnable',
       id: this.#message.id,
       reason,
-      path: path.slice(0, 1_000),
+      path: path.slice(0, maxErrorText),
       message: message.slice(0, 1_000),
     });
   }
