@@ -58,7 +58,7 @@ export class Cell {
     });
     this.#transport.busy(false);
     this.#starting = setTimeout(() => {
-      this.kill('ended', 'took too long to start, and was ended');
+      this.kill('sandbox_ended', 'took too long to start, and was ended');
     }, startTimeoutMs);
     this.#starting.unref();
     this.#send({ t: 'load', module: options.module, export: options.export });
@@ -78,7 +78,7 @@ export class Cell {
     const abort = (): void => {
       link.abort(signal.reason);
       killing ??= setTimeout(() => {
-        this.kill('ended', 'was ended, since the handler did not stop when its call ended');
+        this.kill('sandbox_ended', 'was ended, since the handler did not stop when its call ended');
       }, this.#options.killAfterMs);
     };
     try {
@@ -116,7 +116,7 @@ export class Cell {
   }
 
   #violation(fault: string): void {
-    this.kill('protocol', `sent ${fault}, and was ended`);
+    this.kill('sandbox_protocol', `sent ${fault}, and was ended`);
   }
 
   #message(text: string): void {
@@ -175,7 +175,7 @@ export class Cell {
           message.why === 'module' ? 'module_failed' : 'handler_missing',
           `The tool's handler is not available: ${module} ${shortened(what, 1_500)}.`,
         );
-        return this.kill('ended', 'was ended');
+        return this.kill('sandbox_ended', 'was ended');
       }
       case 'crashed':
         this.#crash ??= message;
@@ -211,14 +211,17 @@ export class Cell {
   /** What it died of, with what it said last. */
   #told(death: Death): Death {
     const crash = this.#crash;
-    if (crash === undefined || (death.reason !== 'exited' && death.reason !== 'crashed'))
+    if (
+      crash === undefined ||
+      (death.reason !== 'sandbox_exited' && death.reason !== 'sandbox_crashed')
+    )
       return death;
     const { name, message, stack } = crash.error;
     const what = crash.rejection
       ? 'a rejection that nobody handled'
       : 'an error that nobody caught';
     return {
-      reason: 'crashed',
+      reason: 'sandbox_crashed',
       text: `ended because of ${what}: ${shortened(message === '' ? name : message, 500)}`,
       cause: death.cause ?? Object.assign(new Error(message), { name, stack }),
     };

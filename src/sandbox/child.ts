@@ -61,11 +61,11 @@ function startChild(
   };
   const memory = watchMemory(pid, maxMemoryMb, (usedMb) =>
     kill({
-      reason: 'out_of_memory',
+      reason: 'sandbox_out_of_memory',
       text: `used ${usedMb} MB of memory, which is more than its ${maxMemoryMb} MB, and was ended`,
     }),
   );
-  hear(channel, events, kill, () => death?.reason === 'protocol');
+  hear(channel, events, kill, () => death?.reason === 'sandbox_protocol');
   onEnd(child, channel, (code, signal) => {
     memory.stop();
     // Its own children are in its group.
@@ -107,7 +107,7 @@ function hear(
   });
   channel.on('data', (piece: Buffer) => {
     if (isOver() || read(piece)) return;
-    kill({ reason: 'protocol', text: 'sent a message that is too long, and was ended' });
+    kill({ reason: 'sandbox_protocol', text: 'sent a message that is too long, and was ended' });
   });
   // Writing to a process that is about to die fails. Its death is what counts.
   channel.on('error', () => {});
@@ -145,9 +145,9 @@ function killGroup(pid: number): void {
 function deathBy(code: number | null, signal: NodeJS.Signals | null, printed: string): Death {
   // V8 says so before it gives up, and then dies by a signal that differs between versions.
   if (code !== 0 && /heap out of memory|out of memory/i.test(printed))
-    return { reason: 'out_of_memory', text: 'ran out of memory' };
+    return { reason: 'sandbox_out_of_memory', text: 'ran out of memory' };
   return {
-    reason: 'exited',
+    reason: 'sandbox_exited',
     text: signal === null ? `exited with code ${code}` : `was killed by ${signal}`,
   };
 }

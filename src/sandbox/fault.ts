@@ -6,7 +6,7 @@ import type { Death } from './transport.ts';
 export function lostFault({ reason, text, cause }: Death): Error {
   return executorError(
     'executor_lost',
-    `sandbox_${reason}`,
+    reason,
     `The tool's sandbox ${text}. The call may have had effects.`,
     cause,
   );

@@ -83,16 +83,16 @@ export class Pool {
   /** Takes back a sandbox whose call has ended. */
   release(cell: Cell): void {
     if (cell.dead) return;
-    if (cell.calls >= this.#limits.calls) cell.kill('ended', 'has run its calls');
+    if (cell.calls >= this.#limits.calls) cell.kill('sandbox_ended', 'has run its calls');
     else this.#offer(cell);
   }
 
   /** Ends all sandboxes, also those that have a call. The next call starts new ones. */
   close(): void {
     this.#closed = true;
-    const fault = lostFault({ reason: 'ended', text: 'was closed' });
+    const fault = lostFault({ reason: 'sandbox_ended', text: 'was closed' });
     for (const waiter of [...this.#waiters]) waiter.refuse(fault);
-    for (const cell of this.#cells) cell.kill('ended', 'was closed');
+    for (const cell of this.#cells) cell.kill('sandbox_ended', 'was closed');
   }
 
   #offer(cell: Cell): void {
@@ -104,7 +104,7 @@ export class Pool {
     }
     const extra = this.#idle.size >= this.#limits.spare;
     const timer = extra
-      ? setTimeout(() => cell.kill('ended', 'had nothing to do'), this.#limits.idleMs)
+      ? setTimeout(() => cell.kill('sandbox_ended', 'had nothing to do'), this.#limits.idleMs)
       : undefined;
     timer?.unref();
     this.#idle.set(cell, timer);

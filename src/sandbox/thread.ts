@@ -36,9 +36,9 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
       void worker.terminate();
     };
     const take = (value: unknown): void => {
-      if (dead || death?.reason === 'protocol') return;
+      if (dead || death?.reason === 'sandbox_protocol') return;
       if (typeof value === 'string') message(value);
-      else kill({ reason: 'protocol', text: 'sent something that is not a message' });
+      else kill({ reason: 'sandbox_protocol', text: 'sent something that is not a message' });
     };
     port.on('message', take);
     port.on('messageerror', () => take(undefined));
@@ -47,14 +47,14 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
     });
     worker.on('exit', (code) => {
       // Its last words may still be on their way.
-      while (death?.reason !== 'protocol') {
+      while (death?.reason !== 'sandbox_protocol') {
         const last = receiveMessageOnPort(port);
         if (last === undefined) break;
         take(last.message);
       }
       dead = true;
       port.close();
-      died(death ?? { reason: 'exited', text: `exited with code ${code}` });
+      died(death ?? { reason: 'sandbox_exited', text: `exited with code ${code}` });
     });
     return {
       send: (text) => port.postMessage(text),
@@ -75,9 +75,9 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
 function deathBy(error: unknown): Death {
   const code: unknown = (error as { code?: unknown } | null)?.code;
   return code === 'ERR_WORKER_OUT_OF_MEMORY'
-    ? { reason: 'out_of_memory', text: 'ran out of memory', cause: error }
+    ? { reason: 'sandbox_out_of_memory', text: 'ran out of memory', cause: error }
     : {
-        reason: 'crashed',
+        reason: 'sandbox_crashed',
         text: `ended because of an error that nobody caught: ${shortened(messageOf(error), 500)}`,
         cause: error,
       };

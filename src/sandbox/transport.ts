@@ -2,7 +2,12 @@
 
 /** How a sandbox came to its end. */
 export interface Death {
-  readonly reason: 'exited' | 'crashed' | 'out_of_memory' | 'protocol' | 'ended';
+  readonly reason:
+    | 'sandbox_exited'
+    | 'sandbox_crashed'
+    | 'sandbox_out_of_memory'
+    | 'sandbox_protocol'
+    | 'sandbox_ended';
   /** Completes the sentence "The sandbox …". Bounded, and safe to show. */
   readonly text: string;
   /** What it wrote last, or threw, for the host's own eyes. */
