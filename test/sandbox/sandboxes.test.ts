@@ -121,6 +121,12 @@ describe.each(kinds)('%s', (kind, make) => {
     await fresh.registry.close();
   });
 
+  test('an explanation says where the tool runs', async () => {
+    const { session, registry } = sandboxed(make({ module: probes }));
+    expect((await session.explain('sandboxed')).executor).toBe(kind);
+    await registry.close();
+  });
+
   test('calls beyond `max` wait, and one that is cancelled while it waits never runs', async () => {
     const { registry, run } = sandboxed(
       make({ module: handlerOf('catastrophes'), pool: { max: 1 } }),
