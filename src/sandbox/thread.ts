@@ -4,6 +4,9 @@ import { messageOf } from '../errors.ts';
 import { shortened } from '../text/shortened.ts';
 import type { Death, StartTransport } from './transport.ts';
 
+/** Megabytes for the young objects of a thread. Most versions of Node take more. */
+const youngMb = 16;
+
 /** How threads are started. */
 export interface ThreadOptions {
   readonly env: Readonly<Record<string, string>>;
@@ -27,7 +30,11 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
       // What it prints is not the host's. The runner drops it, so nothing is read here.
       stdout: true,
       stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
+      // With much young memory, V8 may find the old one full so suddenly that it aborts the process.
+      resourceLimits: {
+        maxOldGenerationSizeMb: maxMemoryMb,
+        maxYoungGenerationSizeMb: youngMb,
+      },
     });
     let dead = false;
     let death: Death | undefined;
