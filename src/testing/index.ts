@@ -24,9 +24,9 @@ export type {
   ExecutorConformanceOptions,
   ExecutorFeature,
   ExecutorRule,
-  ExecutorTask,
 } from './conformance/executor-conformance.ts';
 export { executorConformance, executorFeatures } from './conformance/executor-conformance.ts';
+export type { ExecutorTask } from './conformance/executor-world.ts';
 export type { PortRule } from './conformance/port-rule.ts';
 export { quotaStoreConformance } from './conformance/quota-store-conformance.ts';
 export { storeConformance } from './conformance/store-conformance.ts';

@@ -12,8 +12,6 @@ import {
   type MakeExecutor,
 } from './executor-world.ts';
 
-export type { ExecutorTask } from './executor-world.ts';
-
 /**
  * The features that an executor may lack.
  *
