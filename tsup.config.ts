@@ -7,6 +7,7 @@ import type { Options } from 'tsup';
 import { approvalsPage } from './src/pages/approvals-page.ts';
 import { inspectorPage } from './src/pages/inspector-page.ts';
 import type { Page } from './src/pages/page.ts';
+import { runnerText } from './src/sandbox/runner-text.ts';
 
 /** The subpaths of the package, and their entries. */
 export const subpaths = {
@@ -32,6 +33,7 @@ export const subpaths = {
   inspector: 'src/inspector/index.ts',
   otel: 'src/otel/index.ts',
   prometheus: 'src/prometheus/index.ts',
+  sandbox: 'src/sandbox/index.ts',
   approvals: 'src/inbox/index.ts',
   offload: 'src/offload-files/index.ts',
 };
@@ -63,8 +65,30 @@ const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** Puts the finished text of the code inside sandboxes in the place of the module that builds it. */
+const finishedRunner: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'finished runner',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]src[\\/]sandbox[\\/]runner-text\.ts$/ }, async () => ({
+      contents:
+        `const text = ${JSON.stringify(await runnerText())};\n` +
+        'export const runnerText = async () => text;\n',
+      loader: 'js',
+    }));
+  },
+};
+
 /** What the thread of a hook brings along, so that it loads a few files in place of two hundred. */
-const broughtAlong = ['eventemitter3', 'p-timeout', 're2js', 'unbash', 'yaml', 'zod'];
+const broughtAlong = [
+  'eventemitter3',
+  'minisearch',
+  'p-timeout',
+  're2js',
+  'stemmer',
+  'unbash',
+  'yaml',
+  'zod',
+];
 
 /** Of the texts of zod for other languages, none is shown. */
 const oneLanguage: Plugin = {
@@ -127,7 +151,7 @@ const config: Options = {
   // of the source.
   sourcemap: true,
   minify: false,
-  esbuildPlugins: [finishedPages],
+  esbuildPlugins: [finishedPages, finishedRunner],
   onSuccess: () => buildHook(),
   dts: {
     // Nobody imports the command.

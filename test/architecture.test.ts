@@ -56,6 +56,7 @@ const sections: Readonly<
   surfaces: [
     'workflow',
     'surfaces',
+    'sandbox',
     'prometheus',
     'mcp',
     'relay',
@@ -159,7 +160,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
  * pages and needs none of these.
  */
 const bundled: Readonly<Record<string, readonly string[]>> = {
-  esbuild: ['pages/build-page'],
+  esbuild: ['pages/build-page', 'sandbox/runner-text'],
   preact: ['pages/browser'],
   uplot: ['pages/browser'],
 };
@@ -181,11 +182,12 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'agents',
     'cli/index',
     'cli/hook-thread',
+    'sandbox',
   ],
   'node:http': ['http', 'relay', 'cli'],
-  'node:net': ['relay'],
-  'node:stream': ['relay', 'cli'],
-  'node:fs/promises': ['config', 'audit', 'inbox', 'offload-files', 'cli', 'pages'],
+  'node:net': ['relay', 'sandbox/runner'],
+  'node:stream': ['relay', 'cli', 'sandbox'],
+  'node:fs/promises': ['config', 'audit', 'inbox', 'offload-files', 'cli', 'pages', 'testing'],
   'node:path': [
     'config',
     'audit',
@@ -196,14 +198,16 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'pages',
     'agents',
     'claude-agent',
+    'sandbox',
+    'testing',
   ],
-  'node:url': ['config', 'cli', 'pages'],
+  'node:url': ['config', 'cli', 'pages', 'sandbox', 'testing'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
-  'node:child_process': ['cli'],
-  'node:worker_threads': ['cli'],
-  'node:os': ['audit', 'claude-agent', 'cli'],
+  'node:child_process': ['cli', 'sandbox'],
+  'node:worker_threads': ['cli', 'sandbox'],
+  'node:os': ['audit', 'claude-agent', 'cli', 'sandbox', 'testing'],
 };
 
 /** Subpaths whose folder has another name, since the core has a folder of theirs. */

@@ -1,5 +1,6 @@
 /** Makes the error of a call from what its handler threw or failed with. */
 import { type ToolError, toolError, withCause } from '../errors.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
 import type { Failure } from '../result.ts';
 import type { FoundCall } from '../state/call.ts';
 import { shortened } from '../text/shortened.ts';
@@ -31,7 +32,9 @@ export function thrownError(call: FoundCall, thrown: unknown): ToolError {
   const error = toolError(
     lost ?? 'handler_error',
     boundedMessage(call, message),
-    lost === undefined ? undefined : { reason: faultReason(thrown) },
+    lost === undefined
+      ? undefined
+      : { reason: faultReason(thrown), details: faultDetails(call, thrown) },
   );
   withCause(error, thrown);
   if (lost === undefined) reportFault(call, thrown, 'handler', 'a handler threw');
@@ -45,23 +48,24 @@ export function thrownError(call: FoundCall, thrown: unknown): ToolError {
   );
 }
 
-/**
- * The code that an executor gave its error: the place of execution is lost or unavailable, or the
- * code there no longer matches the definition.
- */
-function lostExecutor(
-  thrown: unknown,
-): 'executor_lost' | 'sandbox_unavailable' | 'tool_not_available' | undefined {
+/** The codes that an executor may give its errors. */
+const executorCodes = [
+  // The place of execution is lost, or cannot be made.
+  'executor_lost',
+  'sandbox_unavailable',
+  // The code there is missing, or no longer matches the definition.
+  'tool_not_available',
+  // What the handler returned there is not an output.
+  'invalid_output',
+] as const;
+
+function lostExecutor(thrown: unknown): (typeof executorCodes)[number] | undefined {
   try {
     const code: unknown =
       typeof thrown === 'object' && thrown !== null && executorFault in thrown
         ? (thrown as { code?: unknown }).code
         : undefined;
-    return code === 'executor_lost' ||
-      code === 'sandbox_unavailable' ||
-      code === 'tool_not_available'
-      ? code
-      : undefined;
+    return executorCodes.find((known) => known === code);
   } catch {
     return undefined;
   }
@@ -73,6 +77,16 @@ function faultReason(thrown: unknown): string | undefined {
   try {
     const { reason } = thrown as { reason?: unknown };
     return typeof reason === 'string' ? reason : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The `details` that an executor gave its error. */
+function faultDetails(call: FoundCall, thrown: unknown): JsonValue | undefined {
+  try {
+    const { details } = thrown as { details?: unknown };
+    return isJsonObject(details) ? scrubJson(call, details) : undefined;
   } catch {
     return undefined;
   }

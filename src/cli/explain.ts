@@ -34,8 +34,18 @@ export const explain: Command = {
 };
 
 function textOf(name: string, explanation: Explanation): string {
-  const { visible, hiddenBy, deprecated, unlockedBy, decision, ruleId, source, code, steps } =
-    explanation;
+  const {
+    executor,
+    visible,
+    hiddenBy,
+    deprecated,
+    unlockedBy,
+    decision,
+    ruleId,
+    source,
+    code,
+    steps,
+  } = explanation;
   const rows: string[][] = [
     ['outcome', outcomeOf(explanation)],
     ['visible', visible ? 'yes' : `no${hiddenBy === undefined ? '' : `, ${printable(hiddenBy)}`}`],
@@ -46,6 +56,7 @@ function textOf(name: string, explanation: Explanation): string {
     if (use !== undefined) rows.push(['use instead', printable(use)]);
     if (message !== undefined) rows.push(['', printable(message)]);
   }
+  if (executor !== undefined) rows.push(['runs in', printable(executor)]);
   if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
   const refusal = decision === undefined ? steps.at(-1)?.message : undefined;
   if (typeof refusal === 'string')

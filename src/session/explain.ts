@@ -18,6 +18,7 @@ import { optionsVia } from '../state/call-options.ts';
 import { listingOf } from '../state/discovery.ts';
 import type { SessionState } from '../state/session-state.ts';
 import type { Deprecation } from '../tool/deprecation.ts';
+import type { Executor } from '../tool/executor.ts';
 
 /** What would happen to a call, stage by stage. Frozen. Nothing was run, and nothing recorded. */
 export interface Explanation {
@@ -27,6 +28,8 @@ export interface Explanation {
   readonly hiddenBy?: string;
   /** Says that the tool should no longer be used. */
   readonly deprecated?: Deprecation;
+  /** Where the tool's executor runs its calls. Absent if a handler in this process does. */
+  readonly executor?: Executor['kind'];
   /** Effective tools that provide the facts that the tool waits for. */
   readonly unlockedBy?: readonly string[];
   /** What the gates decide; absent if the call would end before they are asked. */
@@ -96,6 +99,8 @@ export async function explain(
   if (unknown !== undefined || !isFound(call)) return stop('lookup', unknown as ToolError);
   const { deprecated } = call.entry.definition;
   if (deprecated !== undefined) draft.deprecated = deprecated;
+  const { executor } = call.entry.internals;
+  if (executor !== undefined) draft.executor = executor.kind;
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return stop('availability', unavailable);
   collectSecrets(call);

@@ -19,6 +19,14 @@ export type {
   ConformanceTarget,
   CoordinatorFeature,
 } from './conformance/coordinator-conformance-rule.ts';
+// Executors
+export type {
+  ExecutorConformanceOptions,
+  ExecutorFeature,
+  ExecutorRule,
+} from './conformance/executor-conformance.ts';
+export { executorConformance, executorFeatures } from './conformance/executor-conformance.ts';
+export type { ExecutorTask } from './conformance/executor-world.ts';
 export { idempotencyStoreConformance } from './conformance/idempotency-store-conformance.ts';
 export { offloadStoreConformance } from './conformance/offload-store-conformance.ts';
 export type { PortRule } from './conformance/port-rule.ts';

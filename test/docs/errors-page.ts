@@ -438,6 +438,51 @@ export const reasons: readonly {
     reason: 'result_too_large',
     meaning: 'The MCP server answered more than 4 MB.',
   },
+  {
+    code: 'executor_lost',
+    reason: 'sandbox_exited',
+    meaning: 'The sandbox of the handler exited, or something killed it.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'sandbox_crashed',
+    meaning: 'An error or a rejection in the sandbox was not handled.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'sandbox_out_of_memory',
+    meaning: 'The sandbox used more memory than it may.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'sandbox_protocol',
+    meaning: 'The sandbox sent what its protocol does not have, or too much.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'sandbox_ended',
+    meaning: 'The sandbox was ended, for example because its executor was disposed.',
+  },
+  {
+    code: 'sandbox_unavailable',
+    reason: 'sandbox_unsupported',
+    meaning: 'The platform lacks what the sandbox needs.',
+  },
+  {
+    code: 'sandbox_unavailable',
+    reason: 'sandbox_not_started',
+    meaning: 'The sandbox could not be started. `error.cause` may say why.',
+  },
+  {
+    code: 'tool_not_available',
+    reason: 'module_failed',
+    meaning: "The module of a sandbox's handler could not be imported.",
+  },
+  {
+    code: 'tool_not_available',
+    reason: 'handler_missing',
+    meaning: "The module of a sandbox's handler has no such function.",
+  },
 ];
 
 const misuse: Readonly<Record<MisuseCode, string>> = {

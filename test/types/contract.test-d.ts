@@ -251,7 +251,11 @@ adds<Ours.BatchPlan, Contract.BatchPlan>(true);
 fits<Contract.BatchPlan>(given<Ours.BatchPlan>());
 adds<Elements<Ours.BatchPlan['calls']>, Elements<Contract.BatchPlan['calls']>>(true);
 // The code that a call would end with, which its decision alone does not say.
-adds<Ours.Explanation, Contract.Explanation, 'code' | 'quotas' | 'deprecated' | 'origins'>(true);
+adds<
+  Ours.Explanation,
+  Contract.Explanation,
+  'code' | 'quotas' | 'deprecated' | 'origins' | 'executor'
+>(true);
 fits<Contract.Explanation>(given<Ours.Explanation>());
 // What the user wrote, where arguments came from, and permission for tools that run elsewhere.
 adds<

@@ -3,6 +3,8 @@
  * single call.
  */
 
+import type { JsonObject } from '../../json.ts';
+
 const executorFault = Symbol.for('host-tools.executor-fault');
 
 /**
@@ -40,7 +42,22 @@ export function withdrawnFault(reason: string): Error {
   });
 }
 
-/** True for errors that {@link connectionFault} and {@link withdrawnFault} made. */
+/**
+ * Makes an error that ends a call with a code other than `handler_error`.
+ * @param message A text for people and models: bounded and already cleaned.
+ */
+export function executorError(
+  code: 'executor_lost' | 'sandbox_unavailable' | 'tool_not_available' | 'invalid_output',
+  reason: string,
+  message: string,
+  cause?: unknown,
+  details?: JsonObject,
+): Error {
+  const error = new Error(message, cause === undefined ? undefined : { cause });
+  return Object.assign(error, { code, reason, details, [executorFault]: true });
+}
+
+/** True for the errors that the functions of this file made. */
 export function isFault(error: unknown): boolean {
   return typeof error === 'object' && error !== null && executorFault in error;
 }

@@ -1,0 +1,229 @@
+/** One sandbox as the pool sees it: it is started, loads the handler, and runs one call at a time. */
+import type { JsonObject, ToolContext } from '../index.ts';
+import { shortened } from '../text/shortened.ts';
+import { CallLink } from './call-link.ts';
+import { lostFault, unavailableFault, unloadedFault } from './fault.ts';
+import {
+  confirmEvery,
+  type HostMessage,
+  maxUnconfirmed,
+  maxUnconfirmedSize,
+  type SandboxMessage,
+} from './messages.ts';
+import { readMessage } from './read-message.ts';
+import type { Death, StartTransport, Transport } from './transport.ts';
+
+/** What sandboxes of one executor have in common. */
+export interface CellOptions {
+  readonly start: StartTransport;
+  /** The address of the handler's module, and the name of its export. */
+  readonly module: string;
+  readonly export: string;
+  /** How long a handler may take to stop once its call has ended. */
+  readonly killAfterMs: number;
+}
+
+/** What the pool is told. Each is called once. */
+export interface CellEvents {
+  ready(cell: Cell): void;
+  /** It cannot be used. Before `ready`, with the fault of the calls that wait for it. */
+  gone(cell: Cell, fault: Error | undefined): void;
+}
+
+/** The longest time that a sandbox may take until it has loaded the handler. */
+const startTimeoutMs = 10_000;
+
+export class Cell {
+  readonly #options: CellOptions;
+  readonly #events: CellEvents;
+  readonly #transport: Transport;
+  readonly #starting: NodeJS.Timeout;
+  #phase: 'starting' | 'loading' | 'ready' | 'dead' = 'starting';
+  #fault: Error | undefined;
+  #link: CallLink | undefined;
+  #crash: Extract<SandboxMessage, { t: 'crashed' }> | undefined;
+  #unconfirmed = 0;
+  #unconfirmedSize = 0;
+  #confirming = false;
+  /** How many calls it has run. */
+  calls = 0;
+
+  /** Starts it. Throws if that is not possible here. */
+  constructor(runner: string, options: CellOptions, events: CellEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#transport = options.start(runner, {
+      message: (text) => this.#message(text),
+      died: (death) => this.#died(death),
+    });
+    this.#transport.busy(false);
+    this.#starting = setTimeout(() => {
+      this.kill('sandbox_ended', 'took too long to start, and was ended');
+    }, startTimeoutMs);
+    this.#starting.unref();
+    this.#send({ t: 'load', module: options.module, export: options.export });
+  }
+
+  /** Runs one call. Only after `ready`, and one at a time. */
+  async run(input: JsonObject, context: ToolContext): Promise<unknown> {
+    this.calls++;
+    const link = new CallLink(this.calls, context, {
+      send: (message) => this.#send(message),
+      violation: (fault) => this.#violation(fault),
+    });
+    this.#link = link;
+    this.#transport.busy(true);
+    const { signal } = context;
+    let killing: NodeJS.Timeout | undefined;
+    const abort = (): void => {
+      link.abort(signal.reason);
+      killing ??= setTimeout(() => {
+        this.kill('sandbox_ended', 'was ended, since the handler did not stop when its call ended');
+      }, this.#options.killAfterMs);
+    };
+    try {
+      link.start(input);
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true });
+      return await link.settled;
+    } catch (error) {
+      // The call has ended already. What became of the sandbox is no news to it.
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      signal.removeEventListener('abort', abort);
+      clearTimeout(killing);
+      link.close();
+      this.#link = undefined;
+      if (this.#phase !== 'dead') this.#transport.busy(false);
+    }
+  }
+
+  get dead(): boolean {
+    return this.#phase === 'dead';
+  }
+
+  /** A sandbox that is waited for keeps the host's process alive. */
+  awaited(isAwaited: boolean): void {
+    if (this.#phase === 'starting' || this.#phase === 'loading') this.#transport.busy(isAwaited);
+  }
+
+  kill(reason: Death['reason'], text: string): void {
+    this.#transport.kill({ reason, text });
+  }
+
+  #send(message: HostMessage): void {
+    if (this.#phase !== 'dead') this.#transport.send(JSON.stringify(message));
+  }
+
+  #violation(fault: string): void {
+    this.kill('sandbox_protocol', `sent ${fault}, and was ended`);
+  }
+
+  #message(text: string): void {
+    this.#unconfirmed++;
+    this.#unconfirmedSize += text.length;
+    // Honest sandboxes wait for the host. One that does not must not keep it busy.
+    if (
+      this.#unconfirmed > maxUnconfirmed ||
+      (this.#unconfirmed > 1 && this.#unconfirmedSize > maxUnconfirmedSize)
+    )
+      return this.#violation('more messages than the host can take');
+    const read = readMessage(text);
+    if (!read.ok) return this.#violation(read.fault);
+    if (
+      !this.#confirming &&
+      (this.#unconfirmed >= confirmEvery || this.#unconfirmedSize > maxUnconfirmedSize / 4)
+    ) {
+      this.#confirming = true;
+      // In the next turn, so that one sandbox cannot fill this one.
+      setImmediate(() => this.#confirm());
+    }
+    return this.#take(read.message);
+  }
+
+  #confirm(): void {
+    const message = {
+      t: 'confirm',
+      count: this.#unconfirmed,
+      size: this.#unconfirmedSize,
+    } as const;
+    this.#confirming = false;
+    this.#unconfirmed = 0;
+    this.#unconfirmedSize = 0;
+    this.#send(message);
+  }
+
+  #take(message: SandboxMessage): void {
+    switch (message.t) {
+      case 'up':
+        if (this.#phase !== 'starting') return this.#violation('that it is up, again');
+        this.#phase = 'loading';
+        return undefined;
+      case 'ready':
+        if (this.#phase !== 'loading') return this.#violation('that it is ready, again');
+        this.#phase = 'ready';
+        clearTimeout(this.#starting);
+        return this.#events.ready(this);
+      case 'unfit': {
+        if (this.#phase !== 'loading') return this.#violation('that it is unfit, too late');
+        const { module, export: name } = this.#options;
+        const what =
+          message.why === 'module'
+            ? `could not be imported: ${message.message}`
+            : `has no function as its export \`${name}\`: ${message.message}`;
+        this.#fault = unloadedFault(
+          message.why === 'module' ? 'module_failed' : 'handler_missing',
+          `The tool's handler is not available: ${module} ${shortened(what, 1_500)}.`,
+        );
+        return this.kill('sandbox_ended', 'was ended');
+      }
+      case 'crashed':
+        this.#crash ??= message;
+        return undefined;
+      default:
+        // What an earlier handler has left behind may still talk about its own call.
+        return this.#link?.id === message.id ? this.#link.take(message) : undefined;
+    }
+  }
+
+  #died(death: Death): void {
+    const phase = this.#phase;
+    this.#phase = 'dead';
+    clearTimeout(this.#starting);
+    const told = this.#told(death);
+    if (phase === 'starting')
+      this.#fault ??= unavailableFault(
+        'sandbox_not_started',
+        `The tool's sandbox could not be started: it ${told.text}.`,
+        told.cause,
+      );
+    else if (phase === 'loading')
+      this.#fault ??= unloadedFault(
+        'module_failed',
+        `The tool's handler is not available: while ${this.#options.module} was imported, the ` +
+          `sandbox ${told.text}.`,
+        told.cause,
+      );
+    this.#link?.died(lostFault(told));
+    this.#events.gone(this, this.#fault);
+  }
+
+  /** What it died of, with what it said last. */
+  #told(death: Death): Death {
+    const crash = this.#crash;
+    if (
+      crash === undefined ||
+      (death.reason !== 'sandbox_exited' && death.reason !== 'sandbox_crashed')
+    )
+      return death;
+    const { name, message, stack } = crash.error;
+    const what = crash.rejection
+      ? 'a rejection that nobody handled'
+      : 'an error that nobody caught';
+    return {
+      reason: 'sandbox_crashed',
+      text: `ended because of ${what}: ${shortened(message === '' ? name : message, 500)}`,
+      cause: death.cause ?? Object.assign(new Error(message), { name, stack }),
+    };
+  }
+}

@@ -1,0 +1,153 @@
+/** A sandbox that is a process. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Duplex, Readable } from 'node:stream';
+import { unavailableFault } from './fault.ts';
+import { frameOf, frameReader } from './frames.ts';
+import { watchMemory } from './memory.ts';
+import { maxMessage } from './messages.ts';
+import { type Death, type StartTransport, type TransportEvents, tailOf } from './transport.ts';
+
+/** How processes are started. */
+export interface ChildOptions {
+  /** The program and its arguments up to the text of the runner, which comes last. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly maxMemoryMb: number;
+}
+
+/**
+ * Starts the program as the leader of a group of processes. Beside it waits a shell at a pipe to
+ * the host. When the pipe closes, because the host is gone however it went, the shell kills the
+ * group: a handler that loops could not notice that itself.
+ */
+const script = '(read -r _ <&4; kill -9 -$$) 2>/dev/null 3>&- & exec "$@" 4<&-';
+
+/** How long a process that has ended may take to hand over what it sent last. */
+const lastWordsMs = 200;
+
+/** Gives the function that starts such processes. */
+export function processes(options: ChildOptions): StartTransport {
+  return (runner, events) => startChild(runner, options, events);
+}
+
+function startChild(
+  runner: string,
+  { command, env, cwd, maxMemoryMb }: ChildOptions,
+  events: TransportEvents,
+): ReturnType<StartTransport> {
+  const child = spawn('/bin/sh', ['-c', script, 'host-tools-sandbox', ...command, runner], {
+    cwd,
+    env: { ...env },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    // The event `error` comes later, and the fault has said it by then.
+    child.on('error', () => {});
+    throw unavailableFault(
+      'sandbox_not_started',
+      "The tool's sandbox could not be started: no process could be made with /bin/sh in its " +
+        'working directory.',
+    );
+  }
+  const channel = child.stdio[3] as Duplex & Referenced;
+  const tail = tailOf(child.stderr as Readable);
+  let death: Death | undefined;
+  const kill = (why: Death): void => {
+    death ??= why;
+    killGroup(pid);
+  };
+  const memory = watchMemory(pid, maxMemoryMb, (usedMb) =>
+    kill({
+      reason: 'sandbox_out_of_memory',
+      text: `used ${usedMb} MB of memory, which is more than its ${maxMemoryMb} MB, and was ended`,
+    }),
+  );
+  hear(channel, events, kill, () => death?.reason === 'sandbox_protocol');
+  onEnd(child, channel, (code, signal) => {
+    memory.stop();
+    // Its own children are in its group.
+    killGroup(pid);
+    channel.destroy();
+    (child.stdio[4] as Duplex).destroy();
+    const { reason, text, cause } = death ?? deathBy(code, signal, tail());
+    const printed = tail();
+    events.died({ reason, text, cause: cause ?? (printed && new Error(printed)) });
+  });
+  const held = [child, ...(child.stdio as unknown as (Referenced | null)[])];
+  for (const one of [child.stdio[2], child.stdio[4]]) (one as unknown as Referenced).unref();
+  return {
+    send: (text) => {
+      if (channel.writable) channel.write(frameOf(text));
+    },
+    kill,
+    busy: (isBusy) => {
+      memory.often(isBusy);
+      for (const one of [held[0], channel]) isBusy ? one?.ref() : one?.unref();
+    },
+  };
+}
+
+/** What can keep the host's process alive, or not. */
+interface Referenced {
+  ref(): unknown;
+  unref(): unknown;
+}
+
+function hear(
+  channel: Duplex,
+  { message }: TransportEvents,
+  kill: (why: Death) => void,
+  isOver: () => boolean,
+): void {
+  const read = frameReader(maxMessage, (text) => {
+    if (!isOver()) message(text);
+  });
+  channel.on('data', (piece: Buffer) => {
+    if (isOver() || read(piece)) return;
+    kill({ reason: 'sandbox_protocol', text: 'sent a message that is too long, and was ended' });
+  });
+  // Writing to a process that is about to die fails. Its death is what counts.
+  channel.on('error', () => {});
+}
+
+/** Calls back once, when the process has ended and its channel is read to the end. */
+function onEnd(
+  child: ChildProcess,
+  channel: Duplex,
+  ended: (code: number | null, signal: NodeJS.Signals | null) => void,
+): void {
+  child.once('exit', (code, signal) => {
+    let told = false;
+    const tell = (): void => {
+      if (told) return;
+      told = true;
+      clearTimeout(late);
+      ended(code, signal);
+    };
+    // A child of the process may hold the channel open.
+    const late = setTimeout(tell, lastWordsMs);
+    if (channel.destroyed || channel.readableEnded) tell();
+    else channel.once('end', tell).once('close', tell);
+  });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
+}
+
+function deathBy(code: number | null, signal: NodeJS.Signals | null, printed: string): Death {
+  // V8 says so before it gives up, and then dies by a signal that differs between versions.
+  if (code !== 0 && /heap out of memory|out of memory/i.test(printed))
+    return { reason: 'sandbox_out_of_memory', text: 'ran out of memory' };
+  return {
+    reason: 'sandbox_exited',
+    text: signal === null ? `exited with code ${code}` : `was killed by ${signal}`,
+  };
+}

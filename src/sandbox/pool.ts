@@ -1,0 +1,187 @@
+/**
+ * The sandboxes of one executor. Some are kept ready beside those that have a call, so that a call
+ * need not wait for one to start, not even right after another has died.
+ */
+import { messageOf } from '../errors.ts';
+import { Cell, type CellOptions } from './cell.ts';
+import { lostFault, unavailableFault } from './fault.ts';
+
+/** How many sandboxes there are, and how long they live. */
+export interface PoolLimits {
+  /** The most sandboxes, and so the most calls at once. Others wait. */
+  readonly max: number;
+  /** How many are kept ready beside those that have a call. */
+  readonly spare: number;
+  /** How long others are kept that have no call. */
+  readonly idleMs: number;
+  /** How many calls a sandbox runs before another takes its place. */
+  readonly calls: number;
+}
+
+interface Waiter {
+  readonly give: (cell: Cell) => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+export class Pool {
+  readonly #limits: PoolLimits;
+  readonly #options: CellOptions;
+  readonly #runnerText: () => Promise<string>;
+  readonly #cells = new Set<Cell>();
+  readonly #starting = new Set<Cell>();
+  /** Without a call, with the timers that will end them. */
+  readonly #idle = new Map<Cell, NodeJS.Timeout | undefined>();
+  readonly #waiters = new Set<Waiter>();
+  #runner: string | undefined;
+  #loading: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(limits: PoolLimits, options: CellOptions, runnerText: () => Promise<string>) {
+    this.#limits = limits;
+    this.#options = options;
+    this.#runnerText = runnerText;
+  }
+
+  /** Gives a sandbox that is ready. Rejects with the signal's reason, or if none can be started. */
+  take(signal: AbortSignal): Promise<Cell> {
+    this.#closed = false;
+    // The one that had a call last, since its memory and its thread are the most likely to be warm.
+    let ready: Cell | undefined;
+    for (const cell of this.#idle.keys()) ready = cell;
+    if (ready !== undefined) {
+      clearTimeout(this.#idle.get(ready));
+      this.#idle.delete(ready);
+      void this.#grow();
+      return Promise.resolve(ready);
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiters.delete(waiter);
+        signal.removeEventListener('abort', aborted);
+        if (this.#waiters.size === 0) for (const cell of this.#starting) cell.awaited(false);
+      };
+      const aborted = (): void => {
+        leave();
+        reject(signal.reason);
+      };
+      const waiter: Waiter = {
+        give: (cell) => {
+          leave();
+          resolve(cell);
+        },
+        refuse: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      if (signal.aborted) return reject(signal.reason);
+      signal.addEventListener('abort', aborted, { once: true });
+      this.#waiters.add(waiter);
+      for (const cell of this.#starting) cell.awaited(true);
+      void this.#grow();
+    });
+  }
+
+  /** Takes back a sandbox whose call has ended. */
+  release(cell: Cell): void {
+    if (cell.dead) return;
+    if (cell.calls >= this.#limits.calls) cell.kill('sandbox_ended', 'has run its calls');
+    else this.#offer(cell);
+  }
+
+  /** Ends all sandboxes, also those that have a call. The next call starts new ones. */
+  close(): void {
+    this.#closed = true;
+    const fault = lostFault({ reason: 'sandbox_ended', text: 'was closed' });
+    for (const waiter of [...this.#waiters]) waiter.refuse(fault);
+    for (const cell of this.#cells) cell.kill('sandbox_ended', 'was closed');
+  }
+
+  #offer(cell: Cell): void {
+    const [waiter] = this.#waiters;
+    if (waiter !== undefined) {
+      waiter.give(cell);
+      void this.#grow();
+      return;
+    }
+    const extra = this.#idle.size >= this.#limits.spare;
+    const timer = extra
+      ? setTimeout(() => cell.kill('sandbox_ended', 'had nothing to do'), this.#limits.idleMs)
+      : undefined;
+    timer?.unref();
+    this.#idle.set(cell, timer);
+  }
+
+  /** Starts what is missing. */
+  async #grow(): Promise<void> {
+    if (this.#closed) return undefined;
+    if (this.#runner === undefined) {
+      this.#loading ??= this.#load();
+      return this.#loading;
+    }
+    const { max, spare } = this.#limits;
+    const wanted = (): number => this.#waiters.size + spare - this.#idle.size - this.#starting.size;
+    while (wanted() > 0 && this.#cells.size < max) if (!this.#start(this.#runner)) return undefined;
+    return undefined;
+  }
+
+  async #load(): Promise<void> {
+    try {
+      this.#runner = await this.#runnerText();
+    } catch (error) {
+      this.#loading = undefined;
+      return this.#refuseAll(unavailable(error));
+    }
+    return this.#grow();
+  }
+
+  /** @returns whether it could be started */
+  #start(runner: string): boolean {
+    let cell: Cell;
+    try {
+      cell = new Cell(runner, this.#options, {
+        ready: (one) => {
+          this.#starting.delete(one);
+          this.#offer(one);
+        },
+        gone: (one, fault) => this.#gone(one, fault),
+      });
+    } catch (error) {
+      this.#refuseAll(unavailable(error));
+      return false;
+    }
+    this.#cells.add(cell);
+    this.#starting.add(cell);
+    cell.awaited(this.#waiters.size > 0);
+    return true;
+  }
+
+  #gone(cell: Cell, fault: Error | undefined): void {
+    this.#cells.delete(cell);
+    const wasIdle = this.#idle.has(cell);
+    clearTimeout(this.#idle.get(cell));
+    this.#idle.delete(cell);
+    if (!this.#starting.delete(cell)) {
+      // One that dies without a call is replaced at the next call only, so that a module whose
+      // sandboxes keep dying does not start them for ever.
+      if (!wasIdle || this.#waiters.size > 0) void this.#grow();
+      return;
+    }
+    // It could not be used at all. Each failed start ends one wait, so that calls do not start
+    // sandboxes for ever, and spare ones wait for the next call.
+    const [waiter] = this.#waiters;
+    waiter?.refuse(fault);
+    if (this.#waiters.size > this.#starting.size) void this.#grow();
+  }
+
+  #refuseAll(fault: Error): void {
+    for (const waiter of [...this.#waiters]) waiter.refuse(fault);
+  }
+}
+
+function unavailable(error: unknown): Error {
+  const known = (error as { code?: unknown } | null)?.code === 'sandbox_unavailable';
+  if (known) return error as Error;
+  const message = `The tool's sandbox could not be started: ${messageOf(error)}`;
+  return unavailableFault('sandbox_not_started', message, error);
+}

@@ -1,0 +1,60 @@
+/** The sandbox's end of the channel to the host: a port in a thread, a pipe in a process. */
+import { Socket } from 'node:net';
+import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { frameOf, frameReader } from '../frames.ts';
+
+/** Sends and receives texts. */
+export interface Channel {
+  send(text: string): void;
+  onMessage(receive: (text: string) => void): void;
+}
+
+/** The file descriptor of the pipe in a process. */
+const pipe = 3;
+
+export function openChannel(): Channel {
+  return isMainThread ? overPipe() : overPort();
+}
+
+function overPort(): Channel {
+  const { port } = workerData as { port: MessagePort };
+  // The host listens to its own port only. What a handler posts on the parent's goes nowhere.
+  parentPort?.close();
+  silence(process.stdout);
+  silence(process.stderr);
+  return {
+    send: (text) => port.postMessage(text),
+    onMessage: (receive) => {
+      port.on('message', receive);
+    },
+  };
+}
+
+/**
+ * Drops what a thread prints. The host does not read it: a thread whose output is read would keep
+ * the host's process alive, and one whose output is not read would fill its own memory.
+ */
+function silence(stream: NodeJS.WriteStream): void {
+  stream.write = (...given: unknown[]): true => {
+    const written = given.at(-1);
+    if (typeof written === 'function') process.nextTick(written as () => void);
+    return true;
+  };
+}
+
+function overPipe(): Channel {
+  const socket = new Socket({ fd: pipe, readable: true, writable: true });
+  // Without a host there is nobody to work for.
+  const end = (): void => process.exit(0);
+  socket.on('error', end);
+  socket.on('close', end);
+  return {
+    send: (text) => {
+      socket.write(frameOf(text));
+    },
+    onMessage: (receive) => {
+      const read = frameReader(0xffff_ffff, receive);
+      socket.on('data', read);
+    },
+  };
+}

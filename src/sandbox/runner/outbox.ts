@@ -1,0 +1,49 @@
+/**
+ * What a sandbox has to send. The host confirms what it has read, and a sandbox holds back what is
+ * too far ahead of that: a handler that sends too much fills its own memory and not the host's.
+ */
+import { maxUnconfirmed, maxUnconfirmedSize, type SandboxMessage } from '../messages.ts';
+import type { Channel } from './channel.ts';
+
+export interface Outbox {
+  send(message: SandboxMessage): void;
+  /** Sends a text that was made with `JSON.stringify`. */
+  sendText(text: string): void;
+  /** Sends ahead of everything else. For last words. */
+  sendNow(message: SandboxMessage): void;
+  /** The host has read this many messages more, of this size together. */
+  confirmed(count: number, size: number): void;
+}
+
+export function createOutbox(channel: Channel): Outbox {
+  let unconfirmed = 0;
+  let unconfirmedSize = 0;
+  let waiting: string[] = [];
+  const mayGo = (text: string): boolean =>
+    unconfirmed === 0 ||
+    (unconfirmed < maxUnconfirmed && unconfirmedSize + text.length <= maxUnconfirmedSize);
+  const go = (text: string): void => {
+    unconfirmed++;
+    unconfirmedSize += text.length;
+    channel.send(text);
+  };
+  const sendText = (text: string): void => {
+    if (waiting.length === 0 && mayGo(text)) go(text);
+    else waiting.push(text);
+  };
+  return {
+    sendText,
+    send: (message) => sendText(JSON.stringify(message)),
+    sendNow: (message) => channel.send(JSON.stringify(message)),
+    confirmed: (count, size) => {
+      unconfirmed -= count;
+      unconfirmedSize -= size;
+      let sent = 0;
+      for (let text = waiting[sent]; text !== undefined && mayGo(text); text = waiting[sent]) {
+        go(text);
+        sent++;
+      }
+      if (sent > 0) waiting = waiting.slice(sent);
+    },
+  };
+}

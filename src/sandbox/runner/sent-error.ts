@@ -1,0 +1,32 @@
+/** Errors on their way over the boundary. */
+import { maxErrorText, type SentError } from '../messages.ts';
+
+/** The parts of anything that was thrown that cross. Never throws. */
+export function sentError(thrown: unknown): SentError {
+  const message = read(thrown, 'message');
+  const stack = read(thrown, 'stack');
+  const isText = typeof thrown === 'string';
+  return {
+    name: (read(thrown, 'name') ?? (isText ? 'Error' : typeof thrown)).slice(0, 200),
+    message: (message ?? (isText ? thrown : '')).slice(0, maxErrorText),
+    stack: stack?.slice(0, maxErrorText),
+  };
+}
+
+/** An error with the parts of one that crossed. */
+export function receivedError({ name, message }: SentError): Error {
+  if (name === 'AbortError' || name === 'TimeoutError') return new DOMException(message, name);
+  const error = new Error(message);
+  if (name !== 'Error') Object.defineProperty(error, 'name', { value: name, configurable: true });
+  return error;
+}
+
+function read(thrown: unknown, name: string): string | undefined {
+  try {
+    if (typeof thrown !== 'object' || thrown === null) return undefined;
+    const value = (thrown as Record<string, unknown>)[name];
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

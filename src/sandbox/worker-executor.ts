@@ -1,0 +1,52 @@
+/** Handlers in threads. */
+import type { Executor } from '../index.ts';
+import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
+import { sandboxExecutor } from './sandbox-executor.ts';
+import { readCommon, type SandboxOptions, sandboxTable } from './sandbox-options.ts';
+import { threads } from './thread.ts';
+
+/** Options of {@link workerExecutor}. */
+export interface WorkerExecutorOptions extends SandboxOptions {
+  /**
+   * The most memory that the heap of a thread may take, in megabytes. From 16. Memory beside the
+   * heap, such as buffers, is not limited in a thread.
+   * @default 256
+   */
+  readonly maxMemoryMb?: number | undefined;
+}
+
+const table = {
+  ...sandboxTable,
+  maxMemoryMb: withDefault(wholeNumber(16, 1_048_576), 256),
+} satisfies TableOf<WorkerExecutorOptions>;
+
+/**
+ * Makes an executor that runs a handler in threads of this process. A thread contains loops, exits,
+ * errors that nobody catches, its heap and its own threads. It is no protection against code that
+ * means harm: that has the files, the network and the memory of this process.
+ * @throws MisuseError `invalid_option`, also if the module does not exist.
+ *
+ * @example
+ * ```ts
+ * import { defineTool } from 'host-tools';
+ * import { workerExecutor } from 'host-tools/sandbox';
+ *
+ * const sum = defineTool({
+ *   name: 'sum',
+ *   description: 'Adds up the rows of a sheet.',
+ *   parameters: { type: 'object' },
+ *   executor: workerExecutor({ module: new URL('./sum.js', import.meta.url) }),
+ * });
+ * ```
+ */
+export function workerExecutor(options: WorkerExecutorOptions): Executor {
+  const where = 'workerExecutor';
+  const read = readOptions(where, options, table);
+  const { place, limits, env } = readCommon(where, read as SandboxOptions);
+  return sandboxExecutor('worker', limits, {
+    start: threads({ env, maxMemoryMb: read.maxMemoryMb }),
+    module: place.address,
+    export: read.export,
+    killAfterMs: read.killAfterMs,
+  });
+}

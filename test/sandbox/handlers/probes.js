@@ -1,0 +1,41 @@
+/** Handlers that try what a sandbox may not let them do. */
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+
+const tried = (deed) => {
+  try {
+    deed();
+    return 'done';
+  } catch (error) {
+    return error.code ?? error.message;
+  }
+};
+
+export const read = ({ path }) => tried(() => readFileSync(path));
+export const write = ({ path }) => tried(() => writeFileSync(path, 'written'));
+export const processes = () => tried(() => spawnSync(process.execPath, ['--version']));
+export const threads = () => tried(() => new Worker('', { eval: true }).unref());
+export const variables = () => ({ ...process.env });
+export const place = () => process.cwd();
+export const pid = () => process.pid;
+export const sees = ({ pid: other }) => tried(() => process.kill(other, 0));
+export const services = (_, context) => context.services;
+export const client = async (_, { client: agent }) => ({
+  sampled: await agent.sample({ messages: [] }),
+  elicited: await agent.elicit({ message: 'Sure?', requestedSchema: { type: 'object' } }),
+});
+export const loop = () => {
+  for (;;);
+};
+let count = 0;
+export const counts = () => ++count;
+
+/** Starts a process that outlives its parent, in a session of its own if asked to. */
+export const leaves = ({ detached, file }) => {
+  const text = `setInterval(() => require('node:fs').appendFileSync(${JSON.stringify(file)}, '.'), 20)`;
+  const child = spawn(process.execPath, ['-e', text], { detached, stdio: 'ignore' });
+  child.unref();
+  return child.pid;
+};
+export const notAFunction = 5;
