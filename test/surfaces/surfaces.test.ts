@@ -1,9 +1,14 @@
 /** One truth on every surface: the same calls, through each of them, against a direct call. */
 import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  InMemoryTransport,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
+import { toClaudeAgent } from '../../src/claude-agent/index.ts';
 import type { ToolSession } from '../../src/index.ts';
 import { createMcpHandler, serveMcpStdio } from '../../src/mcp/index.ts';
 import { toAiSdkTools } from '../../src/surfaces/ai-sdk/index.ts';
@@ -83,6 +88,27 @@ async function mcpOverStdio(session: ToolSession): Promise<SurfaceUnderTest> {
       await client.close();
       await served.close();
     },
+  };
+}
+
+async function claudeAgent(session: ToolSession): Promise<SurfaceUnderTest> {
+  const { mcpServers } = toClaudeAgent(session, { name: 'host' });
+  const [toServer, toClient] = InMemoryTransport.createLinkedPair();
+  const { instance } = mcpServers.host as unknown as {
+    instance: { connect(transport: object): Promise<void> };
+  };
+  await instance.connect(toServer);
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(toClient);
+  return {
+    call: async (name, input, { signal }) => {
+      const answer = mcpAnswer(
+        (await client.callTool({ name, arguments: input as never }, { signal })) as never,
+      );
+      // Claude Code puts the server before the names that its model sees, and messages do as well.
+      return { ...answer, text: answer.text.replaceAll('mcp__host__', '') };
+    },
+    close: () => client.close(),
   };
 }
 
@@ -202,6 +228,7 @@ const surfaces: Readonly<
       },
     }),
   },
+  'Claude Agent SDK': { make: claudeAgent, lacks: ['notObjects', 'unlisted'] },
 };
 
 describe.each(Object.entries(surfaces))('%s', (_, { make, lacks = [] }) => {
