@@ -12,7 +12,9 @@ const resolutions = {
 } as const;
 
 /** Declarations that need another package, which a host of that subpath has installed. */
-const typed = specifiers.filter((specifier) => !/\/(?:langchain|claude-agent)$/.test(specifier));
+const typed = specifiers.filter(
+  (specifier) => !/\/(?:langchain|claude-agent|otel)$/.test(specifier),
+);
 
 export function compilerChecks(subject: Subject): Check[] {
   const releases = readdirSync(join(tools, 'node_modules')).filter((name) =>
