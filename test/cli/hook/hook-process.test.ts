@@ -97,7 +97,9 @@ describe('ends with 2 and a reason', () => {
       'rules.json': { ...rules, tools: [{ ...external, module: './bad.mjs' }] },
       'bad.mjs': `${text}\nexport default () => 1;`,
     });
-    const line = [...agent, '--timeout-ms', '1500'];
+    // A busy machine needs time to say anything else.
+    const timeoutMs = reason.startsWith('longer') ? '1500' : '30000';
+    const line = [...agent, '--timeout-ms', timeoutMs];
     const { code, stdout, stderr } = await run(files, line, { stdin: call('ls') });
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(reason);
