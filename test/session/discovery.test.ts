@@ -338,6 +338,20 @@ describe('embed', () => {
     expect(await find('write a letter')).toMatchObject([{ name: 'send_email' }]);
   });
 
+  test('what is hidden while it thinks is not found', async () => {
+    let go: () => void = () => undefined;
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const { session, find, names } = open({ embed: (texts) => going.then(() => embed(texts)) });
+    const finding = find('launch a rocket');
+    session.setOverrides({ disable: ['launch_rocket'] });
+    go();
+    expect((await finding).map(({ name }) => name)).not.toContain('launch_rocket');
+    session.setOverrides({});
+    expect(names()).not.toContain('launch_rocket');
+  });
+
   test('each definition is asked about once', async () => {
     const asked = vi.fn(embed);
     const { find } = open({ embed: asked });
