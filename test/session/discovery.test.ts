@@ -248,6 +248,33 @@ describe('discovery', () => {
     expect(error?.message).toContain(message);
   });
 
+  test('its first search among many tools lets other work run in between', async () => {
+    const words = (n: number) => Array.from({ length: 300 }, (_, at) => `word${n}x${at}`).join(' ');
+    const tools = Array.from({ length: 200 }, (_, n) => tool(`tool_${n}`, words(n)));
+    const { find } = open({}, { tools: [...tools, rocket] });
+    let turns = 0;
+    let over = false;
+    const turn = (): void => {
+      turns++;
+      if (!over) setImmediate(turn);
+    };
+    setImmediate(turn);
+    expect(await find('launch a rocket')).toMatchObject([{ name: 'launch_rocket' }]);
+    over = true;
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  test('what is removed while it reads is not found', async () => {
+    const words = (n: number) => Array.from({ length: 300 }, (_, at) => `word${n}x${at}`).join(' ');
+    const tools = Array.from({ length: 200 }, (_, n) => tool(`tool_${n}`, words(n)));
+    const { find, registry } = open({}, { tools });
+    const registration = registry.register(rocket);
+    const finding = find('launch a rocket');
+    registration.unregister();
+    expect(await finding).toEqual([]);
+    expect(await find('word7x3')).toMatchObject([{ name: 'tool_7' }]);
+  });
+
   test('a profile need not list it', async () => {
     const { registry } = open(undefined);
     registry.defineProfile({ id: 'small', tools: ['send_email', 'get_weather'] });
