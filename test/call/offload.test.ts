@@ -440,6 +440,20 @@ describe('what is read back', () => {
     expect(w.of('tool:post').at(-1)?.result).toMatchObject({ output: '[redacted]' });
   });
 
+  test('is in no event of a tool that reads it for another one', async () => {
+    const w = setup(
+      { token: 'hunter2-hunter2', rows: lines },
+      { registry: { offload: {}, redact: ['token'] } },
+    );
+    const handler = async ({ handle }: JsonObject, context: ToolContext): Promise<unknown> =>
+      (await context.tools.call('read_tool_output', { handle, start: 15, end: 21 })).output;
+    w.add(tool(handler as never, { name: 'middle', uses: ['read_tool_output'] }));
+    const handle = handleOf(await w.list());
+    const { output } = await w.session.call('middle', { handle });
+    expect(output).toMatch(/^unter2|^nter2/);
+    expect(JSON.stringify(w.events)).not.toContain('nter2');
+  });
+
   test.each(['untrusted', 'trusted'] as const)(
     'is as %s as the output that it is part of',
     async (origin) => {
