@@ -7,10 +7,17 @@ import { Claim } from '../state/claim.ts';
 import type { Idempotency } from '../state/idempotency-options.ts';
 import { releaseKey, tell } from './ask-idempotency-store.ts';
 import { outcomeText } from './kept-outcome.ts';
+import { mayRepeatUntrusted } from './remember.ts';
 
-/** Whether the caller has named the call, so that it runs at most once. */
-export function isKeyed(call: FoundCall): boolean {
-  return call.options?.idempotencyKey !== undefined || call.resumed !== undefined;
+/**
+ * Whether the caller has named the call, so that it runs at most once. What `find_tools` and
+ * `read_tool_output` answer is for one session as it is at that moment, so they run each time.
+ */
+export function isKeyed({ options, resumed, entry, session }: FoundCall): boolean {
+  if (options?.idempotencyKey === undefined && resumed === undefined) return false;
+  return (
+    entry !== session.discovery?.entry && entry.definition !== session.registry.offload?.reader
+  );
 }
 
 /** A claim for the call with its present input. Nothing has been asked yet. */
@@ -75,7 +82,8 @@ export function endClaim(
   const saved = tell(
     call,
     'the outcome of a call could not be kept, so no other call with its idempotency key gets it',
-    () => store.finish(claim.key, claim.holder, outcomeText(result), ttlMs),
+    () =>
+      store.finish(claim.key, claim.holder, outcomeText(result, mayRepeatUntrusted(call)), ttlMs),
   );
   if (saved === undefined) return wake(idempotency, claim.key);
   const all = Promise.resolve(saved).then(() => {

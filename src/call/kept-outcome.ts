@@ -23,19 +23,23 @@ const tooLong = JSON.stringify({
   },
 });
 
-/** The outcome as the caller was shown it. */
-export function outcomeText(result: ToolResult): string {
-  const copy = copyJson(outcomeOf(result), limits);
+/**
+ * The outcome as the caller was shown it.
+ * @param untrusted It may repeat what child calls returned, so it is untrusted whatever the tool is.
+ */
+export function outcomeText(result: ToolResult, untrusted: boolean): string {
+  const copy = copyJson(outcomeOf(result, untrusted ? true : undefined), limits);
   if (!copy.ok || copy.overflow) return tooLong;
   const text = JSON.stringify(copy.value);
   return text.length > mostChars ? tooLong : text;
 }
 
-function outcomeOf(result: ToolResult): object {
-  if (!result.success) return { ok: false, error: result.error };
+function outcomeOf(result: ToolResult, untrusted: true | undefined): object {
+  if (!result.success) return { ok: false, untrusted, error: result.error };
   const { output, metadata } = result;
   const { truncated, handler } = metadata;
-  return { ok: true, output, parts: contentParts(output) !== undefined, truncated, handler };
+  const parts = contentParts(output) !== undefined;
+  return { ok: true, untrusted, output, parts, truncated, handler };
 }
 
 /** The outcome that a text says; undefined if {@link outcomeText} has not written it. */
@@ -48,18 +52,20 @@ export function readOutcomeText(text: unknown): KeptOutcome | undefined {
     return undefined;
   }
   if (!isJsonObject(read)) return undefined;
-  if (own(read, 'ok') !== true) return readFailure(own(read, 'error'));
+  const untrusted = own(read, 'untrusted') !== undefined;
+  if (own(read, 'ok') !== true) return readFailure(own(read, 'error'), untrusted);
   if (!Object.hasOwn(read, 'output')) return undefined;
   const output = read.output as JsonValue;
   return {
     ok: true,
+    untrusted,
     output: own(read, 'parts') === true ? markContent(output) : output,
     truncated: own(read, 'truncated') as ResultMetadata['truncated'],
     handler: own(read, 'handler') as ResultMetadata['handler'],
   };
 }
 
-function readFailure(error: JsonValue | undefined): KeptOutcome | undefined {
+function readFailure(error: JsonValue | undefined, untrusted: boolean): KeptOutcome | undefined {
   if (error === undefined || !isJsonObject(error)) return undefined;
   const [code, message] = [own(error, 'code'), own(error, 'message')];
   if (typeof code !== 'string' || !Object.hasOwn(errorCodes, code)) return undefined;
@@ -67,6 +73,7 @@ function readFailure(error: JsonValue | undefined): KeptOutcome | undefined {
   const retryable = own(error, 'retryable');
   return {
     ok: false,
+    untrusted,
     error: toolError(code as ErrorCode, message, {
       reason: textOf(error, 'reason'),
       ruleId: textOf(error, 'ruleId'),

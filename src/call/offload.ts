@@ -9,6 +9,7 @@ import { labelsOf } from '../state/tool-labels.ts';
 import { head, wellFormed } from '../text/code-points.ts';
 import { detached } from '../text/shortened.ts';
 import { type Shaped, whole } from './output-snapshot.ts';
+import { mayRepeatUntrusted } from './remember.ts';
 import { reportFault } from './report-fault.ts';
 import { answerInTime, tooLate } from './with-deadline.ts';
 
@@ -123,7 +124,7 @@ function digest(text: string): string {
 function aboutOf(call: FoundCall): OffloadedAbout {
   const { output: labels } = labelsOf(call.binding);
   const { extra, toolName } = call;
-  const isTrusted = !labels.mixed && extra?.heard === undefined;
+  const isTrusted = !labels.mixed && !mayRepeatUntrusted(call);
   return {
     tool: toolName,
     origin: isTrusted ? labels.origin : 'untrusted',

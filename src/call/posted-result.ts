@@ -33,7 +33,7 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
   const hasSecrets = call.extra?.secrets?.none === false;
   let hidden = output as JsonValue;
   // A cut may go through the middle of a secret, and half a secret cannot be found.
-  if ((hasSecrets && metadata.truncated !== undefined) || call.extra?.readBack?.secret === true)
+  if ((hasSecrets && metadata.truncated !== undefined) || call.extra?.readSecrets === true)
     hidden = redacted;
   else if (hasSecrets || binding.secretive)
     hidden = scrubJson(call, hidden, binding.entry.outputRedactor(session.registry.redact));

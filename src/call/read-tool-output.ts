@@ -3,7 +3,7 @@ import type { ToolContext } from '../context.ts';
 import { messageOf } from '../errors.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { type Fail, fail } from '../result.ts';
-import type { FoundCall } from '../state/call.ts';
+import type { Call, FoundCall } from '../state/call.ts';
 import type { Offload, OffloadedAbout } from '../state/offload-options.ts';
 import { head } from '../text/code-points.ts';
 import { createDefinition } from '../tool/define-tool.ts';
@@ -87,6 +87,10 @@ async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<st
   const { text, about } = kept;
   // Before anything is returned: events and the record of origins depend on it.
   call.more.readBack = about;
+  // The calls above may return what is read.
+  if (about.secret)
+    for (let at: Call | undefined = call; at !== undefined; at = at.parent)
+      at.more.readSecrets = true;
   const start = Math.min(asked.start ?? 0, text.length);
   const end = Math.max(start, Math.min(asked.end ?? text.length, text.length));
   const room = Math.max(1, Math.min(mostRead, call.binding.maxOutputChars - noteChars));

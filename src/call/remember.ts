@@ -36,6 +36,15 @@ export function remember(call: Call, result: ToolResult): void {
 }
 
 /**
+ * Whether the outcome may repeat what child calls returned that is untrusted. A session that
+ * remembers nothing does not know what they returned.
+ */
+export function mayRepeatUntrusted({ extra, session }: FoundCall): boolean {
+  if (extra === undefined) return false;
+  return extra.heard !== undefined || (extra.childCount > 0 && session.origins === undefined);
+}
+
+/**
  * Remembers an output that no call of this session has returned, as if the model had been shown it.
  * False if there is no such tool.
  * @param about The call in another process that returned it, and what it was given.

@@ -7,6 +7,7 @@ import { endCall, failCall, successResult } from './end-call.ts';
 export function replay(call: FoundCall, outcome: KeptOutcome): void {
   // The model is shown the outcome as if the handler had just settled, so it is remembered the same.
   call.state = 'shaping';
+  if (outcome.untrusted) call.more.heard = { outputs: [], lost: true, left: 0 };
   if (!outcome.ok) return failCall(call, outcome.error);
   const { output, truncated, handler } = outcome;
   if (call.binding.secretive) collectOutputSecrets(call, output);

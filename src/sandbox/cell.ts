@@ -40,6 +40,7 @@ export class Cell {
   readonly #starting: NodeJS.Timeout;
   #phase: 'starting' | 'loading' | 'ready' | 'dead' = 'starting';
   #fault: Error | undefined;
+  #lost: Error | undefined;
   #link: CallLink | undefined;
   #crash: Extract<SandboxMessage, { t: 'crashed' }> | undefined;
   #unconfirmed = 0;
@@ -66,6 +67,8 @@ export class Cell {
 
   /** Runs one call. Only after `ready`, and one at a time. */
   async run(input: JsonObject, context: ToolContext): Promise<unknown> {
+    // It may have died in the turn in which it was ready, before its call could begin.
+    if (this.#lost !== undefined) throw this.#lost;
     this.calls++;
     const link = new CallLink(this.calls, context, {
       send: (message) => this.#send(message),
@@ -204,7 +207,8 @@ export class Cell {
           `sandbox ${told.text}.`,
         told.cause,
       );
-    this.#link?.died(lostFault(told));
+    this.#lost = lostFault(told);
+    this.#link?.died(this.#lost);
     this.#events.gone(this, this.#fault);
   }
 

@@ -16,6 +16,8 @@ export interface Hit<T> {
 export interface ToolIndex<T> {
   /** Makes the index hold exactly these tools. Those that it holds already cost little. */
   hold(tools: Iterable<T>): void;
+  /** Adds one tool, unless the index holds it. */
+  add(tool: T): void;
   /**
    * The tools among `visible` that a query describes, best first, equal ones in the order of
    * `visible`. A word that only other tools have counts as one that no tool has.
@@ -51,8 +53,15 @@ export function createToolIndex<T extends object>(read: (tool: T) => Searchable)
   const ids = new Map<T, number>();
   let nextId = 0;
   let index = emptyIndex();
+  const add = (tool: T): void => {
+    if (ids.has(tool)) return;
+    index.add({ id: nextId, ...toolText(read(tool)) });
+    ids.set(tool, nextId++);
+  };
 
   return {
+    add,
+
     hold(tools) {
       const wanted = new Set(tools);
       const gone = [...ids.keys()].filter((tool) => !wanted.has(tool));
@@ -67,11 +76,7 @@ export function createToolIndex<T extends object>(read: (tool: T) => Searchable)
         if (id !== undefined) index.remove({ id, ...toolText(read(tool)) });
         ids.delete(tool);
       }
-      for (const tool of wanted) {
-        if (ids.has(tool)) continue;
-        index.add({ id: nextId, ...toolText(read(tool)) });
-        ids.set(tool, nextId++);
-      }
+      for (const tool of wanted) add(tool);
     },
 
     rank(query, visible) {

@@ -49,9 +49,15 @@ export function wordsOf(text: string, most: number): Word[] {
     text.normalize('NFKC'),
     /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu,
   );
-  for (const run of parts.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])
-    if (unspaced.test(run)) for (const word of segments(run)) add(word);
-    else add(run);
+  // Made once: making one takes longer than cutting a whole sentence with it.
+  let segmenter: Intl.Segmenter | undefined;
+  for (const run of parts.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []) {
+    if (words.length >= most) break;
+    if (unspaced.test(run)) {
+      segmenter ??= createSegmenter();
+      for (const { segment } of segmenter.segment(run)) add(segment);
+    } else add(run);
+  }
   return words;
 }
 
@@ -63,7 +69,6 @@ function lowered(text: string, capitals: RegExp): string {
 }
 
 /** The language is fixed, so that the words do not depend on the machine. */
-function segments(run: string): string[] {
-  const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
-  return Array.from(segmenter.segment(run), ({ segment }) => segment);
+function createSegmenter(): Intl.Segmenter {
+  return new Intl.Segmenter('en', { granularity: 'word' });
 }

@@ -2,7 +2,7 @@
 import { MisuseError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { Discovery, type DiscoverySettings, findToolsName } from '../state/discovery.ts';
-import { findByMeaning, findTools } from '../state/found-tools.ts';
+import { findByMeaning, findTools, readTools } from '../state/found-tools.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { ToolEntry } from '../state/tool-entry.ts';
 import { defineTool } from '../tool/define-tool.ts';
@@ -94,6 +94,8 @@ async function find(session: SessionState, { query, limit }: Asked): Promise<Jso
   const discovery = session.discovery as Discovery;
   const { embed, maxTokens, limit: most } = discovery.settings;
   const wanted = Math.min(limit ?? most, most);
+  const reading = readTools(session);
+  if (reading !== undefined) await reading;
   const hits =
     embed === undefined
       ? findTools(session, query, wanted)

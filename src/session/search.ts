@@ -55,14 +55,14 @@ export function searchTools(
   return deepFreeze(found.filter((tool) => tool !== undefined));
 }
 
-/** What is said of a found tool; undefined if it has gone since it was found. */
+/** What is said of a found tool; undefined if it is gone or hidden since it was found. */
 export function describeFound(
   session: SessionState,
   { tool, score, why }: Hit<ToolEntry>,
 ): FoundTool | undefined {
   const { name, definition } = tool;
   const binding = session.binding(name);
-  if (binding?.entry !== tool) return undefined;
+  if (binding?.entry !== tool || binding.drop !== undefined) return undefined;
   const description = shownDescription(definition);
   return { name, description, score, requiresApproval: asksFor(binding), why };
 }

@@ -101,6 +101,8 @@ export class CallExtra {
 
   /** The call reads back this output, which another one returned. */
   readBack: OffloadedAbout | undefined;
+  /** The call, or a child call, has read back text that may hold parts of secrets. */
+  readSecrets = false;
 
   // All phases.
   /** Values that no event, prompt or error text may contain. */

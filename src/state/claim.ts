@@ -8,11 +8,13 @@ import type { ResultMetadata } from '../result.ts';
 export type KeptOutcome =
   | {
       readonly ok: true;
+      /** It may repeat what child calls returned, so it is untrusted whatever the tool is. */
+      readonly untrusted: boolean;
       readonly output: unknown;
       readonly truncated: ResultMetadata['truncated'];
       readonly handler: ResultMetadata['handler'];
     }
-  | { readonly ok: false; readonly error: ToolError };
+  | { readonly ok: false; readonly untrusted: boolean; readonly error: ToolError };
 
 /** The claim of one call. It is its own deadline, which renews the lease. */
 export class Claim implements Deadline {

@@ -1,4 +1,5 @@
 /** Finds the tools of a session by what they do. */
+import { createPause } from '../limits/stretches.ts';
 import { fairOrder } from '../search/fair-order.ts';
 import { type Embed, type Meanings, rankByMeaning } from '../search/meanings.ts';
 import { createToolIndex, type Hit, type ToolIndex } from '../search/tool-index.ts';
@@ -50,6 +51,36 @@ export async function findByMeaning(
   }
 }
 
+/**
+ * Reads tools that no search has read yet, in stretches: the words of thousands take half a second.
+ * Undefined if there is nothing to wait for.
+ */
+export function readTools(session: SessionState): Promise<void> | undefined {
+  const { registry } = session;
+  const ofSession = hasOwnTools(session);
+  if (!ofSession && registry.finder?.epoch === registry.epoch) return undefined;
+  const { index } = ofSession ? sessionFinder(session) : registryFinder(session);
+  const tools = ofSession ? visibleTools(session) : allEntries(registry);
+  return readInStretches(session, index, tools);
+}
+
+async function readInStretches(
+  { registry }: SessionState,
+  index: ToolIndex<ToolEntry>,
+  tools: readonly ToolEntry[],
+): Promise<void> {
+  const pause = createPause();
+  const { epoch } = registry;
+  for (const tool of tools) {
+    index.add(tool);
+    const pausing = pause();
+    if (pausing === undefined) continue;
+    await pausing;
+    // What was removed meanwhile must not be added again. The search reads the rest.
+    if (registry.epoch !== epoch) return;
+  }
+}
+
 function visibleTools(session: SessionState): readonly ToolEntry[] {
   return [...session.registry.viewOf(session).entries.values()];
 }
@@ -66,18 +97,31 @@ function fairly(hits: readonly Hit<ToolEntry>[], limit: number): readonly Hit<To
  */
 function finderOf(session: SessionState, visible: readonly ToolEntry[]): Finder {
   const { registry } = session;
-  if (session.own !== undefined && session.own.size > 0) {
-    session.finder ??= createFinder();
-    session.finder.index.hold(visible);
-    return session.finder;
+  if (hasOwnTools(session)) {
+    const finder = sessionFinder(session);
+    finder.index.hold(visible);
+    return finder;
   }
-  registry.finder ??= createFinder();
-  const { finder } = registry;
+  const finder = registryFinder(session);
   if (finder.epoch !== registry.epoch) {
     finder.index.hold(allEntries(registry));
     finder.epoch = registry.epoch;
   }
   return finder;
+}
+
+function hasOwnTools({ own }: SessionState): boolean {
+  return own !== undefined && own.size > 0;
+}
+
+function sessionFinder(session: SessionState): Finder {
+  session.finder ??= createFinder();
+  return session.finder;
+}
+
+function registryFinder({ registry }: SessionState): Finder {
+  registry.finder ??= createFinder();
+  return registry.finder;
 }
 
 function createFinder(): Finder {

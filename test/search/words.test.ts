@@ -33,6 +33,24 @@ describe('wordsOf', () => {
     expect(stems('天気').every((word) => stems('天気を調べる').includes(word))).toBe(true);
   });
 
+  test('a text of many short pieces of such a script costs little more than a long one', () => {
+    const { Segmenter } = Intl;
+    let made = 0;
+    const counted = new Proxy(Segmenter, {
+      construct: (target, options) => {
+        made++;
+        return Reflect.construct(target, options);
+      },
+    });
+    Object.assign(Intl, { Segmenter: counted });
+    try {
+      expect(wordsOf('天 '.repeat(2_000), 2_000)).toHaveLength(2_000);
+    } finally {
+      Object.assign(Intl, { Segmenter });
+    }
+    expect(made).toBe(1);
+  });
+
   test('a word keeps how it was written', () => {
     expect(wordsOf('Sending MAILS', 10)).toEqual([
       { stem: 'send', written: 'sending' },

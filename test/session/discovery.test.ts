@@ -248,6 +248,33 @@ describe('discovery', () => {
     expect(error?.message).toContain(message);
   });
 
+  test('its first search among many tools lets other work run in between', async () => {
+    const words = (n: number) => Array.from({ length: 300 }, (_, at) => `word${n}x${at}`).join(' ');
+    const tools = Array.from({ length: 200 }, (_, n) => tool(`tool_${n}`, words(n)));
+    const { find } = open({}, { tools: [...tools, rocket] });
+    let turns = 0;
+    let over = false;
+    const turn = (): void => {
+      turns++;
+      if (!over) setImmediate(turn);
+    };
+    setImmediate(turn);
+    expect(await find('launch a rocket')).toMatchObject([{ name: 'launch_rocket' }]);
+    over = true;
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  test('what is removed while it reads is not found', async () => {
+    const words = (n: number) => Array.from({ length: 300 }, (_, at) => `word${n}x${at}`).join(' ');
+    const tools = Array.from({ length: 200 }, (_, n) => tool(`tool_${n}`, words(n)));
+    const { find, registry } = open({}, { tools });
+    const registration = registry.register(rocket);
+    const finding = find('launch a rocket');
+    registration.unregister();
+    expect(await finding).toEqual([]);
+    expect(await find('word7x3')).toMatchObject([{ name: 'tool_7' }]);
+  });
+
   test('a profile need not list it', async () => {
     const { registry } = open(undefined);
     registry.defineProfile({ id: 'small', tools: ['send_email', 'get_weather'] });
@@ -336,6 +363,20 @@ describe('embed', () => {
     const { find } = open({ embed, limit: 1 });
     expect(await find('is it warm outside')).toMatchObject([{ name: 'get_weather' }]);
     expect(await find('write a letter')).toMatchObject([{ name: 'send_email' }]);
+  });
+
+  test('what is hidden while it thinks is not found', async () => {
+    let go: () => void = () => undefined;
+    const going = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const { session, find, names } = open({ embed: (texts) => going.then(() => embed(texts)) });
+    const finding = find('launch a rocket');
+    session.setOverrides({ disable: ['launch_rocket'] });
+    go();
+    expect((await finding).map(({ name }) => name)).not.toContain('launch_rocket');
+    session.setOverrides({});
+    expect(names()).not.toContain('launch_rocket');
   });
 
   test('each definition is asked about once', async () => {
