@@ -113,7 +113,8 @@ describe('hostile lines', () => {
   ])('%s: read in time', (_, line) => {
     const start = performance.now();
     const facts = read(line);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    // Without bounds, these take minutes.
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(JSON.stringify(facts).length).toBeLessThan(2_000_000);
   });
 
