@@ -1,7 +1,7 @@
 /** What definitions of an agent's own tools are made of. */
 import { type AnyTool, type CallInfo, defineTool, type ToolAnnotations } from '../index.ts';
 import type { JsonObject } from '../json.ts';
-import { type Place, pathFacts } from './place.ts';
+import { type PathFacts, type Place, pathFacts } from './place.ts';
 import { type ShellParser, shellFacts, shellParser } from './shell/read-line.ts';
 
 /** One row of an agent's table of tools. */
@@ -71,7 +71,7 @@ function attributesOf(
   const attributes: Record<string, Ask> = {};
   for (const member of paths)
     attributes[member] = (value, call) =>
-      pathFacts(String(value), place(call)) as unknown as JsonObject;
+      fileFacts(String(value), place(call)) as unknown as JsonObject;
   let parser: Promise<ShellParser> | undefined;
   if (shell !== undefined)
     attributes[shell] = async (value, call) => {
@@ -82,6 +82,18 @@ function attributesOf(
     attributes[patch] = (value, call) => patchFacts(String(value), place(call));
   if (url !== undefined) attributes[url] = (value) => ({ host: hostOf(String(value)) });
   return attributes;
+}
+
+/** An agent may remove the space around a path before it opens the file. */
+function fileFacts(text: string, place: Place): PathFacts {
+  const trimmed = pathFacts(text.trim(), place);
+  if (text === text.trim()) return trimmed;
+  const { inside, path } = pathFacts(text, place);
+  return {
+    inside: inside && trimmed.inside,
+    path: [...path, ...trimmed.path],
+    name: trimmed.name,
+  };
 }
 
 /** Most files of a patch. One with more is outside of the project, as far as rules can tell. */

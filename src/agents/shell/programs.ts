@@ -45,6 +45,9 @@ export const shells: ReadonlySet<string> = new Set([
   'dash',
   'ash',
   'zsh',
+  'csh',
+  'tcsh',
+  'yash',
   'ksh',
   'mksh',
   'rbash',
@@ -54,15 +57,20 @@ export const shells: ReadonlySet<string> = new Set([
 /** Languages: text after these options is code. Without a file, they run what comes in. */
 export const interpreters: ReadonlyMap<string, RegExp> = new Map([
   ['python', /^-[a-zA-Z]*c|^-$/],
-  ['node', /^-[a-zA-Z]*[ep]|^--(?:eval|print|require|import|loader)|^-r|^-$/],
+  ['node', /^-[a-zA-Z]*[ep]|^--(?:eval|print|require|import|(?:experimental-)?loader)|^-r|^-$/],
   ['deno', /^eval$|^repl$|^-$/],
-  ['bun', /^-e$|^--eval|^repl$|^-$/],
+  ['bun', /^-[ep]|^--(?:eval|print|preload)|^repl$|^-$/],
   ['perl', /^-[a-zA-Z0-9]*[eEMm]|^-$/],
   ['ruby', /^-[a-zA-Z0-9]*[er]|^-$/],
-  ['php', /^-[rBRFE]|^-$/],
+  ['php', /^-[arBRFE]|^-$/],
   ['lua', /^-[el]|^-$/],
   ['osascript', /^-/],
   ['Rscript', /^-e/],
+  ['ipython', /^-[a-zA-Z]*c|^-$/],
+  ['pypy', /^-[a-zA-Z]*c|^-$/],
+  ['tsx', /^-[ep]|^--(?:eval|print|require|import|loader)|^-$/],
+  ['ts-node', /^-[ep]|^--(?:eval|print|require)|^-$/],
+  ['julia', /^-[eEL]|^--(?:eval|print|load)|^-$/],
 ]);
 
 /** Programs that run commands which stand in a file, in their input or in a string. */
@@ -75,9 +83,31 @@ export const runsOthers: ReadonlySet<string> = new Set([
   'shopt',
   'bind',
   'complete',
+  'compgen',
   'mapfile',
   'readarray',
   'su',
+  'runuser',
+  'setpriv',
+  'pkexec',
+  'sg',
+  'flock',
+  'taskset',
+  'chrt',
+  'prlimit',
+  'setarch',
+  'fakeroot',
+  'unbuffer',
+  'valgrind',
+  'entr',
+  'run-parts',
+  'start-stop-daemon',
+  'toybox',
+  'pwsh',
+  'nu',
+  'xonsh',
+  'sqlite3',
+  'uv',
   'parallel',
   'watch',
   'script',
@@ -101,7 +131,11 @@ export const runsOthers: ReadonlySet<string> = new Set([
   'ed',
   'ex',
   'vi',
+  'view',
+  'rvim',
+  'rview',
   'vim',
+  'vimdiff',
   'nvim',
   'emacs',
   'awk',
@@ -114,7 +148,7 @@ export const runsOthers: ReadonlySet<string> = new Set([
 
 /** Variables that change which program runs, or what a program does on its own. */
 const decisiveNames =
-  /^(?:PATH|HOME|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-9]|CDPATH|LD_.*|DYLD_.*|GIT_.*|SSH_.*|.*PAGER|.*EDITOR|VISUAL|BROWSER|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5.*|RUBY.*|LESS.*|npm_config_.*|NPM_CONFIG_.*)$/;
+  /^(?:PATH|HOME|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-9]|CDPATH|LD_.*|DYLD_.*|GCONV_PATH|XDG_.*|GIT_.*|SSH_.*|TAR_OPTIONS|RIPGREP_CONFIG_PATH|ZDOTDIR|MAKEFLAGS|RUSTC_.*|CARGO_.*|GOFLAGS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|.*PAGER|.*EDITOR|VISUAL|BROWSER|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5.*|RUBY.*|LESS.*|npm_config_.*|NPM_CONFIG_.*)$/;
 
 /** Whether setting this variable may change what later commands do. */
 export function isDecisive(name: string): boolean {
@@ -124,6 +158,24 @@ export function isDecisive(name: string): boolean {
 /** Scripts of `sed` that only print, delete or replace. Others may run commands and write files. */
 export const plainSed =
   /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?[pdq=]$|^s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*$/;
+
+/** Options of other programs whose value is a command. GNU programs take shortened names as well. */
+export const runningOptions: ReadonlyMap<string, RegExp> = new Map([
+  ['tar', /^--(?:checkpoint-a|to-c|use-c|rsh-c|info-s|new-volume-s)|^-[A-Za-z]*[IF]/],
+  ['split', /^--f/],
+  ['sort', /^--co/],
+  ['rg', /^--(?:pre|hostname-bin)/],
+  ['ag', /^--pager/],
+  ['man', /^-[A-Za-z]*[PHX]|^--(?:pager|html|browser)/],
+  ['less', /^\+/],
+  ['more', /^\+/],
+  ['npx', /^-c|^--(?:call|node-options|script-shell)/],
+  ['npm', /^-c|^--(?:call|node-options|script-shell)/],
+  ['fd', /^-[A-Za-z]*[xX]|^--exec/],
+]);
+
+/** Builtins that set or evaluate the variables that they name. */
+export const setters: ReadonlySet<string> = new Set(['read', 'printf', 'getopts', 'unset', 'let']);
 
 /** Commands of `git`. Another word may be an alias, which can be any command. */
 export const gitCommands: ReadonlySet<string> = new Set(
@@ -142,6 +194,7 @@ export const gitCommands: ReadonlySet<string> = new Set(
 export const gitRunners = /^(?:bisect|difftool|filter-branch|mergetool|send-email|submodule)$/;
 /** Options of `git` before its command that take the next word. */
 export const gitValued: ReadonlySet<string> = new Set([
+  '--attr-source',
   '-C',
   '-c',
   '--git-dir',

@@ -7,7 +7,9 @@ import {
   interpreters,
   isDecisive,
   plainSed,
+  runningOptions,
   runsOthers,
+  setters,
   shells,
   type WrapperRow,
   wrappers,
@@ -40,7 +42,7 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   const wrapper = wrappers.get(program);
   if (wrapper !== undefined) return readWrapped(program, args, wrapper, to, depth);
   if (shells.has(program)) return readShell(program, args, to);
-  if (program === 'eval') return to.script(args.join(' '));
+  if (program === 'eval') return to.script((args[0] === '--' ? args.slice(1) : args).join(' '));
   if (program === 'trap') return to.script(args.find((word) => !word.startsWith('-')) ?? '');
   if (program === 'xargs') {
     to.unclear('`xargs` adds arguments from its input');
@@ -48,8 +50,17 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   }
   if (program === 'find' || program === 'fd') return readFind(program, args, to, depth);
   if (program === 'sed') return readSed(args, to);
+  const runs = runningOptions.get(program);
+  const running = runs === undefined ? undefined : args.find((word) => runs.test(word));
+  if (running !== undefined) to.unclear(`\`${program} ${running.slice(0, 80)}\` runs a command`);
+  const set = setters.has(program) ? args.find(namesDecisive) : undefined;
+  if (set !== undefined) to.unclear(`\`${program} ${set.slice(0, 80)}\` changes what commands do`);
   if (runsOthers.has(program)) return to.unclear(`\`${program}\` can run other commands`);
   return readInterpreter(program, args, to);
+}
+
+function namesDecisive(word: string): boolean {
+  return isDecisive(/^\w*/.exec(word)?.[0] ?? '');
 }
 
 const xargs: WrapperRow = { flags: '0prtx', valued: 'adEIiLnPs' };
@@ -123,7 +134,9 @@ function readInterpreter(program: string, args: readonly string[], to: Collected
   const language = program.replace(/[\d.]+$/, '').replace(/^nodejs$/, 'node');
   const code = interpreters.get(language) ?? interpreters.get(program);
   if (code === undefined) return;
-  if (args.length === 0 || args.some((word) => code.test(word)))
+  // Without a file, the code comes in.
+  const isInput = args.every((word) => /^-(?!-?(?:[hvV]|help|version|test)$)/.test(word));
+  if (isInput || args.some((word) => code.test(word)))
     to.unclear(`\`${program}\` runs code that is not a command line`);
 }
 
@@ -145,9 +158,10 @@ function readGit(args: readonly string[], to: Collected): void {
   const runs =
     gitRunners.test(command) ||
     own.some((word) =>
-      /^(?:-x|--exec|--upload-pack|--receive-pack|--open-files-in-pager|-O|--ext-diff|--textconv)/.test(
-        word,
-      ),
-    );
+      // Git takes shortened names of its options.
+      /^(?:-x|--exe|--upl|--rec[^u]|--op|-O|--ext|--textc)/.test(word),
+    ) ||
+    (command === 'grep' && own.some((word) => /^-[A-Za-z]*O/.test(word))) ||
+    (command === 'clone' && own.some((word) => /^-[A-Za-z]*[cu]|^--(?:con|te)/.test(word)));
   if (runs && command !== 'clean') to.unclear(`\`git ${command}\` can run other commands`);
 }

@@ -111,6 +111,8 @@ class LineReader implements Collected {
     if (node.type === 'Redirect') this.#redirect(node);
     if (node.type === 'Assignment' && isDecisive(node.name))
       this.unclear(`\`${node.name}\` changes what commands do`);
+    if ((node.type === 'For' || node.type === 'Select') && isDecisive(node.name.value))
+      this.unclear(`\`${node.name.value}\` changes what commands do`);
     if (node.type === 'Word') this.#word(node);
     if (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution')
       if (node.script === undefined) this.unclear('a substitution that is not understood');
@@ -158,6 +160,10 @@ class LineReader implements Collected {
   #word(word: Word): void {
     const { value, open } = readWord(word, this.#place);
     if (open !== undefined) this.unclear(`\`${open.slice(0, 80)}\` is known only at run time`);
+    // bash runs it wherever it takes the word for a number or a variable.
+    const index = value.indexOf('[');
+    if (index !== -1 && /\$\(|`/.test(value.slice(index)))
+      this.unclear('a substitution in the index of a variable');
     this.#keep(value);
   }
 
