@@ -184,8 +184,9 @@ class LineReader implements Collected {
 
   /** A word may be a path as a whole, or behind `=`, `@` or `:`. */
   #readPlace(word: string, paths: Set<string>, outside: Set<string>, hosts: Set<string>): void {
+    // A name of a scheme that is read from its beginning would take quadratic time in a long word.
     for (const [, host] of word.matchAll(
-      /[a-z][a-z0-9+.-]*:\/\/(?:[^\s/@]*@)?(\[[^\]\s]*\]|[^\s/:?#'"]+)/gi,
+      /[a-z0-9+.-]:\/\/(?:[^\s/@]*@)?(\[[^\]\s]{0,64}\]|[^\s/:?#'"]+)/gi,
     ))
       hosts.add((host as string).toLowerCase().replace(/\.$/, ''));
     if (word.includes('\n') || word === '') return;
