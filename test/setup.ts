@@ -2,7 +2,12 @@
  * Runs with each test file: what Node merely warns about (a listener leak, a timer that overflows,
  * a late `catch`) fails the test that caused it.
  */
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+
+// The same samples in every run, so that a commit that passed once passes again. `vitest.config.ts`
+// says how to draw others.
+fc.configureGlobal({ seed: Number(process.env.HOST_TOOLS_TEST_SEED) });
 
 // Kept from before any test fakes the timers.
 const { setImmediate: nextTurn } = globalThis;

@@ -8,9 +8,8 @@ import type { ValueTest } from './value-test.ts';
 /** The deepest nesting that is followed. Inputs are at most 64 deep; parsed values may be deeper. */
 const maxDepth = 200;
 
-/** Thrown where a value is nested too deep to be read. */
+/** Thrown where a value is nested too deep, or has too many digits, to be read. */
 const tooDeep = Symbol('too deep');
-/** Thrown where a value has too many digits to be read. */
 const tooLarge = Symbol('too large');
 
 export interface Walk {
@@ -148,8 +147,10 @@ function anyBranch(
   walk: Walk,
   depth: number,
 ): boolean {
-  const isPlace = isIndex(segment) && Number(segment) < node.length;
-  if (isPlace && anyOf(node[Number(segment)], at + 1, walk, depth + 1)) return true;
+  const { found, hole: earlier } = walk;
+  const namesOne = isIndex(segment);
+  const place = namesOne ? Number(segment) : node.length;
+  if (place < node.length && anyOf(node[place], at + 1, walk, depth + 1)) return true;
   const { hole } = walk;
   for (const item of node) {
     const before = walk.found;
@@ -165,7 +166,9 @@ function anyBranch(
     if (walk.found === before) walk.hole = true;
   }
   // Where the path names an element, the other elements may lack what it leads to.
-  if (isPlace) walk.hole = hole;
+  if (namesOne) walk.hole = hole;
+  // Where no element has a value, the array as a whole lacks it, which the caller judges.
+  if (walk.found === found) walk.hole = earlier;
   return false;
 }
 
@@ -200,7 +203,7 @@ function anyKey(value: unknown, at: number, walk: Walk, depth: number): boolean 
     if (!Object.hasOwn(node, key)) continue;
     const { found, hole } = walk;
     if (anyOf(node[key], end + 1, walk, depth + 1)) return true;
-    if (end > at || key === '*' || walk.found === found) {
+    if (end > at || key === '*') {
       walk.found = found;
       walk.hole = hole;
     }

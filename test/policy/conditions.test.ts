@@ -128,6 +128,27 @@ describe('when: paths', () => {
       true,
       false,
     ],
+    [
+      'an index leads to one element, and the others need not have the rest of the path',
+      { 'a.0.b': { exists: false } },
+      { a: [{ b: 'x' }, {}] },
+      false,
+      false,
+    ],
+    [
+      'nor need another reading of the index find anything',
+      { '0.0.1.a': { exists: false } },
+      { 0: [[{}, { a: 'y' }], [[]]] },
+      false,
+      false,
+    ],
+    [
+      'nor those beside an array that has the element',
+      { '0.0.2': { exists: false } },
+      { 0: [[['x'], 7, 'y'], 'x'] },
+      false,
+      false,
+    ],
     ['* at the end', { 'a.*': 'x' }, { a: ['x'] }, true, true],
     [
       '* takes a value outside an array as an array of one',
