@@ -13,7 +13,7 @@ function endOf(result: ToolResult): unknown {
 describe.each(kinds)('%s', (kind, make) => {
   const executor = make({
     module: handlerOf('catastrophes'),
-    maxMemoryMb: kind === 'worker' ? 64 : 160,
+    maxMemoryMb: kind === 'thread' ? 64 : 160,
     pool: { max: 3 },
   });
   const { registry, run } = sandboxed(executor, { events: [] });
