@@ -61,8 +61,9 @@ const shared = {
   unstubEnvs: true,
   unstubGlobals: true,
   // Ends what hangs. Far above what any test takes, so that a busy machine passes.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 30_000 } },
   // Files and tests run in a mixed order, so that none leans on another.
   sequence: { shuffle: { files: true, tests: true }, seed },
   ...(quick && {
