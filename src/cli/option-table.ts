@@ -56,8 +56,8 @@ export const optionTable = {
   'allow-calls': { help: 'let the page call tools, under a profile of its choice' },
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
   redis: {
-    value: 'URL',
-    help: 'keep everything in this Redis, which nodes share; default: in memory',
+    value: 'URL|VARIABLE',
+    help: 'keep everything in this Redis, or in that of a variable; default: in memory',
   },
   'host-key': {
     value: 'VARIABLE',

@@ -53,6 +53,11 @@ describe('the command', () => {
   test.each([
     ['a port that is none', ['--port', '70000'], 'whole number from 0 to 65535'],
     ['a Redis that is none', ['--redis', 'http://secret@localhost'], 'address such as `redis://'],
+    [
+      'a variable of Redis that is not set',
+      ['--redis', 'REDIS_URL'],
+      '`REDIS_URL`, which is not set',
+    ],
     ['a variable that is not set', ['--host-key', 'NO_SUCH_VARIABLE'], 'is not set'],
     ['a profile without a file', ['--profile', 'x'], '`--host-tools FILE`'],
   ])('%s is exit code 2', async (_, argv, said) => {
@@ -62,10 +67,14 @@ describe('the command', () => {
     expect(stderr).not.toContain('secret');
   });
 
-  test('a Redis that does not answer is exit code 1', async () => {
-    const { exit, stderr } = await cli(['relay', '--redis', 'redis://:secret@127.0.0.1:1']);
-    expect(exit).toBe(1);
-    expect(stderr).toContain('Cannot reach Redis');
-    expect(stderr).not.toContain('secret');
-  });
+  test.each(['redis://:secret@127.0.0.1:1', 'REDIS_URL'])(
+    'a Redis that does not answer is exit code 1: %s',
+    async (redis) => {
+      const env = { REDIS_URL: 'redis://:secret@127.0.0.1:1' };
+      const { exit, stderr } = await cli(['relay', '--redis', redis], { env });
+      expect(exit).toBe(1);
+      expect(stderr).toContain('Cannot reach Redis');
+      expect(stderr).not.toContain('secret');
+    },
+  );
 });
