@@ -48,6 +48,7 @@ const sameOnEveryNode = [
   'test/examples/{approvals,relay-browser,git-*}.test.ts',
   'test/{inbox,inspector}/page.test.ts',
   'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',
+  'test/relay/server/proxies.test.ts',
 ];
 const leftOut = process.env.HOST_TOOLS_TEST_NODE === 'other' ? sameOnEveryNode : [];
 

@@ -68,7 +68,8 @@ export const defaultLimits: RelayLimits = {
   streamsPerMinute: 60,
   mcpMessagesPerMinute: 600,
 };
-const limitTable = Object.fromEntries(
+/** The limits of a relay. */
+export const limitTable = Object.fromEntries(
   Object.entries(defaultLimits).map(([name, limit]: [string, number]) => [
     name,
     withDefault(wholeNumber(1), limit),
@@ -103,7 +104,8 @@ export const relayTable = {
   logger: withMethods<RelayLogger>(['info', 'warn', 'error']),
 } satisfies TableOf<RelayOptions>;
 
-const sessionNames = (
+/** The names of the options of `session`. */
+export const sessionNames = (
   'tools registry rules quotas quotaStore profiles approvals profile policies hooks services ' +
   'facts limits exposeErrors approver approvalMode approvalTimeoutMs'
 ).split(' ');
