@@ -22,7 +22,10 @@ export interface RelayLimits {
    * @default 300
    */
   readonly metadataPerMinute: number;
-  /** Polls and requests for the status of a call, for each side of a session. @default 600 */
+  /**
+   * Polls, requests for the status of a call, and cancellations, for each side of a session.
+   * @default 600
+   */
   readonly readsPerMinute: number;
   /** Streams and WebSockets that are opened, for each side of a session. @default 60 */
   readonly streamsPerMinute: number;

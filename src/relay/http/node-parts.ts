@@ -22,7 +22,7 @@ export interface NodeParts {
   readonly origins: OriginSettings;
   readonly hub: Pick<Hub, 'wake'>;
   readonly live: Pick<LiveSessions, 'get' | 'close' | 'count' | 'taken' | 'registry'>;
-  readonly requests: Pick<Requests, 'submit' | 'status' | 'decide'>;
+  readonly requests: Pick<Requests, 'submit' | 'status' | 'cancel' | 'decide'>;
   readonly calls: Pick<Calls, 'answer'>;
   readonly streams: EventStreams;
   /** Streams as answers over HTTP. */

@@ -107,6 +107,7 @@ const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
   ],
   request: ['invalid_request_id', 'request_id_conflict', 'rate_limit_exceeded'],
   'request-status': ['request_not_found', 'rate_limit_exceeded'],
+  'request-cancel': ['request_not_found', 'rate_limit_exceeded', 'busy'],
   approval: ['invalid_decision', 'approval_not_found'],
   metadata: ['version_not_acceptable', 'rate_limit_exceeded'],
   mcp: ['rate_limit_exceeded', 'missing_dependency'],

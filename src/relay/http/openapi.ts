@@ -108,6 +108,10 @@ const operations: Readonly<Record<string, Operation>> = {
     summary: 'Reports the status of a request.',
     answers: { 200: 'RequestStatus' },
   },
+  'DELETE request-cancel': {
+    summary: 'Cancels a request. One that is done keeps its result.',
+    answers: { 200: 'RequestStatus' },
+  },
   'GET events': {
     summary: "The agent's events: results and changes of tools, among others.",
     answers: { 200: 'Events' },

@@ -46,6 +46,7 @@ export type SessionRouteName =
   | 'delete'
   | 'request'
   | 'request-status'
+  | 'request-cancel'
   | 'events'
   | 'mcp'
   | 'approval'
@@ -111,6 +112,13 @@ export const routes: readonly Route[] = [
   {
     name: 'request-status',
     method: 'GET',
+    path: `${basePath}/:code/requests/:requestId`,
+    access: 'agent',
+    late: true,
+  },
+  {
+    name: 'request-cancel',
+    method: 'DELETE',
     path: `${basePath}/:code/requests/:requestId`,
     access: 'agent',
     late: true,

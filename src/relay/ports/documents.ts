@@ -92,6 +92,8 @@ export interface RequestDocument {
   readonly waitsUntil?: number;
   /** The approval was answered and the call runs. It must not be started again. */
   readonly resumed?: true;
+  /** The agent has cancelled the request, which is done. Its approval must not run it. */
+  readonly cancelled?: true;
   /** How often the request was taken over. */
   readonly taken?: number;
 }
@@ -168,4 +170,6 @@ export type Wake =
   | 'closed'
   /** A call was answered, or a request is done. */
   | `call:${string}`
-  | `request:${string}`;
+  | `request:${string}`
+  /** The agent has cancelled a request. */
+  | `cancel:${string}`;

@@ -121,6 +121,9 @@ export function frontKit(options: RelayOptions = {}) {
     status: vi.fn<NodeParts['requests']['status']>(async (_code, requestId) =>
       requestId === 'r-1' ? { requestId, status: 'running' } : undefined,
     ),
+    cancel: vi.fn<NodeParts['requests']['cancel']>(async (_document, requestId) =>
+      requestId === 'r-1' ? { requestId, status: 'done' } : undefined,
+    ),
     decide: vi.fn<NodeParts['requests']['decide']>(async (_document, approvalId) =>
       approvalId === 'a-1' ? { approvalId, requestId: 'r-1', status: 'running' } : undefined,
     ),

@@ -339,6 +339,8 @@ test('real answers are as the document says', async () => {
   await check('POST', `/api/sessions/${code}/request`, 'agent', { tool: 'add', requestId: ' ' });
   await check('GET', `/api/sessions/${code}/requests/r-1`, 'agent');
   await check('GET', `/api/sessions/${code}/requests/r-2`, 'agent');
+  await check('DELETE', `/api/sessions/${code}/requests/r-1`, 'agent');
+  await check('DELETE', `/api/sessions/${code}/requests/r-2`, 'agent');
   await check('POST', `/api/sessions/${code}/approvals/a-1`, 'host', { decision: 'allow_once' });
   await check('POST', `/api/sessions/${code}/approvals/a-2`, 'host', { decision: 'allow_once' });
   await check('POST', `/api/sessions/${code}/approvals/a-1`, 'agent', { decision: 'allow_once' });

@@ -398,6 +398,43 @@ describe('a request of the agent', () => {
         body: { error: 'request_not_found' },
       });
   });
+
+  test('can be cancelled by the agent alone, and an id that is none asks nobody', async () => {
+    const kit = await started();
+    const { ask, code, agentToken: token, sessionToken, requests } = kit;
+    expect(await ask('DELETE', `/${code}/requests/r-1`, { token })).toMatchObject({
+      status: 200,
+      body: { requestId: 'r-1', status: 'done' },
+    });
+    expect(requests.cancel.mock.calls[0]?.[0].code).toBe(code);
+    expect(await ask('DELETE', `/${code}/requests/r-2`, { token })).toMatchObject({
+      status: 404,
+      body: { error: 'request_not_found' },
+    });
+    requests.cancel.mockClear();
+    for (const id of ['%ff', 'a%20b', '..%2f', 'x'.repeat(129)])
+      expect(await ask('DELETE', `/${code}/requests/${id}`, { token })).toMatchObject({
+        status: 404,
+        body: { error: 'request_not_found' },
+      });
+    expect(await ask('DELETE', `/${code}/requests/r-1`, { token: sessionToken })).toMatchObject({
+      status: 403,
+      body: { error: 'wrong_side' },
+    });
+    const other = await kit.create();
+    expect(
+      await ask('DELETE', `/${other.code}/requests/r-1`, { token: kit.agentToken }),
+    ).toMatchObject({ status: 404, body: { error: 'session_not_found' } });
+    expect(requests.cancel).not.toHaveBeenCalled();
+  });
+
+  test('is cancelled within the limit of reads', async () => {
+    const { ask, code, agentToken: token } = await started({ limits: { readsPerMinute: 2 } });
+    const cancel = async () => (await ask('DELETE', `/${code}/requests/r-1`, { token })).body;
+    expect(await cancel()).toMatchObject({ status: 'done' });
+    expect(await cancel()).toMatchObject({ status: 'done' });
+    expect(await cancel()).toMatchObject({ code: 'READ_RATE_LIMIT' });
+  });
 });
 
 describe('an approval', () => {
