@@ -15,6 +15,8 @@ export interface RelayLimits {
   readonly requestsPerMinute: number;
   /** Results that the application of a session sends. @default 60 */
   readonly responsesPerMinute: number;
+  /** Reports of progress that the application of a session sends. @default 600 */
+  readonly progressPerMinute: number;
   /** New sessions from one address. @default 30 */
   readonly sessionsPerMinute: number;
   /**

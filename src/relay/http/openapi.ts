@@ -99,6 +99,11 @@ const operations: Readonly<Record<string, Operation>> = {
     body: 'Response',
     answers: { 200: 'ResponseTaken' },
   },
+  'POST progress': {
+    summary: 'Reports how far a call has got.',
+    body: 'Progress',
+    answers: { 200: 'ResponseTaken' },
+  },
   'POST request': {
     summary: 'Calls a tool. A failed call is a result as well.',
     body: 'Request',

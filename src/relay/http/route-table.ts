@@ -1,5 +1,12 @@
 /** The relay's routes. The router and the OpenAPI document use the same table. */
-import { type BodyBounds, callBody, responseBody, smallBody, toolsBody } from './bodies.ts';
+import {
+  type BodyBounds,
+  callBody,
+  progressBody,
+  responseBody,
+  smallBody,
+  toolsBody,
+} from './bodies.ts';
 
 /** The path of all sessions. */
 export const basePath = '/api/sessions';
@@ -43,6 +50,7 @@ export type SessionRouteName =
   | 'update-tools'
   | 'stream'
   | 'response'
+  | 'progress'
   | 'delete'
   | 'request'
   | 'request-status'
@@ -100,6 +108,14 @@ export const routes: readonly Route[] = [
     path: `${basePath}/:code/response`,
     access: 'application',
     body: responseBody,
+    late: true,
+  },
+  {
+    name: 'progress',
+    method: 'POST',
+    path: `${basePath}/:code/progress`,
+    access: 'application',
+    body: progressBody,
     late: true,
   },
   {

@@ -121,6 +121,15 @@ export interface CallDocument {
 /** What the application answered. */
 export type CallAnswer = { readonly result: JsonValue } | { readonly error: JsonValue };
 
+/** How far a call has got, as its application says. */
+export interface CallProgress {
+  /** From 0, in a unit of the tool's choice. */
+  readonly done: number;
+  readonly total?: number;
+  /** One line. */
+  readonly message?: string;
+}
+
 /** Most entries that a side's log keeps. */
 export const logKeep = 1_000;
 
@@ -172,4 +181,8 @@ export type Wake =
   | `call:${string}`
   | `request:${string}`
   /** The agent has cancelled a request. */
-  | `cancel:${string}`;
+  | `cancel:${string}`
+  /** The application has reported the progress of a call, for the node that runs it. */
+  | `report:${string}`
+  /** A call has made progress, for those who listen. */
+  | `progress:${string}`;

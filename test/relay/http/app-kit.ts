@@ -129,6 +129,7 @@ export function frontKit(options: RelayOptions = {}) {
     ),
   };
   const calls = {
+    progress: vi.fn<NodeParts['calls']['progress']>(async (_code, id) => id === 'call-1'),
     answer: vi.fn<NodeParts['calls']['answer']>(async (code, id, answer) => {
       if (id !== 'call-1') return false;
       known.set(`${code} ${id}`, known.get(`${code} ${id}`) ?? answer);

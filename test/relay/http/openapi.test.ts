@@ -325,6 +325,13 @@ test('real answers are as the document says', async () => {
   await check('GET', `/api/sessions/${code}/events`, 'agent');
   await check('GET', `/api/sessions/${code}/stream?mode=poll`, 'application');
   await check('GET', `/api/sessions/${code}/stream?after=x`, 'application');
+  await check('POST', `/api/sessions/${code}/progress`, 'application', {
+    requestId: 'call-1',
+    done: 1,
+    total: 2,
+    message: 'reading',
+  });
+  await check('POST', `/api/sessions/${code}/progress`, 'application', { requestId: 'call-1' });
   await check('POST', `/api/sessions/${code}/response`, 'application', {
     requestId: 'call-1',
     result: 0,

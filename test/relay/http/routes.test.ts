@@ -298,6 +298,65 @@ describe('an answer of the application', () => {
     });
   });
 
+  test.each([
+    [{ requestId: 'call-1', done: 1 }, { done: 1 }],
+    [{ id: 'call-1', done: 0, total: null, message: null }, { done: 0 }],
+    [
+      { requestId: 'call-1', done: 1.5, total: 3, message: ' a\n\u202eb\u0007 ' },
+      { done: 1.5, total: 3, message: 'a b' },
+    ],
+    [
+      { requestId: 'call-1', done: 1, message: 'é'.repeat(2_000) },
+      { done: 1, message: expect.stringMatching(/^é{120,128}…?$/) },
+    ],
+  ])('is preceded by progress: %j', async (body, taken) => {
+    const { ask, code, sessionToken: token, calls } = await started();
+    expect(await ask('POST', `/${code}/progress`, { token, body })).toMatchObject({
+      status: 200,
+      body: { success: true, requestId: 'call-1' },
+    });
+    expect(calls.progress.mock.calls).toEqual([[code, 'call-1', taken]]);
+  });
+
+  test.each([
+    [{ done: 1 }, 400, 'missing_request_id'],
+    [{ requestId: 7, done: 1 }, 400, 'missing_request_id'],
+    [{ requestId: 'call-1' }, 400, 'invalid_request'],
+    [{ requestId: 'call-1', done: '1' }, 400, 'invalid_request'],
+    [{ requestId: 'call-1', done: -1 }, 400, 'invalid_request'],
+    ['{"requestId":"call-1","done":1e999}', 400, 'invalid_request'],
+    [{ requestId: 'call-1', done: 1, total: [] }, 400, 'invalid_request'],
+    [{ requestId: 'call-1', done: 1, message: {} }, 400, 'invalid_request'],
+    ['{"__proto__":{"requestId":"call-1","done":1}}', 400, 'missing_request_id'],
+    ['{"requestId":"call-1","__proto__":{"done":1}}', 400, 'invalid_request'],
+    [[], 400, 'invalid_request'],
+    ['{', 400, 'invalid_json'],
+    [{ requestId: 'another', done: 1 }, 404, 'request_not_found'],
+    [{ requestId: 'x'.repeat(2_000), done: 1 }, 404, 'request_not_found'],
+    [{ requestId: 'call-1', done: 1, message: 'x'.repeat(10_000) }, 413, 'payload_too_large'],
+    [{ requestId: 'call-1', done: 1, more: Array(2_000).fill(0) }, 413, 'payload_too_large'],
+  ])('has no such progress (%#)', async (body, status, error) => {
+    const { ask, code, sessionToken: token } = await started();
+    expect(await ask('POST', `/${code}/progress`, { token, body })).toMatchObject({
+      status,
+      body: { error },
+    });
+  });
+
+  test("has progress of the application's side alone, and of so much a minute", async () => {
+    const { ask, code, sessionToken, agentToken } = await started({
+      limits: { progressPerMinute: 1 },
+    });
+    const tell = (token: string) =>
+      ask('POST', `/${code}/progress`, { token, body: { requestId: 'call-1', done: 1 } });
+    expect((await tell(agentToken)).body).toMatchObject({ error: 'wrong_side' });
+    expect((await tell(sessionToken)).status).toBe(200);
+    expect(await tell(sessionToken)).toMatchObject({
+      status: 429,
+      body: { code: 'PROGRESS_RATE_LIMIT' },
+    });
+  });
+
   test('may have 4 MB and no more', async () => {
     const { ask, code, sessionToken: token } = await started();
     const most = 'x'.repeat(4 * 1_048_576 - 2);
