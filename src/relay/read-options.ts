@@ -62,6 +62,7 @@ export const defaultLimits: RelayLimits = {
   updatesPerMinute: 10,
   requestsPerMinute: 60,
   responsesPerMinute: 60,
+  progressPerMinute: 600,
   sessionsPerMinute: 30,
   metadataPerMinute: 300,
   readsPerMinute: 600,
