@@ -17,7 +17,7 @@ export function authOf({
   const shown = basename(file);
   const where = shown === 'gateway.yaml' ? '' : ` --host-tools ${shown}`;
   let told: string | undefined;
-  return bearerOf(url, tokenFile(ports.tokens, name, url), {
+  return bearerOf(url, tokenFile(ports.tokens(), name, url), {
     hint: `Run \`host-tools gateway login ${name}${where}\`.`,
     told(token) {
       if (token !== told) ports.keepSecret(token);

@@ -151,3 +151,14 @@ test.each([
   expect(ran.exit).toBe(exit);
   expect(ran.stderr).toContain(said);
 });
+
+test('without a home there is no place for a login', async () => {
+  const { path, list } = await world();
+  const env = { HOME: '' };
+  const ran = await cli(['gateway', 'login', 'mail', ...file], { cwd: path, env });
+  expect(ran.exit).toBe(1);
+  expect(ran.stderr).toContain('Expected `HOME` to be an absolute path, got "".');
+  const listed = await cli(['list', ...file], { cwd: path, env });
+  expect(listed.stdout + listed.stderr).toContain('Expected `HOME` to be an absolute path');
+  expect((await list()).state).toBe('waiting');
+});

@@ -1,7 +1,6 @@
 /** `gateway login`: signs in to a server of a gateway, through the user's browser. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { readFile } from '../../config/read-file.ts';
 import { type ServerEntry, serverEntry } from '../../config/server-format.ts';
@@ -13,6 +12,7 @@ import type { Command } from '../command.ts';
 import { failure, untilInterrupted, usageFault } from '../fault.ts';
 import { listen } from '../listen.ts';
 import { meant } from '../options.ts';
+import { userHome } from '../user-home.ts';
 
 const host = '127.0.0.1';
 const defaultFile = 'gateway.yaml';
@@ -39,11 +39,7 @@ export const gatewayLogin: Command = {
     const { server, answer } = callbackServer(state);
     try {
       const { port } = await listen(server, host, 0);
-      const store = tokenFile(
-        tokenFolder(io.env.XDG_STATE_HOME, io.env.HOME ?? homedir()),
-        name,
-        url,
-      );
+      const store = tokenFile(tokenFolder(io.env.XDG_STATE_HOME, userHome(io.env)), name, url);
       const signed = await untilInterrupted(
         signIn({
           url,
