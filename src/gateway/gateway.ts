@@ -96,7 +96,9 @@ export function createGateway(
     scrub,
     scrubValue: (value) => scrubStrings(value, secrets),
     note: (line) => given.note(scrub(line)),
-    keepSecret: (value) => addSecret(state, value),
+    keepSecret(value) {
+      if (value.length >= leastSecret) addSecret(state, value);
+    },
   };
   const state: State = {
     registry,
