@@ -51,7 +51,7 @@ export const optionTable = {
   pin: { help: 'write the first listing of a server to its `pins`, if that file does not exist' },
   port: {
     value: 'N',
-    help: 'listen on this port; default 4040, or 4041 for inspect; 0 is any free port',
+    help: 'listen on this port; default 4040, 4041 for inspect, any for gateway login; 0 is any free port',
   },
   'allow-calls': { help: 'let the page call tools, under a profile of its choice' },
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
@@ -111,6 +111,14 @@ export const optionTable = {
     value: 'NAME=VARIABLE',
     repeatable: true,
     help: 'send this header with the value of an environment variable; repeatable',
+  },
+  'client-id': {
+    value: 'ID',
+    help: 'sign in as this client, which you have registered; default: registers one by itself',
+  },
+  'client-secret': {
+    value: 'VARIABLE',
+    help: "with --client-id: the environment variable with the client's secret",
   },
   head: {
     value: 'HASH',

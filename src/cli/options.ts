@@ -64,6 +64,9 @@ export interface Options {
   readonly env: readonly string[];
   /** `NAME=VARIABLE`. */
   readonly header: readonly string[];
+  readonly clientId: string | undefined;
+  /** The name of an environment variable. */
+  readonly clientSecret: string | undefined;
   /** 64 hex digits. */
   readonly head: string | undefined;
   /** A path. */
@@ -195,6 +198,8 @@ function optionsOf(
     prefix: values.get('prefix'),
     env: lists.get('env') ?? [],
     header: lists.get('header') ?? [],
+    clientId: values.get('client-id'),
+    clientSecret: values.get('client-secret'),
     head: values.get('head'),
     keyFile: values.get('key-file'),
     html: values.get('html'),
