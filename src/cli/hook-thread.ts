@@ -4,10 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import nodeModule from 'node:module';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { stateFolder } from '../agents/state/state-folder.ts';
 import { type HookTask, hookTask, hookWorker } from './hook-worker.ts';
+import { userHome } from './user-home.ts';
 
 const task = hookTask();
 if (task !== undefined) {
@@ -42,7 +42,7 @@ function keepCompiled({ env }: HookTask): void {
   };
   if (enableCompileCache === undefined) return;
   try {
-    const home = env.HOME ?? homedir();
+    const home = userHome(env);
     enableCompileCache(join(stateFolder({ stateHome: env.XDG_STATE_HOME, home }), 'compiled'));
   } catch {
     // The hook itself says what is wrong with the folder.
