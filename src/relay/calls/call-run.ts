@@ -37,6 +37,7 @@ export async function runCall(
     });
     begun = true;
     const isNew = await documents.create(code, id, newDocument(tool, input, deadline, idempotent));
+    if (isNew) parts.usage.count(code, tool);
     // A call that is already stored was started by a node that has died. If storing it took longer
     // than the call may take, it must not be delivered any more. If this node is leaving, another
     // node continues the call, so it is delivered.

@@ -11,6 +11,7 @@ import { createCallDocuments } from './call-documents.ts';
 import { type CallParts, endCall } from './call-parts.ts';
 import { runCall } from './call-run.ts';
 import { reportWake } from './progress-wakes.ts';
+import { createUsage } from './usage.ts';
 
 /** The calls of all sessions on this node. */
 export interface Calls {
@@ -50,6 +51,10 @@ export interface Calls {
     | { readonly deadline: number; readonly delivered: boolean; readonly answered: boolean }
     | undefined
   >;
+  /** How often each tool of the application has been called; a few seconds may be missing. */
+  usage(code: string): Promise<ReadonlyMap<string, number>>;
+  /** Stores what was counted of {@link usage}. Never rejects. */
+  storeUsage(): Promise<void>;
   /**
    * Keeps a call open until {@link end}, because its result is not stored yet and another node may
    * have to do that.
@@ -72,7 +77,8 @@ export interface Calls {
 export function createCalls(settings: RelaySettings, hub: Hub): Calls {
   const documents = createCallDocuments(settings.store);
   const state: CallParts['state'] = { kept: new Set(), draining: false, leaving: false };
-  const parts: CallParts = { settings, hub, documents, state };
+  const usage = createUsage(settings.store);
+  const parts: CallParts = { settings, hub, documents, usage, state };
   return {
     run: (code, input, context, idempotent) => runCall(parts, code, input, context, idempotent),
     async answer(code, id, answer) {
@@ -103,6 +109,8 @@ export function createCalls(settings: RelaySettings, hub: Hub): Calls {
         }
       );
     },
+    usage: usage.read,
+    storeUsage: usage.flush,
     keep: (code, id) => void state.kept.add(`${code} ${id}`),
     letGo: (code, id) => void state.kept.delete(`${code} ${id}`),
     end: (code, id, reason) => endCall(parts, code, id, reason),

@@ -37,6 +37,8 @@ export interface Requests {
   close(waitMs: number): Promise<void>;
 }
 
+/** Milliseconds that closing waits until the counts of calls are stored. */
+const storingMs = 1_000;
 /** Leases without a renewal after which another node takes over a request. */
 const dueLeases = 2;
 
@@ -85,6 +87,7 @@ export function createRequests(
       });
       state.closed = true;
       calls.leave();
+      await pTimeout(calls.storeUsage(), { milliseconds: storingMs, fallback: () => {} });
     },
   };
 }

@@ -14,6 +14,7 @@ import {
   type EventSource,
   goodbye,
   openEventSource,
+  statusEvent,
 } from './source.ts';
 
 /** Most events of a poll that no log has. */
@@ -54,6 +55,7 @@ export async function pollEvents(
   };
   const endPoll = (reason: EndReason): void => end(poll, reason);
   let unwatch: (() => void) | undefined;
+  let ignore: (() => void) | undefined;
   let beat: ReturnType<typeof setInterval> | undefined;
   let expiry: ReturnType<typeof setTimeout> | undefined;
   const onAbort = (): void => poll.wake();
@@ -62,6 +64,8 @@ export async function pollEvents(
   try {
     unwatch = await parts.hub.watch(request.code, (wake) => onWake(poll, wake));
     poll.source = await openEventSource(parts, request, endPoll);
+    if (request.side === 'agent')
+      ignore = await parts.presence.watch(request.code, onChange(poll, now));
     beat = setInterval(() => renewLease(poll), leaseMs / 3);
     const livesMs = Math.max(0, request.expiresAt - now());
     if (livesMs <= waitMs) expiry = setTimeout(() => end(poll, 'session_expired'), livesMs);
@@ -69,10 +73,26 @@ export async function pollEvents(
   } finally {
     exit();
     unwatch?.();
+    ignore?.();
     clearInterval(beat);
     clearTimeout(expiry);
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Hears whether the application is connected. The first time says what was so before the poll. */
+function onChange(poll: Poll, now: () => number): (connected: boolean) => void {
+  let isFirst = true;
+  return (connected) => {
+    if (!isFirst) pass(poll, statusEvent(connected, now()));
+    isFirst = false;
+  };
+}
+
+/** Keeps an event that no log has, and ends the wait. */
+function pass(poll: Poll, event: StreamEvent): void {
+  if (poll.passing.length < mostPassing) poll.passing.push(event);
+  poll.wake();
 }
 
 async function waitForEvents(
@@ -135,9 +155,8 @@ function onWake(poll: Poll, wake: Wake | undefined): void {
   if (wake === 'closed') end(poll, 'session_closed');
   if ((wake === 'lease' && side === 'application') || wake === undefined) void renewLease(poll);
   const progress = side === 'agent' ? progressIn(wake) : undefined;
-  if (progress !== undefined && poll.passing.length < mostPassing)
-    poll.passing.push({ event: 'tool-progress', data: progress });
-  if (wake === `log:${side}` || wake === undefined || progress !== undefined) poll.wake();
+  if (progress !== undefined) pass(poll, { event: 'tool-progress', data: progress });
+  if (wake === `log:${side}` || wake === undefined) poll.wake();
 }
 
 function end(poll: Poll, reason: EndReason): void {

@@ -21,9 +21,12 @@ export interface NodeParts {
   readonly settings: RelaySettings;
   readonly origins: OriginSettings;
   readonly hub: Pick<Hub, 'wake'>;
-  readonly live: Pick<LiveSessions, 'get' | 'close' | 'count' | 'taken' | 'registry'>;
+  readonly live: Pick<
+    LiveSessions,
+    'get' | 'describe' | 'epoch' | 'close' | 'count' | 'taken' | 'registry'
+  >;
   readonly requests: Pick<Requests, 'submit' | 'status' | 'cancel' | 'decide'>;
-  readonly calls: Pick<Calls, 'answer' | 'progress'>;
+  readonly calls: Pick<Calls, 'answer' | 'progress' | 'usage'>;
   readonly streams: EventStreams;
   /** Streams as answers over HTTP. */
   readonly respond: {

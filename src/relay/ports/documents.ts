@@ -19,6 +19,8 @@ export const keys = {
   cursor: (side: Side): string => `cursor:${side}`,
   /** Held by the connection that gets the application's calls. */
   applicationLease: 'application',
+  /** How often each tool has been called. */
+  usage: 'usage',
 } as const;
 
 /** `session`: the tokens and the expiry. Read at every request. */
@@ -43,6 +45,8 @@ export interface RelayedDefinition {
   readonly outputSchema?: JsonObject;
   readonly title?: string;
   readonly annotations?: JsonObject;
+  /** What the application says of the limits of its tool. Only shown. */
+  readonly constraints?: JsonObject;
   /**
    * The cost of the patterns of its schemas, in instructions; absent if there are none. The sum of
    * a session is limited.
@@ -60,6 +64,8 @@ export interface ToolsDocument {
   readonly pluginVersion: string;
   readonly capabilities: readonly JsonValue[];
   readonly environment: JsonObject;
+  /** What the application says of its limits. Only shown; absent if it says nothing. */
+  readonly constraints?: JsonObject;
   readonly definitions: readonly RelayedDefinition[];
   /**
    * The definitions that were removed last, for clients that read older changes later. Limited in
@@ -69,6 +75,8 @@ export interface ToolsDocument {
   /** Epoch milliseconds. */
   readonly registeredAt: number;
   readonly updatedAt: number;
+  /** When tools were added or changed since the registration. Others are as old as it. */
+  readonly changedAt?: Readonly<Record<string, number>>;
   /** If definitions are pinned: the hash of the first definition of each name. */
   readonly pins?: Readonly<Record<string, string>>;
 }

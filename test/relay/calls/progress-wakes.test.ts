@@ -63,10 +63,13 @@ describe('the progress of a call', () => {
     void told.then(() => {
       ended = true;
     });
-    while (!ended) {
-      await node.calls.progress(code, 'r', { done: 1 });
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await vi.waitFor(
+      async () => {
+        await node.calls.progress(code, 'r', { done: 1 });
+        expect(ended).toBe(true);
+      },
+      { interval: 20, timeout: 20_000 },
+    );
     const [first] = await told;
     expect(first).toEqual({ event: 'tool-progress', data: { requestId: 'r', done: 1 } });
     await node.calls.answer(code, 'r', { result: 1 });

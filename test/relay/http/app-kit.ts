@@ -14,6 +14,7 @@ import { toResponse } from '../../../src/relay/http/reply.ts';
 import type { RelayOptions } from '../../../src/relay/options.ts';
 import type { RelayStore } from '../../../src/relay/ports/store.ts';
 import { readRelayOptions } from '../../../src/relay/read-options.ts';
+import { readTools } from '../../../src/relay/tools/tools-document.ts';
 
 /** What was asked for over HTTP, in short. */
 export interface Ask {
@@ -108,6 +109,11 @@ export function frontKit(options: RelayOptions = {}) {
     get: vi.fn(
       async () => ({ session: { tools: () => [] }, onClose() {} }) as unknown as LiveSession,
     ),
+    describe: vi.fn<NodeParts['live']['describe']>(async ({ code }) => ({
+      tools: [],
+      registered: (await readTools(settings.store, code))?.document,
+    })),
+    epoch: 0,
     close: vi.fn(async () => {}),
     registry: new HostToolRegistry(),
     taken: (name: string) => (name === 'host_tool' ? name : undefined),
@@ -129,6 +135,7 @@ export function frontKit(options: RelayOptions = {}) {
     ),
   };
   const calls = {
+    usage: vi.fn<NodeParts['calls']['usage']>(async () => new Map()),
     progress: vi.fn<NodeParts['calls']['progress']>(async (_code, id) => id === 'call-1'),
     answer: vi.fn<NodeParts['calls']['answer']>(async (code, id, answer) => {
       if (id !== 'call-1') return false;

@@ -90,7 +90,12 @@ describe('registering', () => {
       success: true,
       registeredTools: ['add'],
       failedTools: [{ toolName: 'host_tool', error: expect.any(String), recoverable: false }],
-      sessionConfiguration: { toolCount: 1, capabilities: [], environment: {} },
+      sessionConfiguration: {
+        toolCount: 1,
+        capabilities: [],
+        environment: {},
+        constraints: {},
+      },
       toolsRevision: 1,
     });
     expect((await documentOf(kit)).toolsRevision).toBe(1);
@@ -196,6 +201,50 @@ describe('metadata', () => {
     expect(await ask('HEAD', `/${code}/metadata`, { token: sessionToken })).toMatchObject({
       status: 200,
       text: '',
+    });
+  });
+
+  test('says who is connected and how often tools were called; its ETag covers neither', async () => {
+    const kit = await started();
+    const { ask, code, sessionToken, agentToken: token, store, calls, live } = kit;
+    await ask('POST', `/${code}/register-tools`, {
+      token: sessionToken,
+      body: {
+        ...registration('draw'),
+        constraints: { maxRows: 5 },
+        environment: { version: '3', mood: 1 },
+      },
+    });
+    const read = async (headers = {}) => ask('GET', `/${code}/metadata`, { token, headers });
+    const first = await read();
+    expect(first.body).toMatchObject({
+      connected: false,
+      constraints: { maxRows: 5 },
+      environment: { version: '3', mood: 1 },
+    });
+    await store.acquire(code, keys.applicationLease, 'page', 60_000);
+    calls.usage.mockResolvedValue(new Map([['draw', 3]]));
+    const second = await read();
+    expect(second.body.connected).toBe(true);
+    const etag = first.headers.get('etag') ?? '';
+    expect(second.headers.get('etag')).toBe(etag);
+    calls.usage.mockClear();
+    expect((await read({ 'If-None-Match': etag })).status).toBe(304);
+    expect(calls.usage).not.toHaveBeenCalled();
+    // No session was opened for any of this.
+    expect(live.get).not.toHaveBeenCalled();
+    expect(live.describe).toHaveBeenCalledTimes(1);
+  });
+
+  test('shows no claim of a wrong type, because its registration is refused with the path', async () => {
+    const { ask, code, sessionToken: token } = await started();
+    const told = await ask('POST', `/${code}/register-tools`, {
+      token,
+      body: { ...registration('draw'), capabilities: [{ type: 'storage', permissions: [1] }] },
+    });
+    expect(told).toMatchObject({
+      status: 400,
+      body: { error: 'validation_error', path: 'capabilities[0].permissions[0]' },
     });
   });
 
