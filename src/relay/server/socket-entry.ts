@@ -9,7 +9,7 @@ import { isJsonObject } from '../../json.ts';
 import { findSession } from '../http/access.ts';
 import type { App } from '../http/app.ts';
 import { progressBody } from '../http/bodies.ts';
-import type { NodeParts } from '../http/node-parts.ts';
+import { clientOf, type NodeParts } from '../http/node-parts.ts';
 import { takeProgress } from '../http/progress-route.ts';
 import { takeResponse } from '../http/response-route.ts';
 import { errorBody, toRelayError } from '../http/responses.ts';
@@ -19,7 +19,7 @@ import type { SocketFrame, SocketPort } from './socket-port.ts';
 
 /** Makes the socket port of a relay. */
 export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
-  const { settings, streams, limits, counters, report } = parts;
+  const { settings, streams, limits, pace, counters, report } = parts;
   const { store, now, heartbeatMs, logger } = settings;
 
   const respond = async (
@@ -28,6 +28,9 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
   ): Promise<{ readonly status: number; readonly body: JsonObject }> => {
     let refusal: RelayError | undefined;
     let body: JsonObject;
+    const client = `${code} application`;
+    await pace.enter(client);
+    const startedAt = performance.now();
     try {
       if (parts.closed.aborted)
         throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
@@ -37,6 +40,7 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
       body = errorBody(refusal);
     }
     const status = refusal?.status ?? 200;
+    if (status >= 400 && status < 500) pace.refused(client, performance.now() - startedAt);
     counters.answered('response', status, refusal?.error);
     return { status, body };
   };
@@ -45,8 +49,11 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
     heartbeatMs,
     logger,
     async open(request, info) {
+      let client: string | undefined;
       try {
         const { route, exchange } = await app.enter(request, info);
+        client = clientOf(exchange);
+        if (client !== undefined) await pace.enter(client);
         if ((route.name !== 'stream' && route.name !== 'events') || !('document' in exchange))
           throw relayError(
             404,
@@ -64,6 +71,7 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
           ...(frames === undefined ? {} : { frames }),
         };
       } catch (error) {
+        if (client !== undefined) pace.refused(client, 0);
         return app.refuse(request, error);
       }
     },

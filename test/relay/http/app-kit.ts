@@ -10,6 +10,7 @@ import type { EventStreams, StreamRequest } from '../../../src/relay/events/port
 import { type App, createApp } from '../../../src/relay/http/app.ts';
 import type { NodeParts } from '../../../src/relay/http/node-parts.ts';
 import { createRateLimits } from '../../../src/relay/http/rate-limits.ts';
+import { createRefusalPace } from '../../../src/relay/http/refusal-pace.ts';
 import { toResponse } from '../../../src/relay/http/reply.ts';
 import type { RelayOptions } from '../../../src/relay/options.ts';
 import type { RelayStore } from '../../../src/relay/ports/store.ts';
@@ -82,8 +83,17 @@ export async function askOf(
   return { status: response.status, headers: response.headers, text, body: read };
 }
 
-/** A node's front; sessions made by `create` belong to whoever asks. */
-export function frontKit(options: RelayOptions = {}) {
+/** A clock by which all requests are a second apart, so that nobody is refused too often. */
+function secondsApart(): () => number {
+  let seconds = 0;
+  return () => seconds++ * 1_000;
+}
+
+/**
+ * A node's front; sessions made by `create` belong to whoever asks.
+ * @param paceNow the clock by which clients are slowed that are refused too often
+ */
+export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
   const lines: JsonObject[] = [];
   const faults: unknown[] = [];
   const clock = { now: Date.parse('2026-01-02T03:04:05.000Z') };
@@ -167,6 +177,7 @@ export function frontKit(options: RelayOptions = {}) {
       },
     },
     limits: createRateLimits(settings),
+    pace: createRefusalPace({ signal: draining.signal, now: paceNow }),
     counters: createCounters(),
     report: (kind, error) => void faults.push({ kind, error }),
     draining: draining.signal,
