@@ -81,7 +81,6 @@ const finishedRunner: NonNullable<Options['esbuildPlugins']>[number] = {
 /** What the thread of a hook brings along, so that it loads a few files in place of two hundred. */
 const broughtAlong = [
   'eventemitter3',
-  'minisearch',
   'p-timeout',
   're2js',
   'stemmer',

@@ -136,7 +136,6 @@ const typesMayCircle = ['state'];
 const packages: Readonly<Record<string, readonly string[]>> = {
   eventemitter3: ['events'],
   // Off the hot path only: it makes an Error with a stack for every wait.
-  minisearch: ['search'],
   'p-timeout': ['*'],
   re2js: ['text/regex'],
   stemmer: ['search'],

@@ -1,5 +1,5 @@
 /** Judges one event of a coding agent. Nothing here may end as "no answer": that lets the call run. */
-import { homedir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import {
   type Agent,
@@ -22,6 +22,7 @@ import { didYouMean, nearestNames } from '../text/names.ts';
 import { CliFault, usageFault } from './fault.ts';
 import { type Options, parseLine } from './options.ts';
 import { printable } from './printable.ts';
+import { userHome } from './user-home.ts';
 
 /** What one run is given. */
 export interface HookRun {
@@ -87,7 +88,7 @@ async function judge(
   const until = Date.now() + timeoutMs;
   const read = readEvent(agent, stdin);
   const files = sources.map(({ name }) => name);
-  const home = env.HOME ?? homedir();
+  const home = userHome(env);
   const folder = stateFolder({ stateHome: env.XDG_STATE_HOME, home });
   const paths = files.map((file) => resolve(cwd, file));
   const registry = new HostToolRegistry({

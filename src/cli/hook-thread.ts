@@ -3,12 +3,12 @@
  * code is kept, since a hook's time is mostly that of loading: see `buildHook` in `tsup.config.ts`.
  */
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { stateFolder } from '../agents/state/state-folder.ts';
 import { runBundle } from './hook-code.ts';
 import type * as Judge from './hook-judge.ts';
 import { type HookTask, hookTask } from './hook-task.ts';
+import { userHome } from './user-home.ts';
 
 const task = hookTask();
 if (task !== undefined) {
@@ -29,7 +29,7 @@ function judge(given: HookTask, bundle: string): void {
 /** Undefined if it cannot be used. The hook itself says what is wrong with it. */
 function folderFor({ env }: HookTask): string | undefined {
   try {
-    return stateFolder({ stateHome: env.XDG_STATE_HOME, home: env.HOME ?? homedir() });
+    return stateFolder({ stateHome: env.XDG_STATE_HOME, home: userHome(env) });
   } catch {
     return undefined;
   }

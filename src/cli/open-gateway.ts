@@ -1,12 +1,12 @@
 /** The gateway of a run: what the files say about MCP servers and audit logs. */
 import { access } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import type { Gateway, GatewayOptions } from '../gateway/gateway.ts';
 import type { HostToolRegistry } from '../index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure } from './fault.ts';
 import { pinnedOf, readPinFile, writePinFile } from './mcp-pin-file.ts';
 import type { Screen } from './screen.ts';
+import { userHome } from './user-home.ts';
 
 /** Makes the gateway of a registry, before any file is loaded. */
 export async function openGateway(
@@ -19,7 +19,7 @@ export async function openGateway(
   const { tokenFolder } = await import('../gateway/token-file.ts');
   return createGateway(registry as unknown as HostToolRegistry<never>, options, {
     env: io.env,
-    tokens: tokenFolder(io.env.XDG_STATE_HOME, io.env.HOME ?? homedir()),
+    tokens: () => tokenFolder(io.env.XDG_STATE_HOME, userHome(io.env)),
     note: screen.note,
     random: Math.random,
     later(run, ms) {

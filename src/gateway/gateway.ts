@@ -11,7 +11,7 @@ import { messageOf } from '../errors.ts';
 import type { HostToolRegistry } from '../index.ts';
 import { canonicalJson } from '../json.ts';
 import { passOn } from '../mcp/passed-on.ts';
-import { redactText } from '../redaction/scrub.ts';
+import { redactText, scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
 import { registryStateOf } from '../surface-port.ts';
 import { type GatewayServer, type ServerStatus, startServer } from './gateway-server.ts';
@@ -87,15 +87,18 @@ const startedWithinMs = 10_000;
 export function createGateway(
   registry: HostToolRegistry<never>,
   options: GatewayOptions,
-  given: Omit<GatewayPorts, 'scrub' | 'keepSecret'>,
+  given: Omit<GatewayPorts, 'scrub' | 'scrubValue' | 'keepSecret'>,
 ): Gateway {
   const secrets = new Secrets();
   const scrub = (text: string): string => redactText(text, secrets);
   const ports: GatewayPorts = {
     ...given,
     scrub,
+    scrubValue: (value) => scrubStrings(value, secrets),
     note: (line) => given.note(scrub(line)),
-    keepSecret: (value) => addSecret(state, value),
+    keepSecret(value) {
+      if (value.length >= leastSecret) addSecret(state, value);
+    },
   };
   const state: State = {
     registry,

@@ -1,4 +1,6 @@
 /** What a gateway uses of its surroundings, so that tests can replace it. */
+
+import type { JsonValue } from '../json.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { Environment } from './variables.ts';
 
@@ -9,6 +11,8 @@ export interface GatewayPorts {
   note(line: string): void;
   /** Removes values of the environment from a text. */
   scrub(text: string): string;
+  /** The same for every text of a value. A value that is too large becomes one text. */
+  scrubValue(value: JsonValue): JsonValue;
   /** Runs something after some milliseconds. The returned function cancels it. */
   later(run: () => void, ms: number): () => void;
   /** From 0 to below 1. */
@@ -20,8 +24,8 @@ export interface GatewayPorts {
   readPins(path: string): Promise<Readonly<Record<string, string>> | undefined>;
   /** Notes what no error, event or log may show from now on. */
   keepSecret(value: string): void;
-  /** The folder of logins. */
-  readonly tokens: string;
+  /** The folder of logins. @throws Error if it cannot be told */
+  tokens(): string;
   /** Writes the accepted definitions to a new file. */
   writePins(path: string, imported: ImportedMcpTools): Promise<void>;
 }

@@ -16,12 +16,15 @@ export function authOf({
     return undefined;
   const shown = basename(file);
   const where = shown === 'gateway.yaml' ? '' : ` --host-tools ${shown}`;
-  let told: string | undefined;
-  return bearerOf(url, tokenFile(ports.tokens, name, url), {
+  const told = new Set<string>();
+  return bearerOf(url, tokenFile(ports.tokens(), name, url), {
     hint: `Run \`host-tools gateway login ${name}${where}\`.`,
-    told(token) {
-      if (token !== told) ports.keepSecret(token);
-      told = token;
+    told(secret) {
+      if (told.has(secret)) return;
+      // Each renewal brings new ones. Those of long ago count no more.
+      if (told.size >= 64) told.clear();
+      told.add(secret);
+      ports.keepSecret(secret);
     },
   });
 }

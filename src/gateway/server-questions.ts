@@ -1,6 +1,6 @@
 /** What a server asks while it works, passed on to the client whose call is in flight. */
 import { type JsonObject, type JsonSchema, MisuseError, type ToolContext } from '../index.ts';
-import { copyJson, isJsonObject } from '../json.ts';
+import { copyJson, isJsonObject, type JsonValue } from '../json.ts';
 import type { ServerQuestions } from '../mcp/client/link.ts';
 import { cleanLine, cleanSchema, cleanText } from '../surfaces/shared/outside-text.ts';
 import type { NamedServer } from './server-connection.ts';
@@ -11,7 +11,8 @@ export interface QuestionParts {
   readonly name: string;
   readonly elicitation: boolean;
   readonly sampling: boolean;
-  scrub(text: string): string;
+  /** Removes values of the environment from every text of a value. */
+  scrub(value: JsonValue): JsonValue;
 }
 
 /** Questions of one server, and the calls that it works on. */
@@ -43,7 +44,7 @@ export function questionsOf({ name, entry, ports }: NamedServer): Questions | un
     name,
     elicitation: allowed.includes('elicitation'),
     sampling: allowed.includes('sampling'),
-    scrub: ports.scrub,
+    scrub: ports.scrubValue,
   });
 }
 
@@ -99,10 +100,11 @@ async function elicit(
   const { mode, message, requestedSchema } = read(params, formBounds);
   if (mode !== undefined && mode !== 'form') throw refused('only forms are passed on');
   if (!isJsonObject(requestedSchema as never)) throw refused('a form needs `requestedSchema`');
-  const text = typeof message === 'string' ? cleanText(message, mostOfMessage) : '';
+  const schema = scrub(cleanSchema(requestedSchema as JsonObject));
+  if (!isJsonObject(schema)) throw refused('the question is too large');
   const answer = await client.elicit({
-    message: scrub(`The MCP server \`${name}\` asks: ${text}`),
-    requestedSchema: cleanSchema(requestedSchema as JsonObject) as JsonSchema,
+    message: `The MCP server \`${name}\` asks: ${shownText(message, scrub)}`,
+    requestedSchema: schema as JsonSchema,
   });
   return answer as unknown as JsonObject;
 }
@@ -115,12 +117,22 @@ async function sample(
   if (client.sample === undefined) throw refused('the client cannot ask its model');
   const given = read(params, sampleBounds);
   if (!Array.isArray(given.messages)) throw refused('a sampling request needs `messages`');
-  const request: Record<string, unknown> = {};
-  for (const member of sampled) if (Object.hasOwn(given, member)) request[member] = given[member];
+  const request: Record<string, JsonValue> = {};
+  for (const member of sampled)
+    if (Object.hasOwn(given, member)) request[member] = given[member] as JsonValue;
   const { systemPrompt } = given;
   const own = typeof systemPrompt === 'string' ? `\n\n${systemPrompt}` : '';
-  request.systemPrompt = scrub(`This request comes from the MCP server \`${name}\`.${own}`);
-  return client.sample(request as JsonObject);
+  request.systemPrompt = `This request comes from the MCP server \`${name}\`.${own}`;
+  const scrubbed = scrub(request);
+  if (!isJsonObject(scrubbed)) throw refused('the question is too large');
+  return client.sample(scrubbed);
+}
+
+/** It is cut last, because the rest of a value that was cut would not be found. */
+function shownText(message: unknown, scrub: QuestionParts['scrub']): string {
+  if (typeof message !== 'string') return '';
+  const scrubbed = scrub(cleanText(message, 4 * formBounds.maxChars));
+  return cleanText(String(scrubbed), mostOfMessage);
 }
 
 /** A private copy with no prototype of its own, within bounds. */

@@ -36,6 +36,8 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
     new ToolEntry(definition as unknown as AnyTool, 'host', session.registry.waits),
   );
   session.stamp++;
+  // The first question would otherwise wait for it.
+  void readTools(session.registry);
 }
 
 interface Asked {
@@ -94,7 +96,7 @@ async function find(session: SessionState, { query, limit }: Asked): Promise<Jso
   const discovery = session.discovery as Discovery;
   const { embed, maxTokens, limit: most } = discovery.settings;
   const wanted = Math.min(limit ?? most, most);
-  const reading = readTools(session);
+  const reading = readTools(session.registry);
   if (reading !== undefined) await reading;
   const hits =
     embed === undefined

@@ -16,6 +16,10 @@ export interface AuthorizationWorld {
   expire(): void;
   /** From now on no refresh token counts either. */
   revoke(): void;
+  /** From now on the MCP server names this address in place of its own. */
+  misleads(address: string): void;
+  /** From now on requests for tokens fail, with this answer to what was sent. */
+  fails(answer: (sent: URLSearchParams) => object): void;
   /** The tokens that count. */
   readonly tokens: ReadonlySet<string>;
 }
@@ -26,8 +30,16 @@ const read = async (request: IncomingMessage): Promise<string> => {
   return text;
 };
 
-/** Starts both on one port of the loopback. */
-export async function authorizationWorld(): Promise<AuthorizationWorld> {
+/**
+ * Starts both on one port of the loopback.
+ * @param only The client that there is. Otherwise clients can register by themselves.
+ */
+export async function authorizationWorld(only?: {
+  readonly id: string;
+  readonly secret: string;
+}): Promise<AuthorizationWorld> {
+  let named: string | undefined;
+  let failure: ((sent: URLSearchParams) => object) | undefined;
   const grants: string[] = [];
   const tokens = new Set<string>();
   const refreshTokens = new Set<string>();
@@ -41,6 +53,7 @@ export async function authorizationWorld(): Promise<AuthorizationWorld> {
     return { access_token, refresh_token, token_type: 'Bearer', expires_in: 3_600 };
   };
   const grant = (form: URLSearchParams): object | undefined => {
+    if (only !== undefined && form.get('client_secret') !== only.secret) return undefined;
     const type = form.get('grant_type') ?? '';
     grants.push(type);
     if (type === 'refresh_token')
@@ -85,10 +98,10 @@ export async function authorizationWorld(): Promise<AuthorizationWorld> {
         issuer: origin,
         authorization_endpoint: `${origin}/authorize`,
         token_endpoint: `${origin}/token`,
-        registration_endpoint: `${origin}/register`,
+        ...(only === undefined ? { registration_endpoint: `${origin}/register` } : {}),
         response_types_supported: ['code'],
         code_challenge_methods_supported: ['S256'],
-        token_endpoint_auth_methods_supported: ['none'],
+        token_endpoint_auth_methods_supported: [only === undefined ? 'none' : 'client_secret_post'],
       });
     else if (pathname === '/register') {
       const given = JSON.parse(body) as { redirect_uris: string[] };
@@ -98,7 +111,8 @@ export async function authorizationWorld(): Promise<AuthorizationWorld> {
     } else if (pathname === '/authorize') {
       const redirect = searchParams.get('redirect_uri') ?? '';
       const client = searchParams.get('client_id') ?? '';
-      if (clients.get(client)?.includes(redirect) !== true) return json({}, 400);
+      if (client !== only?.id && clients.get(client)?.includes(redirect) !== true)
+        return json({}, 400);
       const code = randomUUID();
       const challenge = searchParams.get('code_challenge') ?? '';
       codes.set(code, { challenge, redirect, client });
@@ -107,14 +121,16 @@ export async function authorizationWorld(): Promise<AuthorizationWorld> {
       back.searchParams.set('state', searchParams.get('state') ?? '');
       response.writeHead(302, { Location: back.href }).end();
     } else if (pathname === '/token') {
-      const given = grant(new URLSearchParams(body));
-      if (given === undefined) json({ error: 'invalid_grant' }, 400);
+      const form = new URLSearchParams(body);
+      const given = failure === undefined ? grant(form) : undefined;
+      if (failure !== undefined) json(failure(form), 500);
+      else if (given === undefined) json({ error: 'invalid_grant' }, 400);
       else json(given);
     } else if (pathname !== '/mcp') json({}, 404);
     else if (!tokens.has(request.headers.authorization?.replace('Bearer ', '') ?? ''))
       response
         .writeHead(401, {
-          'WWW-Authenticate': `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`,
+          'WWW-Authenticate': `Bearer resource_metadata="${named ?? origin}/.well-known/oauth-protected-resource/mcp"`,
         })
         .end();
     else if (request.method !== 'POST') json({}, 405);
@@ -136,6 +152,12 @@ export async function authorizationWorld(): Promise<AuthorizationWorld> {
     grants,
     tokens,
     registered: () => clients.size,
+    misleads(address) {
+      named = address;
+    },
+    fails(answer) {
+      failure = answer;
+    },
     expire: () => tokens.clear(),
     revoke() {
       tokens.clear();

@@ -35,7 +35,7 @@ describe(
       [
         'an option of another command that has a counterpart here',
         ['serve', '--port', '80'],
-        '`serve` takes no `--port`, which is an option of `inspect` and `relay`. Give `--http PORT`.',
+        '`serve` takes no `--port`, which is an option of `gateway login`, `inspect` and `relay`. Give `--http PORT`.',
       ],
       [
         'an unknown option near to one of another command',

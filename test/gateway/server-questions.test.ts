@@ -2,15 +2,19 @@
 import { expect, test } from 'vitest';
 import { createQuestions } from '../../src/gateway/server-questions.ts';
 import type { JsonObject, ToolContext } from '../../src/index.ts';
+import { scrubStrings } from '../../src/redaction/scrub.ts';
+import { Secrets } from '../../src/redaction/secrets.ts';
 
 /** Questions of a server, with what the clients were asked. */
 function world({ elicitation = true, sampling = true } = {}) {
   const asked: [string, JsonObject][] = [];
+  const secrets = new Secrets();
+  secrets.addText('sk-12345678');
   const questions = createQuestions({
     name: 'files',
     elicitation,
     sampling,
-    scrub: (text) => text.replaceAll('sk-12345678', '[redacted]'),
+    scrub: (value) => scrubStrings(value, secrets),
   });
   const began = (sessionId: string, can: 'both' | 'nothing' = 'both') =>
     questions.began({
@@ -69,6 +73,41 @@ test('a sampling request does too, without the context of other servers', async 
     maxTokens: 3,
     systemPrompt: 'This request comes from the MCP server `files`.\n\nShort.',
   });
+});
+
+test('values of the environment are removed from every text of a question', async () => {
+  const { asked, began, elicit, sample } = world();
+  began('a');
+  const field = {
+    type: 'string',
+    title: 'Is it sk-12345678?',
+    default: 'sk-12345678',
+    enum: ['a'],
+  };
+  await elicit({
+    // The value would be cut in two.
+    message: `${'x'.repeat(4_090)}sk-12345678`,
+    requestedSchema: { type: 'object', properties: { key: field }, required: ['key'] },
+  });
+  const content = { type: 'text', text: 'My key is sk-12345678.' };
+  const messages = [{ role: 'user', content }];
+  await sample({ messages, stopSequences: ['sk-12345678'], metadata: { sent: 'sk-12345678' } });
+  expect(asked.map(([, { message: _, ...request }]) => request)).toEqual([
+    {
+      requestedSchema: {
+        type: 'object',
+        properties: { key: { ...field, title: 'Is it [redacted]?', default: '[redacted]' } },
+        required: ['key'],
+      },
+    },
+    {
+      messages: [{ role: 'user', content: { ...content, text: 'My key is [redacted].' } }],
+      stopSequences: ['[redacted]'],
+      metadata: { sent: '[redacted]' },
+      systemPrompt: 'This request comes from the MCP server `files`.',
+    },
+  ]);
+  expect(asked[0]?.[1].message).not.toContain('sk-');
 });
 
 test('of several calls of one client, the last one asks', async () => {
@@ -155,7 +194,7 @@ test('a server that asks again and again is refused before the user is flooded',
     name: 'files',
     elicitation: true,
     sampling: false,
-    scrub: (text) => text,
+    scrub: (value) => value,
   });
   const never = new Promise<never>(() => {});
   questions.began({ sessionId: 'a', client: { elicit: () => never } } as unknown as ToolContext);

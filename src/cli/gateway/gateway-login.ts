@@ -1,18 +1,21 @@
 /** `gateway login`: signs in to a server of a gateway, through the user's browser. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { readFile } from '../../config/read-file.ts';
 import { type ServerEntry, serverEntry } from '../../config/server-format.ts';
 import { messageOf } from '../../errors.ts';
 import { tokenFile, tokenFolder } from '../../gateway/token-file.ts';
 import { type Callback, signIn } from '../../mcp/client/oauth.ts';
+import { redactText } from '../../redaction/scrub.ts';
+import { Secrets } from '../../redaction/secrets.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import type { CliIo } from '../cli-io.ts';
 import type { Command } from '../command.ts';
 import { failure, untilInterrupted, usageFault } from '../fault.ts';
 import { listen } from '../listen.ts';
-import { meant } from '../options.ts';
+import { meant, type Options } from '../options.ts';
+import { userHome } from '../user-home.ts';
 
 const host = '127.0.0.1';
 const defaultFile = 'gateway.yaml';
@@ -21,35 +24,36 @@ const longestMs = 600_000;
 
 export const gatewayLogin: Command = {
   name: 'gateway login',
-  usage: 'NAME',
+  usage: 'NAME [--client-id ID] [--port N]',
   summary: 'sign in to a server of a gateway that asks for a login by OAuth',
   notes: [
     `NAME is the name of a server in FILE, which is ./${defaultFile} unless given.`,
     'The address to open in a browser is written to standard error. The command waits ten minutes.',
+    'A server that does not let clients register by themselves needs the id of a client that you have ' +
+      'registered there.',
+    'Its redirect address is http://127.0.0.1:PORT/callback; choose the port with --port.',
     'The tokens are kept in a file that only you can read, and are used and renewed by `serve`.',
   ],
-  options: ['host-tools'],
+  options: ['host-tools', 'client-id', 'client-secret', 'port'],
   operands: ['NAME'],
   async run({ io, screen, options, operands: [name = ''] }) {
     const [{ name: file } = { name: defaultFile }, another] = options.sources;
     if (another !== undefined)
       throw usageFault('`gateway login` takes one file: give `--host-tools` once.');
     const url = await addressOf(resolve(io.cwd, file), name);
+    const client = clientOf(options, io.env);
     const state = randomBytes(32).toString('base64url');
     const { server, answer } = callbackServer(state);
     try {
-      const { port } = await listen(server, host, 0);
-      const store = tokenFile(
-        tokenFolder(io.env.XDG_STATE_HOME, io.env.HOME ?? homedir()),
-        name,
-        url,
-      );
+      const { port } = await listen(server, host, options.port ?? 0);
+      const store = tokenFile(tokenFolder(io.env.XDG_STATE_HOME, userHome(io.env)), name, url);
       const signed = await untilInterrupted(
         signIn({
           url,
           redirectUrl: `http://${host}:${port}/callback`,
           state,
           store,
+          client,
           show: (address) => screen.note(`Open this address to log in: ${address.href}`),
           answer: () => soonEnough(answer),
         }),
@@ -61,13 +65,37 @@ export const gatewayLogin: Command = {
       return { exit: 0, text, json: { name, loggedIn: signed } };
     } catch (error) {
       if (io.signal.aborted) throw error;
-      throw failure(`Cannot log in to \`${name}\`: ${cleanLine(messageOf(error), 1_000)}`);
+      const why = scrubbed(messageOf(error), client?.secret);
+      throw failure(`Cannot log in to \`${name}\`: ${cleanLine(why, 1_000)}`);
     } finally {
       server.closeAllConnections();
       server.close();
     }
   },
 };
+
+function scrubbed(text: string, secret: string | undefined): string {
+  const secrets = new Secrets();
+  if (secret !== undefined) secrets.addText(secret);
+  return redactText(text, secrets);
+}
+
+/** @throws CliFault for a secret without a client, or one that is not set */
+function clientOf(
+  { clientId, clientSecret }: Options,
+  env: CliIo['env'],
+): { readonly id: string; readonly secret: string | undefined } | undefined {
+  if (clientSecret === undefined)
+    return clientId === undefined ? undefined : { id: clientId, secret: undefined };
+  if (clientId === undefined)
+    throw usageFault('`--client-secret` needs the client that it belongs to: `--client-id ID`.');
+  const secret = env[clientSecret];
+  if (secret === undefined || secret === '')
+    throw usageFault(
+      `The environment variable \`${clientSecret.slice(0, 60)}\` of \`--client-secret\` is not set.`,
+    );
+  return { id: clientId, secret };
+}
 
 /** @throws CliFault for a server that there is not, or that has no address */
 async function addressOf(path: string, name: string): Promise<string> {
@@ -101,7 +129,10 @@ function callbackServer(state: string): { readonly server: Server; answer: Promi
   // Nothing may wait for it yet.
   answer.catch(() => {});
   const server = createServer({ headersTimeout: 10_000 }, (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
+    // Any page can send a request here, also one whose address is none.
+    const address = request.url ?? '/';
+    if (!URL.canParse(address, `http://${host}`)) return tell(response, 404, 'Not found.');
+    const { pathname, searchParams } = new URL(address, `http://${host}`);
     if (request.method !== 'GET' || pathname !== '/callback')
       return tell(response, 404, 'Not found.');
     // Another page could send a code of its own.

@@ -6,8 +6,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import { boundedFetch } from './fetch.ts';
-import { smallBounds } from './message-guard.ts';
+import { messageOf } from '../../errors.ts';
+import { checkAddress, oauthFetch } from './oauth-fetch.ts';
 import { loadSdk } from './sdk.ts';
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
@@ -18,6 +18,8 @@ export interface OAuthRecord {
   readonly redirectUrl: string;
   client?: StoredOAuthClientInformation | undefined;
   tokens?: StoredOAuthTokens | undefined;
+  /** Where the login was made. A server that says otherwise later is not believed. */
+  discovery?: OAuthDiscoveryState | undefined;
 }
 
 /** Keeps the login to one server. Other processes may write as well. */
@@ -40,14 +42,13 @@ export interface SignInOptions {
   /** Comes back with the browser. */
   readonly state: string;
   readonly store: OAuthStore;
+  /** The client that the user has registered. @default registers one, if the server lets it */
+  readonly client?: { readonly id: string; readonly secret: string | undefined } | undefined;
   /** Shows the address to open. */
   show(address: URL): void;
   /** Resolves when the browser is back. */
   answer(): Promise<Callback>;
 }
-
-const mostBytes = 1_048_576;
-const requestMs = 30_000;
 
 /** Adds the token to each request of a server, and replaces one that has expired. */
 export function bearerOf(
@@ -59,8 +60,8 @@ export function bearerOf(
   }: {
     /** What to do without a token, as a sentence. */
     readonly hint: string;
-    /** Called with each token that is used. */
-    readonly told: (token: string) => void;
+    /** Called with what is secret in a login, before it is used. */
+    readonly told: (secret: string) => void;
   },
 ): AuthProvider {
   let last: string | undefined;
@@ -74,24 +75,33 @@ export function bearerOf(
     const { auth, extractWWWAuthenticateParams } = await loadSdk();
     const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
     const again = (): never => {
-      throw new Error(`Its login has expired. ${hint}`);
+      throw new Error(`Its login could not be renewed. ${hint}`);
     };
+    const provider = providerOf(record, { redirect: again, saved: () => store.write(record) });
     try {
-      await auth(providerOf(record, { redirect: again, saved: () => store.write(record) }), {
+      // Without a way to keep it, the SDK registers no client.
+      await auth(Object.assign(provider, { saveClientInformation: undefined }), {
         serverUrl: url,
-        fetchFn: oauthFetch(),
+        fetchFn: oauthFetch(new URL(url)),
         ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
       });
     } catch (error) {
       // A refresh token may count once, and another process was faster.
       const now = (await store.read())?.tokens?.access_token;
-      if (now === undefined || now === had.access_token) throw error;
+      if (now === undefined || now === had.access_token)
+        throw error instanceof Error && error.message.includes(hint)
+          ? error
+          : new Error(`Its login could not be renewed: ${messageOf(error)} ${hint}`, {
+              cause: error,
+            });
     }
   };
   return {
     async token() {
-      last = (await store.read())?.tokens?.access_token;
-      if (last !== undefined) told(last);
+      const { client, tokens } = (await store.read()) ?? {};
+      for (const secret of [client?.client_secret, tokens?.refresh_token, tokens?.access_token])
+        if (secret !== undefined) told(secret);
+      last = tokens?.access_token;
       return last;
     },
     onUnauthorized(context) {
@@ -108,9 +118,10 @@ export function bearerOf(
  * earlier login stays if this one fails.
  */
 export async function signIn(options: SignInOptions): Promise<boolean> {
-  const { url, redirectUrl, state, store, show, answer } = options;
+  const { url, redirectUrl, state, store, client, show, answer } = options;
   const { auth, extractWWWAuthenticateParams } = await loadSdk();
-  const fetchFn = oauthFetch();
+  const server = new URL(url);
+  const fetchFn = oauthFetch(server);
   const response = await fetchFn(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
@@ -119,10 +130,14 @@ export async function signIn(options: SignInOptions): Promise<boolean> {
   await response.body?.cancel();
   if (response.status !== 401) return false;
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-  const record: OAuthRecord = { redirectUrl };
+  const record: OAuthRecord = {
+    redirectUrl,
+    ...(client === undefined ? {} : { client: clientOf(client) }),
+  };
   const redirect = (address: URL): void => {
     if (!/^https?:$/.test(address.protocol))
       throw new Error('The server named an address for the login that is no web address.');
+    checkAddress(server, address);
     show(address);
   };
   const provider = providerOf(record, { redirect, saved: async () => {}, state });
@@ -157,7 +172,6 @@ function providerOf(
   },
 ): OAuthClientProvider {
   let verifier = '';
-  let discovery: OAuthDiscoveryState | undefined;
   return {
     redirectUrl: record.redirectUrl,
     clientMetadata: {
@@ -184,9 +198,9 @@ function providerOf(
     },
     codeVerifier: () => verifier,
     saveDiscoveryState(found) {
-      discovery = found;
+      record.discovery = found;
     },
-    discoveryState: () => discovery,
+    discoveryState: () => record.discovery,
     invalidateCredentials(scope) {
       // In memory only: what is kept may have been replaced by another process.
       if (scope === 'all' || scope === 'client') record.client = undefined;
@@ -195,10 +209,9 @@ function providerOf(
   };
 }
 
-/** Answers are small and come soon, or they are no answers. */
-function oauthFetch(): (url: string | URL, init?: RequestInit) => Promise<Response> {
-  return boundedFetch(
-    (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(requestMs) }),
-    { maxBytes: mostBytes, bounds: () => smallBounds },
-  );
+function clientOf({
+  id,
+  secret,
+}: NonNullable<SignInOptions['client']>): StoredOAuthClientInformation {
+  return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }) };
 }

@@ -4,12 +4,13 @@
  */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import type { Hub } from '../hub.ts';
-import type { CallAnswer } from '../ports/documents.ts';
+import type { CallAnswer, CallProgress } from '../ports/documents.ts';
 import type { RelaySettings } from '../settings.ts';
 import { deliverCall, type Recipient } from './call-delivery.ts';
 import { createCallDocuments } from './call-documents.ts';
 import { type CallParts, endCall } from './call-parts.ts';
 import { runCall } from './call-run.ts';
+import { reportWake } from './progress-wakes.ts';
 
 /** The calls of all sessions on this node. */
 export interface Calls {
@@ -23,6 +24,11 @@ export interface Calls {
    * session does not have.
    */
   answer(code: string, id: string, answer: CallAnswer): Promise<boolean>;
+  /**
+   * Passes the progress of a call on to the node that runs it. It has no effect once the call has
+   * ended. False for a call that the session does not have.
+   */
+  progress(code: string, id: string, progress: CallProgress): Promise<boolean>;
   /**
    * Delivers a call to a connection.
    * @returns the data of its `tool-request`; undefined if the call is not for this connection
@@ -74,6 +80,11 @@ export function createCalls(settings: RelaySettings, hub: Hub): Calls {
         rest.state === 'open' ? { ...rest, state: 'answered', answer } : undefined,
       );
       if (document?.state === 'answered') hub.wake(code, `call:${id}`);
+      return document !== undefined;
+    },
+    async progress(code, id, progress) {
+      const document = await documents.read(code, id);
+      if (document?.state === 'open') hub.wake(code, reportWake(id, progress));
       return document !== undefined;
     },
     async deliver(code, id, attempt, to) {

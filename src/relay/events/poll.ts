@@ -3,6 +3,7 @@
  * while it waits.
  */
 import pTimeout from 'p-timeout';
+import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { bufferBytes } from './backpressure.ts';
 import { type LogReader, momentMs } from './log-reader.ts';
@@ -15,11 +16,16 @@ import {
   openEventSource,
 } from './source.ts';
 
+/** Most events of a poll that no log has. */
+const mostPassing = 100;
+
 /** One poll and its state. */
 interface Poll {
   readonly request: StreamRequest;
   readonly signal: AbortSignal;
   source: EventSource | undefined;
+  /** Events that arrived while the poll waits, and that no log has. */
+  readonly passing: StreamEvent[];
   /** Why the connection is over. */
   over: EndReason | undefined;
   /** Ends the current wait. */
@@ -38,7 +44,14 @@ export async function pollEvents(
   signal: AbortSignal,
 ): Promise<readonly StreamEvent[]> {
   const { now, leaseMs } = parts.settings;
-  const poll: Poll = { request, signal, source: undefined, over: undefined, wake: () => {} };
+  const poll: Poll = {
+    request,
+    signal,
+    source: undefined,
+    passing: [],
+    over: undefined,
+    wake: () => {},
+  };
   const endPoll = (reason: EndReason): void => end(poll, reason);
   let unwatch: (() => void) | undefined;
   let beat: ReturnType<typeof setInterval> | undefined;
@@ -73,7 +86,9 @@ async function waitForEvents(
     const woken = new Promise<void>((resolve) => {
       poll.wake = resolve;
     });
-    const events = await readEvents(poll, reader);
+    const logged = await readEvents(poll, reader);
+    // First, because the last event has to tell the client's place.
+    const events = [...poll.passing.splice(0), ...logged];
     const readAt = performance.now();
     const left = until - readAt;
     if (events.length > 0 || isOver(poll) || left <= 0) {
@@ -119,7 +134,10 @@ function onWake(poll: Poll, wake: Wake | undefined): void {
   if (wake === undefined) poll.source?.reader.markStale();
   if (wake === 'closed') end(poll, 'session_closed');
   if ((wake === 'lease' && side === 'application') || wake === undefined) void renewLease(poll);
-  if (wake === `log:${side}` || wake === undefined) poll.wake();
+  const progress = side === 'agent' ? progressIn(wake) : undefined;
+  if (progress !== undefined && poll.passing.length < mostPassing)
+    poll.passing.push({ event: 'tool-progress', data: progress });
+  if (wake === `log:${side}` || wake === undefined || progress !== undefined) poll.wake();
 }
 
 function end(poll: Poll, reason: EndReason): void {

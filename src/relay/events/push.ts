@@ -4,6 +4,7 @@
  */
 
 import { longestTimerMs } from '../../options.ts';
+import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import type { EventSink, OpenStream, StreamEvent, StreamRequest } from './ports.ts';
@@ -101,6 +102,9 @@ function onWake(push: Push, wake: Wake | undefined): void {
   if (wake === `log:${side}` || wake === undefined) look(push);
   if ((wake === 'lease' && side === 'application') || wake === undefined) renewLease(push);
   if (wake === 'closed') end(push, 'session_closed');
+  const progress = side === 'agent' ? progressIn(wake) : undefined;
+  if (progress !== undefined && push.source !== undefined)
+    send(push, { event: 'tool-progress', data: progress });
 }
 
 /** Ends the stream. Called again, it frees what was opened after the stream had ended. */

@@ -19,6 +19,7 @@ import type {
 } from './node-parts.ts';
 import { operationRoutes } from './operations.ts';
 import { checkHost, checkOrigin, corsOf, originPolicy, preflightOf } from './origin-guard.ts';
+import { progressRoute } from './progress-route.ts';
 import { type Answered, isReply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
 import { commonHeaders, errorAnswer, toRelayError } from './responses.ts';
@@ -89,6 +90,7 @@ export function createApp(parts: NodeParts): App {
       ...toolRoutes(parts),
       ...streamRoutes(parts),
       ...responseRoute(parts),
+      ...progressRoute(parts),
       ...agentRoutes(parts),
       ...mcpRoute(parts),
     },

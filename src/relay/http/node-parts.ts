@@ -22,8 +22,8 @@ export interface NodeParts {
   readonly origins: OriginSettings;
   readonly hub: Pick<Hub, 'wake'>;
   readonly live: Pick<LiveSessions, 'get' | 'close' | 'count' | 'taken' | 'registry'>;
-  readonly requests: Pick<Requests, 'submit' | 'status' | 'decide'>;
-  readonly calls: Pick<Calls, 'answer'>;
+  readonly requests: Pick<Requests, 'submit' | 'status' | 'cancel' | 'decide'>;
+  readonly calls: Pick<Calls, 'answer' | 'progress'>;
   readonly streams: EventStreams;
   /** Streams as answers over HTTP. */
   readonly respond: {

@@ -153,6 +153,15 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
       anyOf: [{ required: ['result'] }, { required: ['error'] }],
     }),
   },
+  Progress: object(
+    {
+      requestId: string,
+      done: { type: 'number', minimum: 0 },
+      total: { type: 'number', minimum: 0 },
+      message: { type: 'string', description: 'One line. Over 256 bytes it is cut.' },
+    },
+    ['total', 'message'],
+  ),
   ResponseTaken: object({ success: { const: true }, requestId: string }),
   Request: object(
     {

@@ -99,6 +99,11 @@ const operations: Readonly<Record<string, Operation>> = {
     body: 'Response',
     answers: { 200: 'ResponseTaken' },
   },
+  'POST progress': {
+    summary: 'Reports how far a call has got.',
+    body: 'Progress',
+    answers: { 200: 'ResponseTaken' },
+  },
   'POST request': {
     summary: 'Calls a tool. A failed call is a result as well.',
     body: 'Request',
@@ -106,6 +111,10 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'GET request-status': {
     summary: 'Reports the status of a request.',
+    answers: { 200: 'RequestStatus' },
+  },
+  'DELETE request-cancel': {
+    summary: 'Cancels a request. One that is done keeps its result.',
     answers: { 200: 'RequestStatus' },
   },
   'GET events': {

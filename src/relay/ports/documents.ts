@@ -92,6 +92,8 @@ export interface RequestDocument {
   readonly waitsUntil?: number;
   /** The approval was answered and the call runs. It must not be started again. */
   readonly resumed?: true;
+  /** The agent has cancelled the request, which is done. Its approval must not run it. */
+  readonly cancelled?: true;
   /** How often the request was taken over. */
   readonly taken?: number;
 }
@@ -118,6 +120,15 @@ export interface CallDocument {
 
 /** What the application answered. */
 export type CallAnswer = { readonly result: JsonValue } | { readonly error: JsonValue };
+
+/** How far a call has got, as its application says. */
+export interface CallProgress {
+  /** From 0, in a unit of the tool's choice. */
+  readonly done: number;
+  readonly total?: number;
+  /** One line. */
+  readonly message?: string;
+}
 
 /** Most entries that a side's log keeps. */
 export const logKeep = 1_000;
@@ -168,4 +179,10 @@ export type Wake =
   | 'closed'
   /** A call was answered, or a request is done. */
   | `call:${string}`
-  | `request:${string}`;
+  | `request:${string}`
+  /** The agent has cancelled a request. */
+  | `cancel:${string}`
+  /** The application has reported the progress of a call, for the node that runs it. */
+  | `report:${string}`
+  /** A call has made progress, for those who listen. */
+  | `progress:${string}`;

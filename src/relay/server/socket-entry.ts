@@ -8,12 +8,14 @@ import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { findSession } from '../http/access.ts';
 import type { App } from '../http/app.ts';
+import { progressBody } from '../http/bodies.ts';
 import type { NodeParts } from '../http/node-parts.ts';
+import { takeProgress } from '../http/progress-route.ts';
 import { takeResponse } from '../http/response-route.ts';
 import { errorBody, toRelayError } from '../http/responses.ts';
 import { readStreamRequest } from '../http/stream-routes.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
-import type { SocketPort } from './socket-port.ts';
+import { leaving, type RelayError, relayError } from '../relay-error.ts';
+import type { SocketFrame, SocketPort } from './socket-port.ts';
 
 /** Makes the socket port of a relay. */
 export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
@@ -54,12 +56,54 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
         const stream = readStreamRequest(exchange);
         const { code, side } = stream;
         await limits.stream(code, side);
-        return { stream, streams, respond: (data) => respond(code, data) };
+        const frames = side === 'application' ? applicationFrames(parts, code) : undefined;
+        return {
+          stream,
+          streams,
+          respond: (data) => respond(code, data),
+          ...(frames === undefined ? {} : { frames }),
+        };
       } catch (error) {
         return app.refuse(request, error);
       }
     },
   };
+}
+
+/** What an application sends besides answers. */
+function applicationFrames(parts: NodeParts, code: string): ReadonlyMap<string, SocketFrame> {
+  const { settings, counters, report } = parts;
+  return new Map([
+    [
+      'progress',
+      {
+        bounds: progressBody,
+        async take(data, reply) {
+          let refusal: RelayError | undefined;
+          try {
+            if (parts.closed.aborted) throw leaving();
+            const session = await findSession(settings.store, settings.now(), code);
+            await takeProgress(parts, session, readFrame(data));
+          } catch (error) {
+            refusal = toRelayError(error, (fault) => report('internal', fault));
+            const { status, message } = refusal;
+            reply({
+              event: 'progress-refused',
+              data: { ...idIn(data), status, error: refusal.error, message },
+            });
+          }
+          counters.answered('progress', refusal?.status ?? 200, refusal?.error);
+        },
+      },
+    ],
+  ]);
+}
+
+/** The id that a refusal names, so that the client knows what was refused. */
+function idIn(data: unknown): JsonObject {
+  return isJsonObject(data) && typeof data.requestId === 'string'
+    ? { requestId: data.requestId.slice(0, 200) }
+    : {};
 }
 
 /** Reads the data of a frame. Its size was checked when the frame arrived. */

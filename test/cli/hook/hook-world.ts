@@ -24,6 +24,8 @@ export interface Sending {
   readonly cwd?: string;
   readonly agent?: string;
   readonly now?: () => number;
+  /** Variables in place of the usual ones. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /** What a hook has decided: `none`, `allow`, `ask`, `deny`, or `blocked` for exit code 2. */
@@ -43,7 +45,10 @@ export function hookWorld(
     ...Object.fromEntries(Object.entries(project).map(([name, text]) => [`project/${name}`, text])),
   });
   const [root, home] = [files.at('project'), files.at('home')];
-  const send: HookWorld['send'] = (event, { session = 's', argv, cwd = root, agent, now } = {}) =>
+  const send: HookWorld['send'] = (
+    event,
+    { session = 's', argv, cwd = root, agent, now, env } = {},
+  ) =>
     runHook({
       argv: argv ?? ['hook', agent ?? 'claude-code', '--host-tools', files.at('rules.json')],
       stdin:
@@ -53,6 +58,7 @@ export function hookWorld(
         XDG_STATE_HOME: files.at('state'),
         CLAUDE_PROJECT_DIR: root,
         GEMINI_PROJECT_DIR: root,
+        ...env,
       },
       cwd: files.path,
       now: now ?? Date.now,

@@ -123,6 +123,17 @@ describe('quotas', () => {
 });
 
 describe('the files', () => {
+  test.each(['', 'home', './home'])('with the home `%s`, calls are blocked', async (HOME) => {
+    const world = hookWorld({ rules: [] });
+    // The files would be in whichever folder the agent has started the hook.
+    for (const XDG_STATE_HOME of [undefined, world.files.at('state')]) {
+      const env = { HOME, XDG_STATE_HOME };
+      const { effect, reason } = await world.before('Bash', { command: 'ls' }, { env });
+      expect(effect).toBe('blocked');
+      expect(reason).toContain('Expected `HOME` to be an absolute path, got ');
+    }
+  });
+
   test('can be read by their owner only', async () => {
     const world = hookWorld({ quotas: [{ id: 'q', by: 'session', max: 3, per: 'hour' }] });
     await world.before('Bash', { command: 'ls' });

@@ -121,11 +121,15 @@ export function frontKit(options: RelayOptions = {}) {
     status: vi.fn<NodeParts['requests']['status']>(async (_code, requestId) =>
       requestId === 'r-1' ? { requestId, status: 'running' } : undefined,
     ),
+    cancel: vi.fn<NodeParts['requests']['cancel']>(async (_document, requestId) =>
+      requestId === 'r-1' ? { requestId, status: 'done' } : undefined,
+    ),
     decide: vi.fn<NodeParts['requests']['decide']>(async (_document, approvalId) =>
       approvalId === 'a-1' ? { approvalId, requestId: 'r-1', status: 'running' } : undefined,
     ),
   };
   const calls = {
+    progress: vi.fn<NodeParts['calls']['progress']>(async (_code, id) => id === 'call-1'),
     answer: vi.fn<NodeParts['calls']['answer']>(async (code, id, answer) => {
       if (id !== 'call-1') return false;
       known.set(`${code} ${id}`, known.get(`${code} ${id}`) ?? answer);
