@@ -77,7 +77,11 @@ const specifiers = Object.keys(manifest.exports)
   .map((subpath) => manifest.name + subpath.slice(1));
 
 /** What the thread of a hook starts with, and the texts of what is bundled with it. */
-const hookBundle = ['dist/hook/hook-thread.js', 'dist/hook/LICENSES.txt'];
+const hookBundle = [
+  'dist/hook/hook-thread.cjs',
+  'dist/hook/hook-judge.cjs',
+  'dist/hook/LICENSES.txt',
+];
 
 let work: string;
 let built: string;
