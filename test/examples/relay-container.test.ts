@@ -3,11 +3,16 @@
  * command runs from the packed package is in `test/package.test.ts`.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import semver from 'semver';
 import { expect, test } from 'vitest';
 import { fencesOf, root } from '../docs/pages.ts';
 import { instructions, recipe, wordsOf } from './relay-container.ts';
+
+const semver = createRequire(import.meta.url)('semver') as {
+  satisfies: (version: string, range: string) => boolean;
+  subset: (range: string, of: string) => boolean;
+};
 
 const all = instructions();
 const read = (path: string): string => readFileSync(path, 'utf8');
