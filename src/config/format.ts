@@ -7,6 +7,7 @@ import { longestTimerMs } from '../options.ts';
 import { profileEntry } from './profile-format.ts';
 import { quotaEntry } from './quota-format.ts';
 import { ruleEntry } from './rule-format.ts';
+import { sandboxEntry } from './sandbox-format.ts';
 import { approvalsEntry, auditEntry, serverEntry } from './server-format.ts';
 import {
   annotations,
@@ -57,6 +58,7 @@ export const spellings = [
 export const notExternal = [
   ['external', 'module'],
   ['external', 'function'],
+  ['external', 'sandbox'],
 ] as const;
 
 /** One entry of `tools`. */
@@ -86,6 +88,12 @@ export const toolEntry = strict({
     .describe(
       "The export to use. Default: the export with the tool's name, otherwise the default " +
         'export.',
+    ),
+  sandbox: sandboxEntry
+    .optional()
+    .describe(
+      'Runs the handler in a thread or a process of its own. The module is then loaded there ' +
+        'only, and exports the handler. Default: it runs in this process.',
     ),
   parameters: objectSchema
     .optional()

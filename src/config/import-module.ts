@@ -76,7 +76,8 @@ async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
   }
 }
 
-async function versionOf(path: string): Promise<string> {
+/** The version of a file; empty if it cannot be read. */
+export async function versionOf(path: string): Promise<string> {
   try {
     const { mtimeNs, size } = await stat(path, { bigint: true });
     return `${mtimeNs}-${size}`;

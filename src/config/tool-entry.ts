@@ -12,11 +12,13 @@ import {
   importModule,
   kindOf,
   type ModuleVersions,
+  versionOf,
 } from './import-module.ts';
 import { explainIssues } from './issues.ts';
 import { ModuleFault } from './module-fault.ts';
 import type { RawEntry } from './read-file.ts';
 import { resolveModule } from './resolve-module.ts';
+import type { SandboxEntry } from './sandbox-format.ts';
 
 /** The outcome of an entry: a definition, or the reason why there is none. */
 export type PreparedTool = { readonly entry: RawEntry; readonly name: string | undefined } & (
@@ -61,7 +63,10 @@ export async function prepareTool(
         definition: createDefinition(settingsOf(config, { external: true })),
         identity: `external\n${canonicalJson(config as never)}`,
       };
-    const module = await importModule(await resolveModule(config.module, dirname(file)), versions);
+    const path = await resolveModule(config.module, dirname(file));
+    if (config.sandbox !== undefined)
+      return { entry, name, ...(await sandboxed(config, path, file)) };
+    const module = await importModule(path, versions);
     const identity = `${module.path}\n${module.version}\n${canonicalJson(config as never)}`;
     return { entry, name, definition: define(config, module), identity };
   } catch (error) {
@@ -89,12 +94,37 @@ function whoRuns(config: ToolEntry): string | undefined {
     : undefined;
 }
 
+/**
+ * Makes the definition of a tool in a sandbox. Its module is not imported here: only a sandbox may
+ * run its code.
+ */
+async function sandboxed(
+  config: ToolEntry,
+  module: string,
+  file: string,
+): Promise<{ readonly definition: AnyTool; readonly identity: string }> {
+  const { executorFor } = await import('./sandbox-entry.ts');
+  const executor = executorFor(config.sandbox as SandboxEntry, {
+    file,
+    module,
+    tool: config.name,
+    function: config.function,
+  });
+  return {
+    definition: createDefinition(settingsOf(config, { executor })),
+    identity: `${module}\n${await versionOf(module)}\n${canonicalJson(config as never)}`,
+  };
+}
+
 /** The settings of a definition, as an entry has them. */
 function settingsOf(
   config: ToolEntry,
-  runner: { readonly handler: unknown } | { readonly external: true },
+  runner:
+    | { readonly handler: unknown }
+    | { readonly executor: unknown }
+    | { readonly external: true },
 ): Parameters<typeof createDefinition>[0] {
-  const { module: _, function: __, external: ___, ...settings } = config;
+  const { module: _, function: __, external: ___, sandbox: ____, ...settings } = config;
   const { timeout, requires_approval: asks, ...rest } = settings;
   return {
     parameters: { type: 'object' },

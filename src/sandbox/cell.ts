@@ -19,6 +19,8 @@ export interface CellOptions {
   /** The address of the handler's module, and the name of its export. */
   readonly module: string;
   readonly export: string;
+  /** The export to take if there is none of that name. */
+  readonly otherwise?: string | undefined;
   /** How long a handler may take to stop once its call has ended. */
   readonly killAfterMs: number;
 }
@@ -62,7 +64,8 @@ export class Cell {
       this.kill('sandbox_ended', 'took too long to start, and was ended');
     }, startTimeoutMs);
     this.#starting.unref();
-    this.#send({ t: 'load', module: options.module, export: options.export });
+    const { module, otherwise } = options;
+    this.#send({ t: 'load', module, export: options.export, otherwise });
   }
 
   /** Runs one call. Only after `ready`, and one at a time. */
@@ -169,7 +172,8 @@ export class Cell {
         return this.#events.ready(this);
       case 'unfit': {
         if (this.#phase !== 'loading') return this.#violation('that it is unfit, too late');
-        const { module, export: name } = this.#options;
+        const { module, otherwise } = this.#options;
+        const name = this.#options.export + (otherwise === undefined ? '' : `\` or \`${otherwise}`);
         const what =
           message.why === 'module'
             ? `could not be imported: ${message.message}`

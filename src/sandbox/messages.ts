@@ -54,7 +54,13 @@ export interface SentError {
 
 /** What the host sends. */
 export type HostMessage =
-  | { readonly t: 'load'; readonly module: string; readonly export: string }
+  | {
+      readonly t: 'load';
+      readonly module: string;
+      readonly export: string;
+      /** The export to take if the module has none of the first name. */
+      readonly otherwise?: string | undefined;
+    }
   | {
       readonly t: 'run';
       readonly id: number;

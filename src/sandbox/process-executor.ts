@@ -73,7 +73,19 @@ const table = {
  * ```
  */
 export function processExecutor(options: ProcessExecutorOptions): Executor {
-  const where = 'processExecutor';
+  return childExecutor('processExecutor', options);
+}
+
+/**
+ * {@link processExecutor} for another caller.
+ * @param where What messages begin with.
+ * @param otherwise The export to take if the module has none of the first name.
+ */
+export function childExecutor(
+  where: string,
+  options: ProcessExecutorOptions,
+  otherwise?: string,
+): Executor {
   const read = readOptions(where, options, table);
   const { place, limits, env } = readCommon(where, read as SandboxOptions);
   const permissions = readPermissions(where, read.permissions);
@@ -100,6 +112,7 @@ export function processExecutor(options: ProcessExecutorOptions): Executor {
     },
     module: place.address,
     export: read.export,
+    otherwise,
     killAfterMs,
   });
 }

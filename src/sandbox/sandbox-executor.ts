@@ -4,13 +4,30 @@ import type { CellOptions } from './cell.ts';
 import { Pool, type PoolLimits } from './pool.ts';
 import { runnerText } from './runner-text.ts';
 
+/** The sandboxes of each executor that this module has made. */
+const pools = new WeakMap<Executor, Pool>();
+
+/** Whether it runs handlers in sandboxes. */
+export function isSandbox(executor: Executor): boolean {
+  return pools.has(executor);
+}
+
+/**
+ * Starts a sandbox of an executor and loads the handler, without a call. Resolves at once for other
+ * executors. Rejects as a call would end, or with the signal's reason.
+ */
+export async function loadSandbox(executor: Executor, signal: AbortSignal): Promise<void> {
+  const pool = pools.get(executor);
+  if (pool !== undefined) pool.release(await pool.take(signal));
+}
+
 export function sandboxExecutor(
   kind: 'thread' | 'process',
   limits: PoolLimits,
   options: CellOptions,
 ): Executor {
   const pool = new Pool(limits, options, runnerText);
-  return Object.freeze({
+  const executor = Object.freeze({
     kind,
     execute: async (input: JsonObject, context: ToolContext) => {
       const cell = await pool.take(context.signal);
@@ -22,4 +39,6 @@ export function sandboxExecutor(
     },
     dispose: () => pool.close(),
   });
+  pools.set(executor, pool);
+  return executor;
 }

@@ -40,13 +40,26 @@ const table = {
  * ```
  */
 export function workerExecutor(options: WorkerExecutorOptions): Executor {
-  const where = 'workerExecutor';
+  return threadExecutor('workerExecutor', options);
+}
+
+/**
+ * {@link workerExecutor} for another caller.
+ * @param where What messages begin with.
+ * @param otherwise The export to take if the module has none of the first name.
+ */
+export function threadExecutor(
+  where: string,
+  options: WorkerExecutorOptions,
+  otherwise?: string,
+): Executor {
   const read = readOptions(where, options, table);
   const { place, limits, env } = readCommon(where, read as SandboxOptions);
   return sandboxExecutor('thread', limits, {
     start: threads({ env, maxMemoryMb: read.maxMemoryMb }),
     module: place.address,
     export: read.export,
+    otherwise,
     killAfterMs: read.killAfterMs,
   });
 }

@@ -43,6 +43,7 @@ export const validateChecks = {
   schema_not_empty: 'warning',
   schema_patterns: 'warning',
   uses_known: 'warning',
+  sandbox_loads: 'error',
   // Behaviour
   behaviour_skipped: 'info',
   never_throws: 'error',

@@ -1,6 +1,7 @@
 /** Checks of definitions. Their handlers never run. */
 import {
   type AnyTool,
+  type Executor,
   type HostToolRegistry,
   isMisuseError,
   type MisuseCode,
@@ -8,7 +9,7 @@ import {
 import { internalsOf } from '../../surface-port.ts';
 import { refusedInputs } from './validate-behaviour.ts';
 import type { CheckName, Findings } from './validate-checks.ts';
-import { textOf } from './validate-foreign-code.ts';
+import { textOf, within } from './validate-foreign-code.ts';
 import { checkMeaning, refusing } from './validate-schema.ts';
 import { checkDescriptionLength, checkNameStyle, type ToolCheckOptions } from './validate-tool.ts';
 
@@ -65,8 +66,9 @@ async function checkDefinition(
   { timeoutMs, behaviour }: ToolCheckOptions,
 ): Promise<void> {
   const { name, description } = definition;
-  const { input, runsIn } = internalsOf(definition);
+  const { input, runsIn, executor } = internalsOf(definition);
   findings.runsIn(name, runsIn);
+  if (executor !== undefined) await checkSandbox(executor, name, findings, timeoutMs);
   const schema = { json: input.json, refuses: refusing((copy) => input.validate(copy)) };
   checkNameStyle(name, findings);
   checkDescriptionLength(description, name, findings);
@@ -89,4 +91,26 @@ async function checkDefinition(
     );
   else
     findings.fail('behaviour_skipped', 'Its schema accepts all inputs that could be tried.', name);
+}
+
+/** Starts a sandbox and loads the handler there, if the tool has one. Closing the registry ends it. */
+async function checkSandbox(
+  executor: Executor,
+  name: string,
+  findings: Findings,
+  timeoutMs: number,
+): Promise<void> {
+  // Loaded only here, since most files have no sandboxes.
+  const { isSandbox, loadSandbox } = await import('../../sandbox/sandbox-executor.ts');
+  if (!isSandbox(executor)) return;
+  const waiting = new AbortController();
+  const ended = await within(timeoutMs, () => loadSandbox(executor, waiting.signal));
+  waiting.abort();
+  const fault =
+    ended.kind === 'late'
+      ? `Its sandbox did not load the handler within ${timeoutMs} ms.`
+      : ended.kind === 'threw'
+        ? ended.text
+        : undefined;
+  findings.note('sandbox_loads', fault, 'Its sandbox starts and has the handler.', name);
 }

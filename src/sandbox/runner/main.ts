@@ -26,7 +26,7 @@ function serve(channel: Channel): void {
     const message = JSON.parse(text) as HostMessage;
     switch (message.t) {
       case 'load':
-        void load(message.module, message.export, outbox).then((loaded) => {
+        void load(message, outbox).then((loaded) => {
           handler = loaded;
           if (loaded !== undefined) outbox.send({ t: 'ready' });
         });
@@ -52,8 +52,7 @@ function serve(channel: Channel): void {
 
 /** Imports the handler. Undefined if it is not there; the host has then been told. */
 async function load(
-  module: string,
-  name: string,
+  { module, export: name, otherwise }: Extract<HostMessage, { t: 'load' }>,
   outbox: Outbox,
 ): Promise<SandboxedHandler | undefined> {
   let members: Readonly<Record<string, unknown>>;
@@ -64,7 +63,8 @@ async function load(
     outbox.send({ t: 'unfit', why: 'module', message });
     return undefined;
   }
-  const found = Object.hasOwn(members, name) ? members[name] : undefined;
+  const wanted = otherwise !== undefined && !Object.hasOwn(members, name) ? otherwise : name;
+  const found = Object.hasOwn(members, wanted) ? members[wanted] : undefined;
   if (typeof found === 'function') return found as SandboxedHandler;
   const kind = found === undefined ? 'nothing' : `a value of type ${typeof found}`;
   const names = Object.keys(members).slice(0, 20).join(', ').slice(0, 500);

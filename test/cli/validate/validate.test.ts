@@ -891,6 +891,54 @@ describe('the process', () => {
   });
 });
 
+describe('a sandbox is started, and has the handler or not', () => {
+  const entry = (name: string, more: object): object => ({
+    name,
+    description: 'Does something.',
+    module: './sandboxed.mjs',
+    sandbox: { kind: 'thread' },
+    parameters: { type: 'object', properties: { a: { type: 'string' } } },
+    ...more,
+  });
+  const sandboxed = async (more: object) => {
+    writeFileSync(join(folder, 'sandboxed.mjs'), 'export const run = () => 1; export const n = 1;');
+    writeFileSync(join(folder, 'broken.mjs'), "throw new Error('no key');");
+    const text = JSON.stringify({ tools: [entry('run', more)] });
+    return validateText(text, { ending: '.json', timeoutMs: 60_000 });
+  };
+
+  test('it is, and its file says where tools run', async () => {
+    const report = await sandboxed({});
+    expect([report.passed, failedIn(report)]).toEqual([true, []]);
+    expect(report.files[0]?.checks).toContainEqual({
+      name: 'sandbox_loads',
+      severity: 'error',
+      passed: true,
+      message: 'Its sandbox starts and has the handler.',
+      tool: 'run',
+    });
+    expect(report.files[0]?.tools).toEqual([{ name: 'run', executor: 'thread' }]);
+  });
+
+  test.each([
+    ['no such export', { function: 'ran' }, 'has no function as its export `ran`: it is nothing'],
+    ['an export that is no function', { function: 'n' }, 'it is a value of type number'],
+    ['a module that throws', { module: './broken.mjs' }, 'could not be imported: Error: no key'],
+    [
+      'a process without the export',
+      { function: 'ran', sandbox: { kind: 'process' } },
+      'has no function as its export `ran`',
+    ],
+  ])('%s', async (_, more, text) => {
+    const report = await sandboxed(more);
+    expect(failedIn(report)).toEqual(['sandbox_loads']);
+    expect(report.files[0]?.errors).toEqual([
+      expect.stringMatching(/^sandbox_loads \(run\): The tool's handler is not available: /),
+    ]);
+    expect(report.files[0]?.errors[0]).toContain(text);
+  });
+});
+
 describe('the report as text', () => {
   test('a line for each file and each failed check, and a summary at the end', async () => {
     writeFileSync(join(folder, 'bad.mjs'), moduleOf({ parameters: '', mount: '', head: '' }));
