@@ -48,6 +48,7 @@ const sameOnEveryNode = [
   'test/examples/{approvals,relay-browser,git-*}.test.ts',
   'test/{inbox,inspector}/page.test.ts',
   'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',
+  'test/relay/server/proxies.test.ts',
 ];
 const leftOut = process.env.HOST_TOOLS_TEST_NODE === 'other' ? sameOnEveryNode : [];
 
@@ -61,8 +62,9 @@ const shared = {
   unstubEnvs: true,
   unstubGlobals: true,
   // Ends what hangs. Far above what any test takes, so that a busy machine passes.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 30_000 } },
   // Files and tests run in a mixed order, so that none leans on another.
   sequence: { shuffle: { files: true, tests: true }, seed },
   ...(quick && {

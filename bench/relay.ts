@@ -26,7 +26,14 @@ if (chosen.length === 0)
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const folder = at('../node_modules/.cache/host-tools-bench-relay/');
-await buildAll({ serve: at('./relay/serve.ts'), worker: at('./relay/worker.ts') }, folder);
+await buildAll(
+  {
+    serve: at('./relay/serve.ts'),
+    worker: at('./relay/worker.ts'),
+    flood: at('./relay/flood.ts'),
+  },
+  folder,
+);
 const results: FamilyResult[] = [];
 for (const name of chosen) {
   process.stderr.write(`${name} …\n`);

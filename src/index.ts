@@ -49,6 +49,7 @@ export type {
   CallCounts,
   CallMetrics,
   DurationMetrics,
+  ExecutorMetrics,
   RuleMetrics,
   ToolMetrics,
 } from './session/metrics.ts';

@@ -17,7 +17,7 @@ export { packageFault } from './packages/missing-package.ts';
 export { packageVersion } from './packages/own-version.ts';
 export { PolicyFault } from './policy/policy-fault.ts';
 export { compileQuotas } from './policy/quotas.ts';
-export { compileRules } from './policy/rules.ts';
+export { compileRules, tryRule } from './policy/rules.ts';
 export { registryStateOf } from './registry/default-registry.ts';
 export { type Observing, observeCalls } from './registry/observe-calls.ts';
 export { type OpenSession, openSessions } from './registry/open-sessions.ts';
@@ -41,6 +41,7 @@ export type {
   Told,
 } from './state/call-tracers.ts';
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
+export { findableIn } from './state/discovery.ts';
 export { judgingCopy } from './state/judging-copy.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { everyQuota, everyRule } from './state/rule-use.ts';

@@ -136,7 +136,6 @@ const typesMayCircle = ['state'];
 const packages: Readonly<Record<string, readonly string[]>> = {
   eventemitter3: ['events'],
   // Off the hot path only: it makes an Error with a stack for every wait.
-  minisearch: ['search'],
   'p-timeout': ['*'],
   re2js: ['text/regex'],
   stemmer: ['search'],
@@ -182,8 +181,10 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'agents',
     'cli/index',
     'cli/hook-thread',
+    'cli/hook-code',
     'sandbox',
   ],
+  'node:vm': ['cli/hook-code'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay', 'sandbox/runner'],
   'node:stream': ['relay', 'cli', 'sandbox'],

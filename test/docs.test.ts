@@ -123,7 +123,18 @@ describe('what is not run', () => {
   );
 
   test('every language is one that these tests know', () => {
-    const known = ['ts', 'ts continued', 'js', 'tsx', 'json', 'yaml', 'sh', 'text', 'nginx'];
+    const known = [
+      'ts',
+      'ts continued',
+      'js',
+      'tsx',
+      'json',
+      'yaml',
+      'sh',
+      'text',
+      'nginx',
+      'dockerfile',
+    ];
     expect(all.filter(({ info }) => !known.includes(info)).map(({ place }) => place)).toEqual([]);
   });
 });

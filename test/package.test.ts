@@ -3,7 +3,7 @@
  * compiled there. All of it happens in a temporary folder, so that neither `dist` nor another test
  * is touched.
  */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   cpSync,
@@ -18,6 +18,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { get } from 'node:http';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
@@ -28,6 +29,7 @@ import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { application, consumer } from './compat/programs.ts';
+import { recipe, wordsOf } from './examples/relay-container.ts';
 
 /**
  * Exported types that say `any`, each with its reason. Everywhere else it would switch a host's
@@ -75,7 +77,11 @@ const specifiers = Object.keys(manifest.exports)
   .map((subpath) => manifest.name + subpath.slice(1));
 
 /** What the thread of a hook starts with, and the texts of what is bundled with it. */
-const hookBundle = ['dist/hook/hook-thread.js', 'dist/hook/LICENSES.txt'];
+const hookBundle = [
+  'dist/hook/hook-thread.cjs',
+  'dist/hook/hook-judge.cjs',
+  'dist/hook/LICENSES.txt',
+];
 
 let work: string;
 let built: string;
@@ -263,6 +269,57 @@ describe('what is in the package', () => {
     ).toEqual([]);
   });
 });
+
+test('the container recipe of the relay installs, starts, is healthy, and stops at SIGTERM', async () => {
+  const image = join(work, 'image');
+  mkdirSync(image);
+  cpSync(join(recipe, 'relay.yaml'), join(image, 'relay.yaml'));
+  const { dependencies, ...rest } = JSON.parse(
+    readFileSync(join(recipe, 'package.json'), 'utf8'),
+  ) as { dependencies: Record<string, string> };
+  writeFileSync(
+    join(image, 'package.json'),
+    JSON.stringify({ ...rest, dependencies: { ...dependencies, 'host-tools': `file:${tarball}` } }),
+  );
+  const [npm, ...install] = wordsOf('RUN');
+  expect(npm).toBe('npm');
+  await run(image, 'npm', [...install, '--prefer-offline']);
+
+  const [node, ...words] = wordsOf('ENTRYPOINT');
+  expect(node).toBe('node');
+  expect(existsSync(join(image, words[0] as string))).toBe(true);
+  const key = 'a-key-of-the-host-with-32-letters';
+  // What follows the name of an image is added to its words.
+  const started = spawn(process.execPath, [...words, '--host', '127.0.0.1', '--port', '0'], {
+    cwd: image,
+    env: { ...environment(), RELAY_KEY: key },
+  });
+  let log = '';
+  started.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  const ended = new Promise((resolve) => started.once('close', resolve));
+  try {
+    const url = await new Promise<string>((resolve, reject) => {
+      started.stdout.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));
+      void ended.then(() => reject(new Error(log)));
+    });
+    const [, ...check] = wordsOf('HEALTHCHECK');
+    await run(image, 'node', [...check.map((word) => word.replace('http://127.0.0.1:4040', url))]);
+    const headers = { authorization: `Bearer ${key}`, host: 'relay.example.com' };
+    const counts = await new Promise<number | undefined>((resolve, reject) => {
+      get(`${url}/metrics`, { headers }, ({ statusCode }) => resolve(statusCode)).on(
+        'error',
+        reject,
+      );
+    });
+    expect(counts).toBe(200);
+  } finally {
+    started.kill('SIGTERM');
+  }
+  expect(await ended).toBe(0);
+  for (const line of log.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+}, 300_000);
 
 describe('in an empty project', () => {
   const command = (...args: string[]) =>

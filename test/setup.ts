@@ -9,6 +9,11 @@ import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 // says how to draw others.
 fc.configureGlobal({ seed: Number(process.env.HOST_TOOLS_TEST_SEED) });
 
+// One second, which is what `waitFor` gives by default, is not enough on a busy machine.
+const { waitFor } = vi;
+vi.waitFor = (callback, options) =>
+  waitFor(callback, typeof options === 'number' ? options : { timeout: 30_000, ...options });
+
 // Kept from before any test fakes the timers.
 const { setImmediate: nextTurn } = globalThis;
 

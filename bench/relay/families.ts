@@ -7,6 +7,7 @@ export const relayFamilies = [
   'memory',
   'streams',
   'updates',
+  'floods',
 ] as const;
 
 export type RelayFamily = (typeof relayFamilies)[number];

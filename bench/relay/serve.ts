@@ -31,6 +31,8 @@ const limits: NonNullable<RelayOptions['limits']> = {
 async function open(kind: ServerKind): Promise<{ readonly port: number; close(): Promise<void> }> {
   if (kind === 'echo') return serveEcho();
   if (kind === 'memory') return serveRelay({ port: 0, limits });
+  if (kind === 'limited')
+    return serveRelay({ port: 0, limits: { sessionsPerMinute: limits.sessionsPerMinute } });
   if (kind === 'lazy' || kind === 'whole')
     return serveBy(kind === 'lazy' ? lazyRequest : wholeRequest);
   const client = new Redis({ port: kind.redisPort, host: '127.0.0.1' });

@@ -7,9 +7,16 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * What a server is. `lazy` and `whole` are the relay over `memory` on a bare `node:http` server, by
- * lazy requests as `serveRelay` makes them, or by real ones.
+ * lazy requests as `serveRelay` makes them, or by real ones. `limited` has the limits of each session
+ * that a relay has by default.
  */
-export type ServerKind = 'echo' | 'memory' | 'lazy' | 'whole' | { readonly redisPort: number };
+export type ServerKind =
+  | 'echo'
+  | 'memory'
+  | 'limited'
+  | 'lazy'
+  | 'whole'
+  | { readonly redisPort: number };
 /** `cpu` answers at once; `usage` collects garbage first. */
 export type Asked = 'cpu' | 'usage' | 'close';
 

@@ -10,6 +10,7 @@ const families = {
   memory: async () => (await import('./memory.ts')).measure(),
   streams: async () => (await import('./streams.ts')).measure(),
   updates: async () => (await import('./updates.ts')).measure(),
+  floods: async () => (await import('./floods.ts')).measure(),
 } as const satisfies Record<RelayFamily, () => Promise<FamilyResult>>;
 
 const result = await families[process.argv[2] as RelayFamily]();

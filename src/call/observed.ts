@@ -22,6 +22,7 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
     surface: call.surfaceName,
     tool: call.toolName,
     source: known?.source,
+    executor: known?.internals.runsIn,
     version: known?.definition.version,
     fingerprint: known?.fingerprint,
     input: shownInput(call),

@@ -19,6 +19,7 @@ export function beginTraces(call: Call, tracers: readonly CallTracer[]): void {
   const start = {
     callId,
     tool: entry === undefined ? undefined : toolName,
+    executor: entry?.internals.runsIn,
     ownTool: entry !== undefined && session.own?.get(toolName) === entry,
     sessionId: session.sessionId,
     principal: session.actor,

@@ -1,6 +1,6 @@
 /** The parts of a command. */
 import type { CliIo } from './cli-io.ts';
-import type { OptionName } from './option-table.ts';
+import type { OptionName, OptionRow } from './option-table.ts';
 import type { Options } from './options.ts';
 import type { Screen } from './screen.ts';
 import type { World } from './world.ts';
@@ -40,6 +40,8 @@ export interface Command {
   readonly notes: readonly string[];
   /** The options that it takes, besides `--verbose`, `--json`, `--help` and `--version`. */
   readonly options: readonly OptionName[];
+  /** How its help shows options that mean something else in other commands. */
+  readonly wording?: Partial<Readonly<Record<OptionName, OptionRow>>>;
   /** Names of the words that it takes. An optional one is in brackets: `[DIR]`. */
   readonly operands: readonly string[];
   /** Whether the last word may be repeated. @default false */

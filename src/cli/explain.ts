@@ -56,7 +56,7 @@ function textOf(name: string, explanation: Explanation): string {
     if (use !== undefined) rows.push(['use instead', printable(use)]);
     if (message !== undefined) rows.push(['', printable(message)]);
   }
-  if (executor !== undefined) rows.push(['runs in', printable(executor)]);
+  if (executor !== undefined && executor !== 'inline') rows.push(['runs in', executor]);
   if (unlockedBy !== undefined) rows.push(['unlocked by', unlockedBy.map(printable).join(', ')]);
   const refusal = decision === undefined ? steps.at(-1)?.message : undefined;
   if (typeof refusal === 'string')

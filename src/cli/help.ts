@@ -35,7 +35,7 @@ export function commandHelp(command: Command): string {
     ...command.notes,
     '',
     'Options:',
-    ...optionLines([...command.options, ...sharedOptions]),
+    ...optionLines([...command.options, ...sharedOptions], command.wording),
   ].join('\n');
 }
 
@@ -49,8 +49,22 @@ export function generalHelpJson(commands: readonly Command[]): object {
 }
 
 /** The help of one command as data. */
-export function commandHelpJson({ name, usage, summary, notes, options }: Command): object {
-  return { name, usage, summary, notes, options: [...options, ...sharedOptions].map(optionJson) };
+export function commandHelpJson({
+  name,
+  usage,
+  summary,
+  notes,
+  options,
+  wording = {},
+}: Command): object {
+  const all = [...options, ...sharedOptions];
+  return {
+    name,
+    usage,
+    summary,
+    notes,
+    options: all.map((option) => ({ ...optionJson(option), ...wording[option] })),
+  };
 }
 
 function optionJson(name: OptionName): object {
@@ -62,11 +76,11 @@ export function usageOf({ name, usage }: Command): string {
   return usage === '' ? name : `${name} ${usage}`;
 }
 
-function optionLines(names: readonly OptionName[]): string[] {
+function optionLines(names: readonly OptionName[], wording: Command['wording'] = {}): string[] {
   return columns(
     names.map((name) => {
       const row: { readonly value?: string; readonly short?: string; readonly help: string } =
-        optionTable[name];
+        wording[name] ?? optionTable[name];
       return [
         (row.short === undefined ? '    ' : `-${row.short}, `) +
           `--${name}${row.value === undefined ? '' : ` ${row.value}`}`,

@@ -5,15 +5,19 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { HookEnd } from './hook-run.ts';
-import type { HookTask } from './hook-worker.ts';
+import type { HookTask } from './hook-task.ts';
 
 /** Milliseconds, unless the command line says otherwise. As in `hook-run.ts`. */
 const defaultTimeoutMs = 5_000;
 /** Largest event, in bytes. */
 const mostBytes = 16_000_000;
 
-/** Judges one event, and ends the process. @param entry The URL of the program. */
-export function hookProcess(host: NodeJS.Process, entry: string): void {
+/**
+ * Judges one event, and ends the process.
+ * @param entry The URL of what the thread runs.
+ * @param folder The URL of the folder of the thread's bundle, if it is one.
+ */
+export function hookProcess(host: NodeJS.Process, entry: string, folder?: string): void {
   const { stdin, stdout, stderr } = host;
   const leave = (end: HookEnd): void => {
     if (isOver) return;
@@ -45,7 +49,7 @@ export function hookProcess(host: NodeJS.Process, entry: string): void {
     // Nobody reads the answer.
     setTimeout(() => host.exit(2), 200);
   }, timeoutMs);
-  const worker = startThread(host, entry);
+  const worker = startThread(host, entry, folder);
   worker.once('message', leave);
   worker.once('error', (error) => block(`The hook failed: ${error.message}.`));
   worker.once('exit', () => block('The hook ended without an answer.'));
@@ -60,12 +64,13 @@ export function hookProcess(host: NodeJS.Process, entry: string): void {
   stdin.on('end', () => worker.postMessage(Buffer.concat(chunks).toString('utf8')));
 }
 
-function startThread(host: NodeJS.Process, entry: string): Worker {
+function startThread(host: NodeJS.Process, entry: string, folder: string | undefined): Worker {
   const task: HookTask = {
     hostToolsHook: true,
     argv: host.argv.slice(2),
     env: { ...host.env },
     cwd: host.cwd(),
+    ...(folder === undefined ? {} : { folder }),
   };
   // What modules print must not become part of the answer.
   return new Worker(new URL(entry), { workerData: task, stdout: true, stderr: true });

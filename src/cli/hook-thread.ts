@@ -1,25 +1,37 @@
 /**
- * The thread of a hook in the published package. It is bundled with all that a hook needs, since a
- * hook's time is mostly that of loading: see `buildHook` in `tsup.config.ts`.
+ * The thread of a hook in the published package. What it runs is bundled, and the bundle's compiled
+ * code is kept, since a hook's time is mostly that of loading: see `buildHook` in `tsup.config.ts`.
  */
 import { readFileSync } from 'node:fs';
-import nodeModule from 'node:module';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { stateFolder } from '../agents/state/state-folder.ts';
-import { type HookTask, hookTask, hookWorker } from './hook-worker.ts';
+import { runBundle } from './hook-code.ts';
+import type * as Judge from './hook-judge.ts';
+import { type HookTask, hookTask } from './hook-task.ts';
 import { userHome } from './user-home.ts';
 
 const task = hookTask();
 if (task !== undefined) {
+  const { folder } = task;
+  if (folder === undefined) throw new Error('the thread was started without its folder');
   // Modules of a file may define tools, which only the copy of the library that they import knows.
-  // The command has that one.
-  if (mayHaveModules(task)) await import(new URL('../cli.js', import.meta.url).href);
-  else {
-    keepCompiled(task);
-    // Each schema is used once, so code that is made for it costs more than it saves.
-    const { config } = await import('zod');
-    config({ jitless: true });
-    await hookWorker(task);
+  // The command has that one. A rejection is an error of the thread, which blocks the call.
+  if (mayHaveModules(task)) void import(new URL('../cli.js', folder).href);
+  else judge(task, fileURLToPath(new URL('hook-judge.cjs', folder)));
+}
+
+function judge(given: HookTask, bundle: string): void {
+  const running = runBundle(bundle, folderFor(given));
+  const { hookWorker } = running.exports as typeof Judge;
+  void hookWorker(given, running.keep);
+}
+
+/** Undefined if it cannot be used. The hook itself says what is wrong with it. */
+function folderFor({ env }: HookTask): string | undefined {
+  try {
+    return stateFolder({ stateHome: env.XDG_STATE_HOME, home: userHome(env) });
+  } catch {
+    return undefined;
   }
 }
 
@@ -33,18 +45,4 @@ function mayHaveModules({ argv }: HookTask): boolean {
       return false;
     }
   });
-}
-
-/** Keeps compiled code between hooks, with Node 22.1 or newer, where only the user can write. */
-function keepCompiled({ env }: HookTask): void {
-  const { enableCompileCache } = nodeModule as {
-    enableCompileCache?: (folder: string) => unknown;
-  };
-  if (enableCompileCache === undefined) return;
-  try {
-    const home = userHome(env);
-    enableCompileCache(join(stateFolder({ stateHome: env.XDG_STATE_HOME, home }), 'compiled'));
-  } catch {
-    // The hook itself says what is wrong with the folder.
-  }
 }

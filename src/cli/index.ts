@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { hookProcess } from './hook-process.ts';
-import { hookTask, hookWorker } from './hook-worker.ts';
+import { hookTask } from './hook-task.ts';
+import { hookWorker } from './hook-worker.ts';
 
 const task = hookTask();
 if (task !== undefined) await hookWorker(task);
@@ -19,8 +20,10 @@ function isHook([first, second, ...rest]: readonly string[]): boolean {
 function startHook(): void {
   try {
     // The published package has a bundle for the thread, which loads faster.
-    const lean = new URL('./hook/hook-thread.js', import.meta.url);
-    hookProcess(process, existsSync(lean) ? lean.href : import.meta.url);
+    const folder = new URL('./hook/', import.meta.url).href;
+    const lean = new URL('hook-thread.cjs', folder);
+    if (existsSync(lean)) hookProcess(process, lean.href, folder);
+    else hookProcess(process, import.meta.url);
   } catch (error) {
     process.stderr.write(`host-tools: The hook could not be started: ${String(error)}\n`);
     process.exit(2);

@@ -27,12 +27,15 @@ export const list: Command = {
 
 function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): Answer {
   const { tools, dropped, prerequisites, hash } = effective;
+  // A column that says the same of every tool would say nothing.
+  const showsPlace = tools.some(({ executor }) => executor !== 'inline');
   const lines =
     tools.length === 0
       ? ['A model gets no tools.']
       : columns(
           tools.map((tool) => [
             printable(tool.name),
+            ...(showsPlace ? [tool.executor] : []),
             flagsOf(tool),
             headline(tool.title ?? tool.description),
           ]),
@@ -95,6 +98,7 @@ function jsonOf({
   annotations,
   requiresApproval,
   source,
+  executor,
   fingerprint,
   version,
   deprecated,
@@ -110,6 +114,7 @@ function jsonOf({
     annotations,
     requiresApproval,
     source,
+    executor,
     fingerprint,
     version,
     deprecated,

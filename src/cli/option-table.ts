@@ -8,6 +8,8 @@ export interface OptionRow {
   readonly short?: string;
   /** Can be given several times. */
   readonly repeatable?: true;
+  /** A switch that may have a value after `=`. */
+  readonly optionalValue?: true;
   readonly help: string;
 }
 
@@ -54,18 +56,43 @@ export const optionTable = {
   'allow-calls': { help: 'let the page call tools, under a profile of its choice' },
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
   redis: {
-    value: 'URL',
-    help: 'keep everything in this Redis, which nodes share; default: in memory',
+    value: 'URL|VARIABLE',
+    help: 'keep everything in this Redis, or in that of a variable; default: in memory',
   },
   'host-key': {
     value: 'VARIABLE',
     help: 'require the key in this variable for new sessions; its owner can answer approvals',
   },
-  'allow-origin': {
+  'allowed-origin': {
     value: 'ORIGIN',
     repeatable: true,
-    help: 'allow browser pages of this origin; repeatable',
+    help: "allow browser pages of this origin, or of all with '*'; repeatable",
   },
+  'allow-origin': { value: 'ORIGIN', repeatable: true, help: 'the same as --allowed-origin' },
+  'allowed-host': {
+    value: 'NAME',
+    repeatable: true,
+    help: 'answer requests for this host, such as relay.example.com; repeatable',
+  },
+  'trust-proxy': {
+    optionalValue: true,
+    help: 'take the client from X-Forwarded-For of one proxy; with --trust-proxy=N of N proxies',
+  },
+  ttl: { value: 'SECONDS', help: 'how long a session lives; default 3600' },
+  lease: {
+    value: 'MS',
+    help: 'milliseconds that an application may be away before its calls end; default 10000',
+  },
+  'request-timeout': {
+    value: 'MS',
+    help: 'milliseconds that an application has to answer a call; default 30000',
+  },
+  limit: {
+    value: 'NAME=N',
+    repeatable: true,
+    help: 'change a limit of the relay, such as requestsPerMinute=120; repeatable',
+  },
+  'max-connections': { value: 'N', help: 'open connections at a time; default 10000' },
   pairing: { help: "let each side trade a session's code for a token, once" },
   pins: { value: 'FILE', help: 'the file of accepted definitions; created if it does not exist' },
   accept: {

@@ -37,7 +37,20 @@ export interface Options {
   readonly redis: string | undefined;
   /** The name of an environment variable. */
   readonly hostKey: string | undefined;
-  readonly allowOrigin: readonly string[];
+  /** Those of `--allowed-origin`, then those of `--allow-origin`. */
+  readonly allowedOrigins: readonly string[];
+  readonly allowedHosts: readonly string[];
+  /** The number of proxies. */
+  readonly trustProxy: number | undefined;
+  /** Seconds. */
+  readonly ttl: number | undefined;
+  /** Milliseconds. */
+  readonly lease: number | undefined;
+  /** Milliseconds. */
+  readonly requestTimeout: number | undefined;
+  /** `NAME=N`. */
+  readonly limits: readonly string[];
+  readonly maxConnections: number | undefined;
   readonly pairing: boolean;
   /** A path. */
   readonly pins: string | undefined;
@@ -149,6 +162,9 @@ function optionsOf(
   lists: ReadonlyMap<OptionName, readonly string[]>,
   sources: readonly Source[],
 ): Options {
+  /** The value after `=`, or `alone` for the switch alone. */
+  const given = (name: OptionName, alone: string): string | undefined =>
+    values.get(name) === '' ? alone : values.get(name);
   return {
     sources,
     profile: values.get('profile'),
@@ -164,7 +180,15 @@ function optionsOf(
     allowCalls: values.has('allow-calls'),
     redis: values.get('redis'),
     hostKey: values.get('host-key'),
-    allowOrigin: lists.get('allow-origin') ?? [],
+    allowedOrigins: [...(lists.get('allowed-origin') ?? []), ...(lists.get('allow-origin') ?? [])],
+    allowedHosts: lists.get('allowed-host') ?? [],
+    // The switch alone means one proxy.
+    trustProxy: readNumber('trust-proxy', given('trust-proxy', '1'), 1, 16),
+    ttl: readNumber('ttl', values.get('ttl'), 1, 2_000_000),
+    lease: readNumber('lease', values.get('lease'), 1, longestTimerMs),
+    requestTimeout: readNumber('request-timeout', values.get('request-timeout'), 1, longestTimerMs),
+    limits: lists.get('limit') ?? [],
+    maxConnections: readNumber('max-connections', values.get('max-connections'), 1, longestTimerMs),
     pairing: values.has('pairing'),
     pins: values.get('pins'),
     accept: lists.get('accept') ?? [],
@@ -208,7 +232,9 @@ function checkValue(
   }: { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined },
 ): void {
   if (row.value === undefined) {
-    if (value !== undefined)
+    if (value === '' && row.optionalValue === true)
+      throw usageFault(`\`--${name}=\` has no value. Give \`--${name}=N\`, or leave \`=\` out.`);
+    if (value !== undefined && row.optionalValue !== true)
       throw usageFault(`\`--${name}\` takes no value. Remove \`=${value}\`.`);
     return;
   }

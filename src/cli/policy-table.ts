@@ -1,12 +1,9 @@
 /** Reads the file of `policy test`: a table of calls with the expected decisions. */
-import { TextFault } from '../config/places.ts';
-import { readJson } from '../config/read-json.ts';
-import { yamlReader } from '../config/read-yaml.ts';
-import { messageOf } from '../errors.ts';
 import { errorCodes, type JsonObject, type JsonValue } from '../index.ts';
 import { suggestion } from '../options.ts';
 import { nearestNames } from '../text/names.ts';
 import { failure } from './fault.ts';
+import { type LineOf, readDocument } from './read-document.ts';
 
 /** What a case expects. */
 export interface Expectation {
@@ -57,8 +54,6 @@ const caseKeys = [
 ];
 const expectKeys = ['decision', 'reason', 'ruleId'];
 
-/** The line at which a part of the document begins. */
-type LineOf = (path: readonly (string | number)[]) => number;
 type Fault = (path: readonly (string | number)[], message: string) => Error;
 
 /**
@@ -66,7 +61,7 @@ type Fault = (path: readonly (string | number)[], message: string) => Error;
  * @throws CliFault 1 with `file:line: reason`, if any part of it is malformed
  */
 export async function readPolicyTable(file: string, text: string): Promise<readonly PolicyCase[]> {
-  const { value, lineOf } = await parse(file, text);
+  const { value, lineOf } = await readDocument(file, text);
   const fault: Fault = (path, message) => failure(`${file}:${lineOf(path)}: ${message}`);
   if (!isObject(value)) throw fault([], 'expected an object with `tests`.');
   checkKeys(value, ['tests'], [], fault);
@@ -183,47 +178,4 @@ function checkKeys(
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Parses as for files of tools: `.json` is JSON, any other name is YAML. */
-async function parse(file: string, text: string): Promise<{ value: unknown; lineOf: LineOf }> {
-  const lines = lineStarts(text);
-  try {
-    const read = /\.json$/i.test(file) ? readJson : await yamlReader();
-    const { value, place } = read(text);
-    const lineOf: LineOf = (path) => {
-      let found = place;
-      for (const step of path) {
-        const next = found.inside?.get(step);
-        if (next === undefined) break;
-        found = next;
-      }
-      return lineAt(lines, found.at);
-    };
-    return { value, lineOf };
-  } catch (error) {
-    throw failure(
-      error instanceof TextFault
-        ? `${file}:${lineAt(lines, error.at)}: ${error.message}`
-        : `${file}: ${messageOf(error)}`,
-    );
-  }
-}
-
-function lineStarts(text: string): readonly number[] {
-  const starts = [0];
-  for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1))
-    starts.push(index + 1);
-  return starts;
-}
-
-/** From 1. */
-function lineAt(starts: readonly number[], at: number): number {
-  let [low, high] = [0, starts.length];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle] as number) <= at) low = middle;
-    else high = middle;
-  }
-  return low + 1;
 }

@@ -20,13 +20,22 @@ export interface RelayRedis {
 
 /**
  * Connects, and waits until Redis answers.
+ * @param given an address, or the name of an environment variable that has one
  * @throws CliFault 2 if the URL is not an address of Redis; 1 if Redis cannot be reached or ioredis
  * is not installed
  */
-export async function openRelayRedis(url: string, io: CliIo, screen: Screen): Promise<RelayRedis> {
+export async function openRelayRedis(
+  given: string,
+  io: CliIo,
+  screen: Screen,
+): Promise<RelayRedis> {
+  const url = addressOf(given, io);
   // An address may hold a password, so it is never shown.
   if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol))
-    throw usageFault('Expected `--redis` to be an address such as `redis://127.0.0.1:6379`.');
+    throw usageFault(
+      'Expected `--redis` to be an address such as `redis://127.0.0.1:6379`, or the name of an ' +
+        'environment variable that has one.',
+    );
   const { Redis } = await import('ioredis').catch((error: unknown) => {
     throw failure(packageFault('ioredis', '`--redis` needs', error).message);
   });
@@ -59,4 +68,15 @@ export async function openRelayRedis(url: string, io: CliIo, screen: Screen): Pr
       client.disconnect();
     },
   };
+}
+
+/** @throws CliFault 2 */
+function addressOf(given: string, { env }: CliIo): string {
+  if (!/^\w+$/.test(given)) return given;
+  const address = env[given];
+  if (address !== undefined && address !== '') return address;
+  throw usageFault(
+    `\`--redis\` names the environment variable \`${given.slice(0, 60)}\`, which is not set. Set ` +
+      'it to an address such as `redis://127.0.0.1:6379`.',
+  );
 }

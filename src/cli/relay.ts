@@ -4,28 +4,24 @@ import { messageOf } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type ApprovalStore, HostToolRegistry } from '../index.ts';
 import { basePath } from '../relay/http/route-table.ts';
-import {
-  type RelayLogger,
-  type RelayOptions,
-  type ServedRelay,
-  serveRelay,
-} from '../relay/index.ts';
+import { type RelayLogger, type ServedRelay, serveRelay } from '../relay/index.ts';
 import { type CliIo, writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
 import { openGateway } from './open-gateway.ts';
 import { jsonText } from './printable.ts';
+import { readRelayFile } from './relay-file.ts';
+import { relayLogger, screenOfLog } from './relay-log.ts';
 import { openRelayRedis } from './relay-redis.ts';
-import type { Screen } from './screen.ts';
+import { relaySettings } from './relay-settings.ts';
 import { openWorld } from './world.ts';
 
-const defaultPort = 4_040;
 /** The address has already been written to standard output. */
 const done: Answer = { exit: 0, text: '', json: null, silent: true };
 
 export const relay: Command = {
   name: 'relay',
-  usage: '[--port N] [--redis URL] [--host-tools FILE]',
+  usage: '[--config FILE] [--port N] [--redis URL] [--host-tools FILE]',
   summary: "start a relay, where applications bring their tools to agents' sessions",
   notes: [
     'Listens on http://127.0.0.1:4040 until it is interrupted, then says goodbye to everyone who ' +
@@ -34,24 +30,54 @@ export const relay: Command = {
     'Calls that need an approval are refused. With --host-key they wait for',
     `\`POST ${basePath}/:code/approvals/:approvalId\` with the key.`,
     'Nodes with the same --redis and the same key are one relay.',
+    'Behind a proxy, give --trust-proxy and --allowed-host. /healthz and /readyz need no key;',
+    '/metrics needs --metrics and the key.',
   ],
   options: [
     'host-tools',
     'host-tools-module',
     'profile',
+    'config',
     'port',
     'host',
     'redis',
     'host-key',
+    'allowed-host',
+    'allowed-origin',
     'allow-origin',
+    'trust-proxy',
+    'ttl',
+    'lease',
+    'request-timeout',
+    'limit',
+    'max-connections',
+    'metrics',
     'pairing',
   ],
+  wording: {
+    config: {
+      value: 'FILE',
+      help: 'take options of `serveRelay` from a YAML or JSON file; options of the line win',
+    },
+    metrics: {
+      help: 'also serve counts of the calls for Prometheus, at /metrics, to requests with the key',
+    },
+  },
   operands: [],
-  async run({ io, screen, options }) {
-    const { redis: url, host, port = defaultPort, pairing, allowOrigin, profile } = options;
-    const hostKey = options.hostKey === undefined ? undefined : keyOf(options.hostKey, io);
+  async run({ io, screen: terminal, options }) {
+    const file = options.config === undefined ? {} : await readRelayFile(options.config, io);
+    const { redis: url } = options;
+    const profile = options.profile ?? file.session?.profile;
+    const settings = relaySettings(
+      options,
+      file,
+      options.hostKey === undefined ? undefined : keyOf(options.hostKey, io),
+    );
+    const { hostKey } = settings;
+    const logger = relayLogger(terminal);
+    // People read notes. Programs read one log.
+    const screen = io.stderr.isTTY === true ? terminal : screenOfLog(terminal, logger);
     const redis = url === undefined ? undefined : await openRelayRedis(url, io, screen);
-    const logger = loggerOn(screen);
     const registry = makeRegistry(hostKey, redis?.approvals, logger);
     let served: ServedRelay | undefined;
     let gateway: Gateway | undefined;
@@ -68,34 +94,31 @@ export const relay: Command = {
         const fault = profile === undefined ? undefined : world.profileFault(profile);
         if (fault !== undefined) throw fault;
       } else if (profile !== undefined)
-        throw usageFault('`--profile` needs `--host-tools FILE`, which defines it.');
+        throw usageFault('A profile needs `--host-tools FILE`, which defines it.');
       served = await untilInterrupted(
         serveRelay({
-          port,
-          ...(host === undefined ? {} : { host }),
-          ...(hostKey === undefined ? {} : { hostKey }),
-          ...(redis === undefined ? {} : { store: redis.store, bus: redis.bus }),
-          ...(allowOrigin.length === 0
-            ? {}
-            : { allowedOrigins: allowOrigin.includes('*') ? '*' : allowOrigin }),
-          pairing,
+          ...settings,
+          store: redis?.store,
+          bus: redis?.bus,
           logger,
           session: {
+            ...file.session,
             registry,
-            ...(profile === undefined ? {} : { profile }),
-            ...(hostKey === undefined ? {} : { approvalMode: 'suspend' }),
+            profile,
+            approvalMode: hostKey === undefined ? undefined : 'suspend',
           },
-        } satisfies RelayOptions & { port: number; host?: string }),
+        }),
         io.signal,
       );
-      screen.note(`The relay listens at ${served.url}`);
+      const { url: address, port } = served;
+      const listens = `The relay listens at ${address}`;
+      if (io.stderr.isTTY === true) terminal.note(listens);
+      else logger.info({ url: address, port }, listens);
       // Programs that start the command wait for this line.
       if (io.stdout.isTTY !== true)
-        await writeOut(
-          io.stdout,
-          `${options.json ? jsonText({ url: served.url, port: served.port }) : served.url}\n`,
-        );
+        await writeOut(io.stdout, `${options.json ? jsonText({ url: address, port }) : address}\n`);
       await interrupted(io.signal);
+      logger.info({}, 'The relay stops. Running calls have up to ten seconds to end');
       return done;
     } catch (error) {
       throw isInUse(error) ? failure(`${messageOf(error)}. Give another \`--port\`.`) : error;
@@ -136,22 +159,6 @@ function keyOf(variable: string, { env }: CliIo): string {
         'set. Set it to the key.',
     );
   return key;
-}
-
-/** Writes one JSON document per line. An error, which JSON would leave empty, has its stack. */
-function loggerOn(screen: Screen): RelayLogger {
-  const written = (_: string, value: unknown): unknown =>
-    value instanceof Error
-      ? { type: value.name, message: value.message, stack: value.stack, cause: value.cause }
-      : value;
-  const at = (level: string) => (data: object, message?: string) =>
-    screen.note(
-      jsonText(JSON.parse(JSON.stringify({ level, ...data, msg: message ?? '' }, written))).replace(
-        /\s*\n\s*/g,
-        ' ',
-      ),
-    );
-  return { info: at('info'), warn: at('warn'), error: at('error') };
 }
 
 function interrupted(signal: AbortSignal): Promise<void> {

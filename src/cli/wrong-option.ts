@@ -18,7 +18,7 @@ const otherNames = new Map<string, OptionName>([
   ['file', 'host-tools'],
   ['key', 'host-key'],
   ['module', 'host-tools-module'],
-  ['origin', 'allow-origin'],
+  ['origin', 'allowed-origin'],
   ['params', 'input'],
   ['timeout', 'timeout-ms'],
   ['v', 'version'],

@@ -4,7 +4,7 @@
  */
 import { HostToolRegistry, type Profile, type Quota, type Rule } from '../index.ts';
 import { canonicalJson } from '../json.ts';
-import { compileQuotas, compileRules, registryStateOf } from '../surface-port.ts';
+import { compileQuotas, registryStateOf, tryRule } from '../surface-port.ts';
 import { toolKey } from './commit-tools.ts';
 import type { HostedParts } from './file-host.ts';
 import { causeText } from './import-module.ts';
@@ -62,10 +62,7 @@ export function dryRun(
     const reason =
       'reason' in prepared
         ? prepared.reason
-        : faultOf(() => compileRules([prepared.rule], 'registry'))?.replace(
-            /^registry rule 0: /,
-            '',
-          );
+        : faultOf(() => tryRule(prepared.rule, 'registry'))?.replace(/^registry rule 0: /, '');
     if (reason !== undefined) fail('rules', prepared.entry, idOf(prepared.entry.value), reason);
     else if ('rule' in prepared) rules.push(prepared.rule);
   }

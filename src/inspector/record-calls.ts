@@ -144,6 +144,7 @@ function noteEnd(log: CallLog, record: CallRecord): void {
   if (kept !== undefined) {
     if (record.origins !== undefined) kept.origins = record.origins;
     if (record.source !== undefined) kept.toolSource = record.source;
+    if (record.executor !== undefined) kept.executor = record.executor;
     if (record.version !== undefined) kept.version = record.version;
     if (record.fingerprint !== undefined) kept.fingerprint = record.fingerprint;
   }

@@ -43,6 +43,7 @@ export function listTools(session: SessionState, closed: boolean): ToolListing {
       return {
         name,
         ...(definition.title === undefined ? {} : { title: definition.title.slice(0, 200) }),
+        executor: internals.runsIn,
         requiresApproval: binding.asks || internals.requiresApproval !== false,
         annotations: flagsOf(definition.annotations),
         deprecated: definition.deprecated !== undefined,
@@ -74,6 +75,7 @@ export async function detailOf(
     ...(title === undefined ? {} : { title }),
     description,
     source,
+    executor: internals.runsIn,
     ...(version === undefined ? {} : { version }),
     fingerprint,
     tags: definition.tags ?? [],

@@ -28,6 +28,7 @@ export interface Instruments {
 export class CallSpans implements CallTrace {
   readonly #shared: Instruments;
   readonly #label: string;
+  readonly #executor: string | undefined;
   readonly #span: Span;
   /** The context of the call's span, for those below it. */
   readonly #context: Context;
@@ -39,6 +40,7 @@ export class CallSpans implements CallTrace {
   constructor(shared: Instruments, start: CallStart) {
     const { api, tracer, labels } = shared;
     this.#shared = shared;
+    this.#executor = start.executor;
     this.#label = labels.of(start.tool, start.ownTool);
     const attributes: Attributes = {
       'gen_ai.operation.name': 'execute_tool',
@@ -49,6 +51,7 @@ export class CallSpans implements CallTrace {
     };
     if (start.principal !== '')
       attributes['host_tools.principal'] = shared.principalText(start.principal);
+    if (start.executor !== undefined) attributes['host_tools.executor'] = start.executor;
     if (start.surface !== '') attributes['host_tools.surface'] = brief(start.surface);
     const options: SpanOptions = { kind: internal, attributes };
     const parent = this.#callerOf(start, options) ?? this.#parentOf(start);
@@ -129,6 +132,7 @@ export class CallSpans implements CallTrace {
       'gen_ai.tool.name': this.#label,
       'gen_ai.tool.type': 'function',
     };
+    if (this.#executor !== undefined) measured['host_tools.executor'] = this.#executor;
     if (end.code !== undefined) measured['error.type'] = end.code;
     // The context lets exemplars of the metric name the span.
     durations.record(end.durationMs / 1_000, measured, this.#context);

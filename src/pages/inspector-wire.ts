@@ -81,6 +81,8 @@ export interface CallDetail {
     /** What the handler told, each as JSON. */
     readonly told: readonly { readonly ms: number; readonly name: string; readonly data: string }[];
     readonly toolSource?: string;
+    /** Where the tool's calls run. */
+    readonly executor?: string;
     readonly version?: string;
     readonly fingerprint?: string;
   };
@@ -203,6 +205,8 @@ export interface ToolListing {
   readonly shown: readonly {
     readonly name: string;
     readonly title?: string;
+    /** Where its calls run. */
+    readonly executor: string;
     readonly requiresApproval: boolean;
     readonly annotations: readonly string[];
     readonly deprecated: boolean;
@@ -221,6 +225,8 @@ export interface ToolDetail {
   readonly title?: string;
   readonly description: string;
   readonly source: string;
+  /** Where its calls run. */
+  readonly executor: string;
   readonly version?: string;
   readonly fingerprint: string;
   readonly tags: readonly string[];

@@ -51,7 +51,40 @@ export function compileRules(
   return Object.freeze(Array.from(rules, (rule, index) => compileRule(rule, layer, index, before)));
 }
 
+/** What was compiled of rules that were tried. They are plain data that nobody changes. */
+const tried = new WeakMap<
+  object,
+  { readonly id: string | undefined; readonly rule: CompiledRule }
+>();
+
+/**
+ * Checks a rule before it is added, which compiles it no second time. Only for rules that nobody else
+ * can change.
+ * @throws MisuseError `invalid_rule`, as {@link compileRules} for a list of this rule
+ */
+export function tryRule(rule: Rule, layer: string): void {
+  const [compiled] = compileRules([rule], layer) as readonly [CompiledRule];
+  tried.set(rule, { id: rule.id, rule: compiled });
+}
+
+/** A rule that was tried, once; undefined for every other one. */
+function takeTried(
+  source: unknown,
+  layer: string,
+  index: number,
+  before: number,
+): CompiledRule | undefined {
+  if (typeof source !== 'object' || source === null) return undefined;
+  const known = tried.get(source);
+  if (known === undefined || known.rule.layer !== layer) return undefined;
+  tried.delete(source);
+  const id = known.id ?? `${layer}#${before + index}`;
+  return Object.freeze<CompiledRule>({ ...known.rule, id });
+}
+
 function compileRule(source: unknown, layer: string, index: number, before: number): CompiledRule {
+  const known = takeTried(source, layer, index, before);
+  if (known !== undefined) return known;
   const where = `${layer} rule ${index}`;
   const check: Check = checkOf(where);
   const rule = readRule(source, where);

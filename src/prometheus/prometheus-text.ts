@@ -1,5 +1,5 @@
 /** The counts of a registry for Prometheus. */
-import type { CallMetrics, HostToolRegistry, ToolMetrics } from '../index.ts';
+import type { CallMetrics, ExecutorMetrics, HostToolRegistry, ToolMetrics } from '../index.ts';
 import { histogramText, type Labels, labelValue, metricText } from './exposition.ts';
 
 /** Most tools of the registry, and most tools of sessions, that have labels of their own. */
@@ -99,6 +99,7 @@ export function prometheusText<S = unknown>(registry: HostToolRegistry<S>): stri
           : [{ labels: [['tool', tool] as const], buckets, sum: sum / 1_000, count }],
       ),
     }),
+    ...executorTexts(Object.entries(metrics.byExecutor)),
     metricText({
       name: 'host_tools_call_errors_total',
       help: 'Calls that did not succeed, by reason.',
@@ -124,6 +125,36 @@ export function prometheusText<S = unknown>(registry: HostToolRegistry<S>): stri
       values: [[[], metrics.lateSettles]],
     }),
   ].join('');
+}
+
+/** Where calls run. `metrics()` bounds the names. */
+function executorTexts(places: readonly (readonly [string, ExecutorMetrics])[]): string[] {
+  return [
+    metricText({
+      name: 'host_tools_executor_calls_total',
+      help: 'Calls that have ended, by where their tool runs and status.',
+      type: 'counter',
+      values: places.flatMap(([executor, counts]) =>
+        statuses.map((status): [Labels, number] => [
+          [
+            ['executor', executor],
+            ['status', status],
+          ],
+          counts[status],
+        ]),
+      ),
+    }),
+    histogramText({
+      name: 'host_tools_executor_call_duration_seconds',
+      help: 'How long calls took that succeeded or failed, by where their tool runs.',
+      values: places.map(([executor, { durationMs }]) => ({
+        labels: [['executor', executor] as const],
+        buckets: durationMs.buckets.map(({ le, count }) => ({ le: le / 1_000, count })),
+        sum: durationMs.sum / 1_000,
+        count: durationMs.count,
+      })),
+    }),
+  ];
 }
 
 /** @param isRegistered Whether the registry has a tool of that name now. */

@@ -5,6 +5,7 @@
 import { type Answer, errorAnswer, resultAnswer, thrownAnswer } from './answer.ts';
 import { type AnswerCache, createAnswerCache } from './answer-cache.ts';
 import { isJsonObject, type JsonObject, numberIn, stringIn } from './json.ts';
+import type { ProgressReports } from './progress.ts';
 import { relayClientError } from './relay-client-error.ts';
 import type { RelayClock } from './relay-clock.ts';
 import type { Scope } from './scope.ts';
@@ -30,6 +31,8 @@ export interface CallsWorld {
   handler(tool: string): RelayTool['handler'] | undefined;
   /** Brings an answer to the relay. */
   answer(answer: Answer, forMs: number): void;
+  /** Reports progress. @default nothing is reported */
+  readonly progress?: ProgressReports;
   /** True while so many answers are under way that no call should begin. @default never */
   isFull?(): boolean;
   readonly cache?: AnswerCache;
@@ -151,6 +154,7 @@ function begin(state: State, requestId: string, tool: string, data: JsonObject):
   scope.onEnd(() => {
     open.delete(requestId);
     takeOut(state, call);
+    world.progress?.forget(requestId);
     if (!cache.has(requestId)) cache.add(requestId);
   });
   scope.after(forMs, () =>
@@ -222,7 +226,15 @@ async function run(state: State, call: Call): Promise<void> {
   try {
     const result = await handle(
       args,
-      Object.freeze({ requestId, signal: controller.signal, deadline, attempt }),
+      Object.freeze({
+        requestId,
+        signal: controller.signal,
+        deadline,
+        attempt,
+        progress(done: number, total?: number, message?: string) {
+          if (!scope.ended) state.world.progress?.report(requestId, done, total, message);
+        },
+      }),
     );
     forget();
     settle(state, call, resultAnswer(requestId, tool, result));

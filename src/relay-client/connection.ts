@@ -14,6 +14,7 @@ import type {
   RelayTransport,
 } from './options.ts';
 import { ownOptions } from './own-options.ts';
+import { createProgressReports } from './progress.ts';
 import { createRegistration, type Registration } from './registration.ts';
 import {
   asRelayClientError,
@@ -124,6 +125,7 @@ function createWorkers(state: State, random: () => number): Workers {
     clock,
     handler: (tool) => state.handlers.get(tool),
     answer: delivery.send,
+    progress: createProgressReports({ http, life }),
     isFull: () => delivery.isFull,
   });
   return { clock, registration, delivery, calls };

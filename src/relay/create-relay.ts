@@ -10,6 +10,7 @@ import { createApp, type RequestInfo } from './http/app.ts';
 import type { NodeParts } from './http/node-parts.ts';
 import { pollResponse } from './http/poll.ts';
 import { createRateLimits } from './http/rate-limits.ts';
+import { createRefusalPace } from './http/refusal-pace.ts';
 import { type Answered, toResponse } from './http/reply.ts';
 import { sseResponse } from './http/sse.ts';
 import { createHub } from './hub.ts';
@@ -87,6 +88,7 @@ export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S
     streams,
     respond: { sse, poll: pollResponse },
     limits: createRateLimits(settings),
+    pace: createRefusalPace({ signal: draining.signal }),
     counters,
     report,
     draining: draining.signal,

@@ -62,13 +62,15 @@ export const defaultLimits: RelayLimits = {
   updatesPerMinute: 10,
   requestsPerMinute: 60,
   responsesPerMinute: 60,
+  progressPerMinute: 600,
   sessionsPerMinute: 30,
   metadataPerMinute: 300,
   readsPerMinute: 600,
   streamsPerMinute: 60,
   mcpMessagesPerMinute: 600,
 };
-const limitTable = Object.fromEntries(
+/** The limits of a relay. */
+export const limitTable = Object.fromEntries(
   Object.entries(defaultLimits).map(([name, limit]: [string, number]) => [
     name,
     withDefault(wholeNumber(1), limit),
@@ -103,7 +105,8 @@ export const relayTable = {
   logger: withMethods<RelayLogger>(['info', 'warn', 'error']),
 } satisfies TableOf<RelayOptions>;
 
-const sessionNames = (
+/** The names of the options of `session`. */
+export const sessionNames = (
   'tools registry rules quotas quotaStore profiles approvals profile policies hooks services ' +
   'facts limits exposeErrors approver approvalMode approvalTimeoutMs'
 ).split(' ');

@@ -15,6 +15,8 @@ export interface RelayLimits {
   readonly requestsPerMinute: number;
   /** Results that the application of a session sends. @default 60 */
   readonly responsesPerMinute: number;
+  /** Reports of progress that the application of a session sends. @default 600 */
+  readonly progressPerMinute: number;
   /** New sessions from one address. @default 30 */
   readonly sessionsPerMinute: number;
   /**
@@ -22,7 +24,10 @@ export interface RelayLimits {
    * @default 300
    */
   readonly metadataPerMinute: number;
-  /** Polls and requests for the status of a call, for each side of a session. @default 600 */
+  /**
+   * Polls, requests for the status of a call, and cancellations, for each side of a session.
+   * @default 600
+   */
   readonly readsPerMinute: number;
   /** Streams and WebSockets that are opened, for each side of a session. @default 60 */
   readonly streamsPerMinute: number;

@@ -5,7 +5,7 @@ import { Pool, type PoolLimits } from './pool.ts';
 import { runnerText } from './runner-text.ts';
 
 export function sandboxExecutor(
-  kind: 'worker' | 'process',
+  kind: 'thread' | 'process',
   limits: PoolLimits,
   options: CellOptions,
 ): Executor {

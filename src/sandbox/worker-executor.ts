@@ -43,7 +43,7 @@ export function workerExecutor(options: WorkerExecutorOptions): Executor {
   const where = 'workerExecutor';
   const read = readOptions(where, options, table);
   const { place, limits, env } = readCommon(where, read as SandboxOptions);
-  return sandboxExecutor('worker', limits, {
+  return sandboxExecutor('thread', limits, {
     start: threads({ env, maxMemoryMb: read.maxMemoryMb }),
     module: place.address,
     export: read.export,

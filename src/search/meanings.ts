@@ -1,5 +1,5 @@
 /** Ranks tools by what a host's model says about meanings, together with the words. */
-import type { Hit } from './tool-index.ts';
+import type { Hit } from './rank.ts';
 
 /** Says of each text what it means, as a list of numbers. All lists have the same length. */
 export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[])[]>;

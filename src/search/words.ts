@@ -26,29 +26,39 @@ export interface Word {
 }
 
 /**
+ * Words that were read before, as they were written: finding a stem takes longer than finding a
+ * word. Null for words that are left out.
+ */
+export type KnownWords = Map<string, Word | null>;
+
+/** When there are more known words than this, they are forgotten. */
+const mostKnown = 50_000;
+
+/**
  * The words of a text in order, with repetitions. `getUserById`, `get_user_by_id` and `get user by
  * id` have the same words.
  * @param most Stops after this many words.
  */
-export function wordsOf(text: string, most: number): Word[] {
+export function wordsOf(text: string, most: number, known: KnownWords = new Map()): Word[] {
   const words: Word[] = [];
-  const add = (word: string): void => {
-    if (words.length >= most || stopWords.has(word)) return;
-    const written = word.slice(0, longestWord);
-    words.push({ stem: stemmer(written), written });
+  const add = (part: string): void => {
+    if (words.length >= most) return;
+    let word = known.get(part);
+    if (word === undefined) {
+      word = readWord(part.toLowerCase());
+      if (known.size >= mostKnown) known.clear();
+      known.set(part, word);
+    }
+    if (word !== null) words.push(word);
   };
-  // Most texts are ASCII, for which the simpler patterns are several times faster.
   if (isAscii.test(text)) {
-    for (const word of lowered(text, /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g).match(
-      /[a-z\d]+/g,
-    ) ?? [])
-      add(word);
+    asciiParts(text, add);
     return words;
   }
-  const parts = lowered(
-    text.normalize('NFKC'),
-    /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu,
-  );
+  const parts = text
+    .normalize('NFKC')
+    .replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, ' ')
+    .toLowerCase();
   // Made once: making one takes longer than cutting a whole sentence with it.
   let segmenter: Intl.Segmenter | undefined;
   for (const run of parts.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []) {
@@ -63,9 +73,44 @@ export function wordsOf(text: string, most: number): Word[] {
 
 const isAscii = /^[\0-\x7f]*$/;
 
-/** In lower case, with a space where a capital letter begins a word. */
-function lowered(text: string, capitals: RegExp): string {
-  return text.replace(capitals, ' ').toLowerCase();
+function readWord(word: string): Word | null {
+  if (stopWords.has(word)) return null;
+  const written = word.slice(0, longestWord);
+  return { stem: stemmer(written), written };
+}
+
+/** What a character is for the ends of words. */
+const other = 0;
+const small = 1;
+const capital = 2;
+
+/** Cuts an ASCII text as the patterns for other texts do, in a tenth of their time. */
+function asciiParts(text: string, add: (part: string) => void): void {
+  let start = -1;
+  let before = other;
+  for (let at = 0; at < text.length; at++) {
+    const kind = kindOf(text.charCodeAt(at));
+    if (kind === other) {
+      if (start >= 0) add(text.slice(start, at));
+      start = -1;
+    } else if (start < 0) start = at;
+    // `getUser` has two words, and so has `HTTPServer`.
+    else if (kind === capital && (before === small || isLetter(text.charCodeAt(at + 1)))) {
+      add(text.slice(start, at));
+      start = at;
+    }
+    before = kind;
+  }
+  if (start >= 0) add(text.slice(start));
+}
+
+function kindOf(code: number): number {
+  if (isLetter(code) || (code >= 48 && code <= 57)) return small;
+  return code >= 65 && code <= 90 ? capital : other;
+}
+
+function isLetter(code: number): boolean {
+  return code >= 97 && code <= 122;
 }
 
 /** The language is fixed, so that the words do not depend on the machine. */

@@ -32,6 +32,7 @@ function createHostTool(binding: Binding, call: CallByName): HostTool {
     annotations,
     tags,
     source,
+    executor: entry.internals.runsIn,
     inputSchema: parameters,
     parameters,
     getSchema: entry.getSchema,

@@ -18,7 +18,6 @@ import { optionsVia } from '../state/call-options.ts';
 import { listingOf } from '../state/discovery.ts';
 import type { SessionState } from '../state/session-state.ts';
 import type { Deprecation } from '../tool/deprecation.ts';
-import type { Executor } from '../tool/executor.ts';
 
 /** What would happen to a call, stage by stage. Frozen. Nothing was run, and nothing recorded. */
 export interface Explanation {
@@ -28,8 +27,11 @@ export interface Explanation {
   readonly hiddenBy?: string;
   /** Says that the tool should no longer be used. */
   readonly deprecated?: Deprecation;
-  /** Where the tool's executor runs its calls. Absent if a handler in this process does. */
-  readonly executor?: Executor['kind'];
+  /**
+   * Where the tool's calls run: `inline` for a handler in this process, `external` if somebody else
+   * runs the tool, or what its executor says, such as `thread`. Absent for an unknown tool.
+   */
+  readonly executor?: string;
   /** Effective tools that provide the facts that the tool waits for. */
   readonly unlockedBy?: readonly string[];
   /** What the gates decide; absent if the call would end before they are asked. */
@@ -99,8 +101,7 @@ export async function explain(
   if (unknown !== undefined || !isFound(call)) return stop('lookup', unknown as ToolError);
   const { deprecated } = call.entry.definition;
   if (deprecated !== undefined) draft.deprecated = deprecated;
-  const { executor } = call.entry.internals;
-  if (executor !== undefined) draft.executor = executor.kind;
+  draft.executor = call.entry.internals.runsIn;
   const unavailable = checkAvailable(call);
   if (unavailable !== undefined) return stop('availability', unavailable);
   collectSecrets(call);

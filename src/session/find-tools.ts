@@ -1,6 +1,8 @@
 /** The tool with which a model finds the tools that it is not shown. */
+import { shownNameOf } from '../call/shown-name.ts';
 import { MisuseError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import { idsInFlight } from '../state/calls-in-flight.ts';
 import { Discovery, type DiscoverySettings, findToolsName } from '../state/discovery.ts';
 import { findByMeaning, findTools, readTools } from '../state/found-tools.ts';
 import type { SessionState } from '../state/session-state.ts';
@@ -29,13 +31,15 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
     parallelSafe: true,
     // Descriptions of imported tools are written by others.
     origin: 'untrusted',
-    handler: (input: unknown) => find(session, input as Asked),
+    handler: (input: unknown, { callId }) => find(session, input as Asked, callId),
   });
   session.discovery = new Discovery(
     settings,
     new ToolEntry(definition as unknown as AnyTool, 'host', session.registry.waits),
   );
   session.stamp++;
+  // The first question would otherwise wait for it.
+  void readTools(session.registry);
 }
 
 interface Asked {
@@ -90,11 +94,16 @@ function faultsOf(input: JsonObject): { readonly message: string; readonly path:
 }
 
 /** Finds tools, and adds those whose schemas the model gets to what is listed. */
-async function find(session: SessionState, { query, limit }: Asked): Promise<JsonObject> {
+async function find(
+  session: SessionState,
+  { query, limit }: Asked,
+  callId: string,
+): Promise<JsonObject> {
+  const call = idsInFlight(session).get(callId);
   const discovery = session.discovery as Discovery;
   const { embed, maxTokens, limit: most } = discovery.settings;
   const wanted = Math.min(limit ?? most, most);
-  const reading = readTools(session);
+  const reading = readTools(session.registry);
   if (reading !== undefined) await reading;
   const hits =
     embed === undefined
@@ -106,13 +115,15 @@ async function find(session: SessionState, { query, limit }: Asked): Promise<Jso
   for (const hit of hits) {
     const found = describeFound(session, hit);
     if (found === undefined) continue;
-    const { name, description, requiresApproval } = found;
+    const { description, requiresApproval } = found;
+    // A model can only call a tool by the name under which it will be shown.
+    const name = call === undefined ? found.name : shownNameOf(call, found.name);
     const parameters = hit.tool.internals.input.json;
     const tokens = tokensOf({ name, description, parameters });
     const fits = tokens <= left;
     if (fits) {
       left -= tokens;
-      joining.push({ name, tokens });
+      joining.push({ name: found.name, tokens });
     }
     tools.push({ name, description, requiresApproval, ...(fits ? { parameters } : {}) });
   }

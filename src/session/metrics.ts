@@ -51,6 +51,12 @@ export type ToolMetrics = CallCounts & {
   readonly durationMs: DurationMetrics;
 };
 
+/** The counts of the calls that run in one place. */
+export type ExecutorMetrics = CallCounts & {
+  /** How long these calls took. */
+  readonly durationMs: DurationMetrics;
+};
+
 /** The counts of one rule. */
 export type RuleMetrics = {
   /** Calls that it matched, whether or not it decided them. */
@@ -67,6 +73,11 @@ export type CallMetrics = CallCounts & {
   readonly lateSettles: number;
   /** The counts of each tool that was called. Calls to unknown names are in the totals only. */
   readonly byTool: Readonly<Record<string, ToolMetrics>>;
+  /**
+   * The counts of the calls by where their tool runs: `inline`, `external`, or what its executor
+   * says. Calls to unknown names are in the totals only. Beyond 100 places the rest is `_other`.
+   */
+  readonly byExecutor: Readonly<Record<string, ExecutorMetrics>>;
   /** How often each reason occurred; the code, if an error has no reason. */
   readonly byReason: Readonly<Record<string, number>>;
   /** The counts of each rule that has matched, by its id. Rules with the same id share one. */
@@ -75,55 +86,109 @@ export type CallMetrics = CallCounts & {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
+/** Counts that are added up. */
+interface Sum {
+  readonly counts: Writable<CallCounts>;
+  totalMs: number;
+  /** How many calls each bucket has, as in {@link ToolCounts}. */
+  readonly buckets: number[];
+}
+
+/** Most places that are named. */
+const mostExecutors = 100;
+
 /** @param counters Undefined if no call has ended yet. */
 export function metricsOf(counters: Counters | undefined): CallMetrics {
-  const totals: Writable<CallCounts> = {
-    calls: 0,
-    succeeded: 0,
-    failed: 0,
-    rejected: 0,
-    cancelled: 0,
-    pending: 0,
-    denied: 0,
-  };
+  const all = emptySum();
+  const places = new Map<string, Sum>();
   const byTool: [string, ToolMetrics][] = [];
   for (const [name, counts] of counters?.byTool ?? []) {
-    const own = countsOf(counts);
-    add(totals, own);
-    const byReason = reasonsOf(counts.byReason);
-    byTool.push([name, { ...own, byReason, durationMs: durationsOf(counts) }]);
+    const sum = emptySum();
+    for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.twin) {
+      add(sum, one);
+      add(placeOf(places, one.executor ?? ''), one);
+      add(all, one);
+    }
+    const byReason = reasonsOf(counts);
+    byTool.push([name, { ...sum.counts, byReason, durationMs: durationsOf(sum) }]);
   }
-  if (counters !== undefined) add(totals, countsOf(counters.others));
+  if (counters !== undefined) add(all, counters.others);
+  const totals = all.counts;
   return {
     ...totals,
     denyRate: totals.calls === 0 ? 0 : totals.denied / totals.calls,
     lateSettles: counters?.lateSettles ?? 0,
     byTool: Object.fromEntries(byTool),
-    byReason: reasonsOf(counters?.byReason),
+    byExecutor: Object.fromEntries(
+      [...places].map(([place, sum]) => [place, { ...sum.counts, durationMs: durationsOf(sum) }]),
+    ),
+    byReason: recordOf(counters?.byReason),
     byRule: rulesOf(counters?.byRule),
   };
 }
 
-function countsOf(counts: ToolCounts): CallCounts {
-  const { succeeded, failed, rejected, cancelled, pending, denied } = counts;
-  const calls = succeeded + failed + rejected + cancelled + pending;
-  return { calls, succeeded, failed, rejected, cancelled, pending, denied };
+function emptySum(): Sum {
+  return {
+    counts: {
+      calls: 0,
+      succeeded: 0,
+      failed: 0,
+      rejected: 0,
+      cancelled: 0,
+      pending: 0,
+      denied: 0,
+    },
+    totalMs: 0,
+    buckets: new Array<number>(durationBounds.length).fill(0),
+  };
 }
 
-function add(totals: Writable<CallCounts>, counts: CallCounts): void {
-  for (const key of Object.keys(totals) as (keyof CallCounts)[]) totals[key] += counts[key];
+function placeOf(places: Map<string, Sum>, executor: string): Sum {
+  const name = places.has(executor) || places.size < mostExecutors ? executor : '_other';
+  let sum = places.get(name);
+  if (sum === undefined) {
+    sum = emptySum();
+    places.set(name, sum);
+  }
+  return sum;
 }
 
-function durationsOf({ succeeded, failed, totalMs, buckets }: ToolCounts): DurationMetrics {
+function add(sum: Sum, counts: ToolCounts): void {
+  const { succeeded, failed, rejected, cancelled, pending, denied, buckets } = counts;
+  const to = sum.counts;
+  to.calls += succeeded + failed + rejected + cancelled + pending;
+  to.succeeded += succeeded;
+  to.failed += failed;
+  to.rejected += rejected;
+  to.cancelled += cancelled;
+  to.pending += pending;
+  to.denied += denied;
+  sum.totalMs += counts.totalMs;
+  if (buckets === undefined) return;
+  for (let index = 0; index < sum.buckets.length; index++)
+    (sum.buckets[index] as number) += buckets[index] ?? 0;
+}
+
+function durationsOf({ counts, totalMs, buckets }: Sum): DurationMetrics {
   let count = 0;
   const cumulative = durationBounds.map((le, index) => {
-    count += buckets?.[index] ?? 0;
+    count += buckets[index] ?? 0;
     return { le, count };
   });
-  return { count: succeeded + failed, sum: totalMs, buckets: cumulative };
+  return { count: counts.succeeded + counts.failed, sum: totalMs, buckets: cumulative };
 }
 
-function reasonsOf(counts: ReadonlyMap<string, ReasonCount> | undefined): Record<string, number> {
+/** The reasons of a tool, wherever its calls ran. */
+function reasonsOf(counts: ToolCounts): Record<string, number> {
+  if (counts.twin === undefined) return recordOf(counts.byReason);
+  const sums = new Map<string, number>();
+  for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.twin)
+    for (const [reason, { count }] of one.byReason ?? [])
+      sums.set(reason, (sums.get(reason) ?? 0) + count);
+  return Object.fromEntries(sums);
+}
+
+function recordOf(counts: ReadonlyMap<string, ReasonCount> | undefined): Record<string, number> {
   return Object.fromEntries([...(counts ?? [])].map(([reason, { count }]) => [reason, count]));
 }
 

@@ -2,7 +2,7 @@
 import { describe, MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
-import type { Hit } from '../search/tool-index.ts';
+import type { Hit } from '../search/rank.ts';
 import { findTools } from '../state/found-tools.ts';
 import type { SessionState } from '../state/session-state.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';

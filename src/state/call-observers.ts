@@ -19,8 +19,10 @@ export interface CallRecord {
   /** `""` for a direct call. */
   readonly surface: string;
   readonly tool: string;
-  /** Who brought the tool; undefined for an unknown name, like the next two. */
+  /** Who brought the tool; undefined for an unknown name, like the next three. */
   readonly source: string | undefined;
+  /** Where the tool's calls run. */
+  readonly executor: string | undefined;
   readonly version: string | undefined;
   readonly fingerprint: string | undefined;
   /** The input as it is now, redacted; null if it is not valid JSON. */

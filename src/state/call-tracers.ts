@@ -10,6 +10,8 @@ export interface CallStart {
   readonly callId: string;
   /** Undefined for a name that no tool of the session has. */
   readonly tool: string | undefined;
+  /** Where its calls run; undefined for such a name. */
+  readonly executor: string | undefined;
   /** The tool belongs to the session alone, so its name may come from outside. */
   readonly ownTool: boolean;
   readonly sessionId: string;

@@ -8,6 +8,8 @@ import type { ToolEntry } from './tool-entry.ts';
 /** Most tools of a registry, and most tools of sessions, that are counted separately. */
 const mostTools = 10_000;
 const mostSessionTools = 1_000;
+/** Most places that the calls of one name are counted for separately. */
+const mostTwins = 16;
 /** Most rules that are counted separately. Their ids come from hosts, and sessions bring rules. */
 const mostRules = 10_000;
 /** Most reasons that are counted separately. They come from host code. */
@@ -41,12 +43,17 @@ export class ToolCounts {
   /** How many of them each bucket has, and last those beyond all bounds. */
   buckets: number[] | undefined;
   byReason: Map<string, ReasonCount> | undefined;
+  /** Where these calls run, as the tool says; undefined for unknown names. */
+  readonly executor: string | undefined;
+  /** The counts of the same name while its calls ran elsewhere, before or after it was replaced. */
+  twin: ToolCounts | undefined;
   /** The counts of the session or registry that these belong to. */
   readonly owner: Counters;
   /** The counts of the same tool in the registry. A registry's own have none. */
   readonly up: ToolCounts | undefined;
 
-  constructor(owner: Counters, up: ToolCounts | undefined) {
+  constructor(owner: Counters, up: ToolCounts | undefined, executor: string | undefined) {
+    this.executor = executor;
     this.owner = owner;
     this.up = up;
   }
@@ -88,14 +95,16 @@ export class Counters {
 
   /** Calls to names that no tool has, and to tools beyond the bounds. */
   get others(): ToolCounts {
-    this.#others ??= new ToolCounts(this, this.up?.others);
+    this.#others ??= new ToolCounts(this, this.up?.others, undefined);
     return this.#others;
   }
 
   /** Whether a handler has run, so that the model may have been shown an output. */
   get haveRun(): boolean {
     if (this.#others !== undefined && hasRun(this.#others)) return true;
-    for (const counts of this.byTool?.values() ?? []) if (hasRun(counts)) return true;
+    for (const counts of this.byTool?.values() ?? [])
+      for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.twin)
+        if (hasRun(one)) return true;
     return false;
   }
 
@@ -103,7 +112,7 @@ export class Counters {
   tool(entry: ToolEntry): ToolCounts {
     const { name } = entry;
     const known = this.byTool?.get(name);
-    if (known !== undefined) return known;
+    if (known !== undefined) return this.#elsewhere(known, entry);
     this.byTool ??= new Map();
     // Clients may bring tools to sessions. They must not use up the room for the registry's own.
     const isSessionTool = entry.owner === 'session';
@@ -114,9 +123,23 @@ export class Counters {
     )
       return this.others;
     if (isSessionTool) this.#sessionTools++;
-    const counts = new ToolCounts(this, this.up?.tool(entry));
+    const counts = new ToolCounts(this, this.up?.tool(entry), entry.internals.runsIn);
     this.byTool.set(name, counts);
     return counts;
+  }
+
+  /** The counts of a known name where its calls run now. Beyond the bound it stays with the last. */
+  #elsewhere(known: ToolCounts, entry: ToolEntry): ToolCounts {
+    const { runsIn } = entry.internals;
+    let one = known;
+    for (let seen = 1; one.executor !== runsIn; seen++) {
+      if (one.twin === undefined) {
+        if (seen === mostTwins) break;
+        one.twin = new ToolCounts(this, this.up?.tool(entry), runsIn);
+      }
+      one = one.twin;
+    }
+    return one;
   }
 
   /** The count of a rule. Beyond the bound it counts in the registry only, or nowhere. */

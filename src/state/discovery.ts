@@ -104,10 +104,7 @@ export class Discovery {
     if (last?.view === view && last.version === this.#version && last.shows === shows)
       return last.listing;
     const { name } = this.entry;
-    const names = view.names.filter(
-      (one) =>
-        this.keeps(one) || (reader !== undefined && view.entries.get(one)?.definition === reader),
-    );
+    const names = view.names.filter(keptIn(this, view, reader));
     if (shows) names.push(name);
     for (const one of this.#found.keys())
       if (view.entries.has(one) && !names.includes(one)) names.push(one);
@@ -133,14 +130,49 @@ export class Discovery {
   }
 }
 
+/** What a session with discovery may be shown, by how it comes to be listed. */
+export interface Findable {
+  /** What is always listed. */
+  readonly kept: readonly string[];
+  /** The name of `find_tools`, unless it is hidden. */
+  readonly finder: string | undefined;
+  /** What can be found, whether it was found or not, in the registry's order. */
+  readonly others: readonly string[];
+}
+
+/** Undefined for a session that lists all that it may be shown. */
+export function findableIn(session: SessionState): Findable | undefined {
+  const { registry, discovery } = session;
+  if (discovery === undefined) return undefined;
+  const view = registry.viewOf(session);
+  const isKept = keptIn(discovery, view, registry.offload?.reader);
+  return {
+    kept: view.names.filter(isKept),
+    finder: showsFinder(session, discovery) ? discovery.entry.name : undefined,
+    others: view.names.filter((name) => !isKept(name)),
+  };
+}
+
+function keptIn(
+  discovery: Discovery,
+  view: View,
+  reader: AnyTool | undefined,
+): (name: string) => boolean {
+  return (name) =>
+    discovery.keeps(name) ||
+    (reader !== undefined && view.entries.get(name)?.definition === reader);
+}
+
+/** A tool of the host's with this name takes its place. */
+function showsFinder(session: SessionState, { entry }: Discovery): boolean {
+  const binding = session.binding(entry.name);
+  return binding?.entry === entry && binding.drop === undefined;
+}
+
 /** What a session lists: all that it may be shown, or what discovery leaves of it. */
 export function listingOf(session: SessionState): Listing {
   const { registry, discovery } = session;
   const view = registry.viewOf(session);
   if (discovery === undefined) return view;
-  const { entry } = discovery;
-  // A tool of the host's with this name takes its place.
-  const binding = session.binding(entry.name);
-  const shows = binding?.entry === entry && binding.drop === undefined;
-  return discovery.listing(view, shows, registry.offload?.reader);
+  return discovery.listing(view, showsFinder(session, discovery), registry.offload?.reader);
 }

@@ -1,18 +1,27 @@
 /** Finds the tools of a session by what they do. */
+import { nextTurn } from '../limits/next-turn.ts';
 import { createPause } from '../limits/stretches.ts';
 import { fairOrder } from '../search/fair-order.ts';
 import { type Embed, type Meanings, rankByMeaning } from '../search/meanings.ts';
-import { createToolIndex, type Hit, type ToolIndex } from '../search/tool-index.ts';
+import { bestTools, type Hit, rankTools } from '../search/rank.ts';
+import { isCurrent, type Scope, scopeOf } from '../search/scope.ts';
+import { createToolIndex, type ToolIndex } from '../search/tool-index.ts';
 import { type Searchable, toolText } from '../search/tool-text.ts';
+import type { RegistryState } from './registry-state.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { allEntries } from './tool-versions.ts';
+import type { View } from './view.ts';
 
-/** What a search knows of tools. Made at the first search. */
+/** What the searches of a registry know of tools. Made at the first search. */
 export interface Finder {
   readonly index: ToolIndex<ToolEntry>;
   /** The epoch of the registry whose tools the index holds. */
   epoch: number;
+  /** Set while tools are read in stretches. */
+  reading: Promise<void> | undefined;
+  /** What was found out about each view. */
+  readonly scopes: WeakMap<View, Scope<ToolEntry>>;
   readonly meanings: Meanings<ToolEntry>;
 }
 
@@ -25,8 +34,7 @@ export function findTools(
   query: string,
   limit: number,
 ): readonly Hit<ToolEntry>[] {
-  const visible = visibleTools(session);
-  return fairly(finderOf(session, visible).index.rank(query, visible), limit);
+  return bestTools(currentScope(session), query, limit, limitedSource);
 }
 
 /**
@@ -39,93 +47,91 @@ export async function findByMeaning(
   limit: number,
   embed: Embed,
 ): Promise<readonly Hit<ToolEntry>[]> {
-  const visible = visibleTools(session);
-  const { index, meanings } = finderOf(session, visible);
-  const byWords = index.rank(query, visible);
+  const scope = currentScope(session);
+  const { meanings } = finderOf(session.registry);
+  const byWords = rankTools(scope, query);
+  let ranked = byWords;
   try {
-    const ranked = rankByMeaning(query, visible, byWords, meaningText, embed, meanings);
-    return fairly(await ranked, limit);
+    ranked = await rankByMeaning(query, scope.tools, byWords, meaningText, embed, meanings);
   } catch (error) {
     session.registry.hostFault(error, { source: 'embed' }, 'the `embed` of a session failed');
-    return fairly(byWords, limit);
   }
+  return fairOrder(ranked, limit, ({ tool }) => limitedSource(tool));
 }
 
 /**
- * Reads tools that no search has read yet, in stretches: the words of thousands take half a second.
+ * Reads tools that no search has read yet, in stretches: the words of thousands take a while.
  * Undefined if there is nothing to wait for.
  */
-export function readTools(session: SessionState): Promise<void> | undefined {
-  const { registry } = session;
-  const ofSession = hasOwnTools(session);
-  if (!ofSession && registry.finder?.epoch === registry.epoch) return undefined;
-  const { index } = ofSession ? sessionFinder(session) : registryFinder(session);
-  const tools = ofSession ? visibleTools(session) : allEntries(registry);
-  return readInStretches(session, index, tools);
+export function readTools(registry: RegistryState): Promise<void> | undefined {
+  const finder = finderOf(registry);
+  if (finder.epoch === registry.epoch) return undefined;
+  finder.reading ??= readInStretches(registry, finder).finally(() => {
+    finder.reading = undefined;
+  });
+  return finder.reading;
 }
 
-async function readInStretches(
-  { registry }: SessionState,
-  index: ToolIndex<ToolEntry>,
-  tools: readonly ToolEntry[],
-): Promise<void> {
+async function readInStretches(registry: RegistryState, finder: Finder): Promise<void> {
+  // A session that is created does not wait for it.
+  await nextTurn();
   const pause = createPause();
   const { epoch } = registry;
-  for (const tool of tools) {
-    index.add(tool);
+  for (const tool of allEntries(registry)) {
+    finder.index.add(tool);
     const pausing = pause();
     if (pausing === undefined) continue;
     await pausing;
     // What was removed meanwhile must not be added again. The search reads the rest.
-    if (registry.epoch !== epoch) return;
+    if (registry.epoch !== epoch || registry.closed) return;
   }
-}
-
-function visibleTools(session: SessionState): readonly ToolEntry[] {
-  return [...session.registry.viewOf(session).entries.values()];
-}
-
-function fairly(hits: readonly Hit<ToolEntry>[], limit: number): readonly Hit<ToolEntry>[] {
-  return fairOrder(hits, limit, ({ tool }) =>
-    ownSources.has(tool.source) ? undefined : tool.source,
-  );
+  holdTools(registry, finder);
 }
 
 /**
- * One for all sessions of a registry. A session with tools of its own has one of its own, so that
- * what it is told does not depend on which other sessions there are.
+ * What a session may be shown now, with the statistics that a search needs. A session's own tools
+ * have an index of their own, which ends with the session.
  */
-function finderOf(session: SessionState, visible: readonly ToolEntry[]): Finder {
+function currentScope(session: SessionState): Scope<ToolEntry> {
   const { registry } = session;
-  if (hasOwnTools(session)) {
-    const finder = sessionFinder(session);
-    finder.index.hold(visible);
-    return finder;
+  const finder = finderOf(registry);
+  holdTools(registry, finder);
+  const view = registry.viewOf(session);
+  const indexes = [finder.index];
+  if (session.own !== undefined && session.own.size > 0) {
+    session.ownIndex ??= createToolIndex(searchable);
+    session.ownIndex.hold(session.own.values());
+    indexes.push(session.ownIndex);
   }
-  const finder = registryFinder(session);
-  if (finder.epoch !== registry.epoch) {
-    finder.index.hold(allEntries(registry));
-    finder.epoch = registry.epoch;
+  let scope = finder.scopes.get(view);
+  if (scope === undefined || !isCurrent(scope)) {
+    scope = scopeOf(indexes, [...view.entries.values()]);
+    finder.scopes.set(view, scope);
   }
-  return finder;
+  return scope;
 }
 
-function hasOwnTools({ own }: SessionState): boolean {
-  return own !== undefined && own.size > 0;
+/** Makes the index hold what the registry has now. */
+function holdTools(registry: RegistryState, finder: Finder): void {
+  if (finder.epoch === registry.epoch) return;
+  finder.index.hold(allEntries(registry));
+  finder.epoch = registry.epoch;
 }
 
-function sessionFinder(session: SessionState): Finder {
-  session.finder ??= createFinder();
-  return session.finder;
-}
-
-function registryFinder({ registry }: SessionState): Finder {
-  registry.finder ??= createFinder();
+function finderOf(registry: RegistryState): Finder {
+  registry.finder ??= {
+    index: createToolIndex(searchable),
+    epoch: -1,
+    reading: undefined,
+    scopes: new WeakMap(),
+    meanings: new WeakMap(),
+  };
   return registry.finder;
 }
 
-function createFinder(): Finder {
-  return { index: createToolIndex(searchable), epoch: -1, meanings: new WeakMap() };
+/** The source of a tool that may not fill the first places; undefined for the host's own tools. */
+function limitedSource({ source }: ToolEntry): string | undefined {
+  return ownSources.has(source) ? undefined : source;
 }
 
 function searchable({ definition, internals }: ToolEntry): Searchable {

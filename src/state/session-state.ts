@@ -11,6 +11,7 @@ import type { Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ResolvedProfile } from '../policy/profile.ts';
 import type { CompiledRule } from '../policy/rule.ts';
+import type { ToolIndex } from '../search/tool-index.ts';
 import { nameSkeleton } from '../text/names.ts';
 import type { HostTool } from '../tool/host-tool.ts';
 import type { Overrides } from '../toolset/effective.ts';
@@ -20,7 +21,6 @@ import { Counters } from './counters.ts';
 import { deliver, sign } from './deliver.ts';
 import { type Discovery, listingOf } from './discovery.ts';
 import { releaseExecutor } from './executors.ts';
-import type { Finder } from './found-tools.ts';
 import { tellListingChange } from './listing-change.ts';
 import type { RegistryState } from './registry-state.ts';
 import { retireHandlers } from './session-handler.ts';
@@ -68,8 +68,8 @@ export class SessionState {
   sharedViewStamp = -1;
   /** What it lists, if not everything that it may be shown. */
   discovery: Discovery | undefined;
-  /** Finds its tools, if it has some of its own. Made when it is first searched. */
-  finder: Finder | undefined;
+  /** The words of its own tools. Made when it is first searched. */
+  ownIndex: ToolIndex<ToolEntry> | undefined;
   hostTools: readonly HostTool[] | undefined;
   hostToolsStamp = -1;
   rate: RateWindow | undefined;

@@ -70,7 +70,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   const enforced = rules.some(isShadow) ? rules.filter((rule) => !isShadow(rule)) : rules;
   if (hidden(enforced)) blocked.push('denied');
   if (knobs === undefined) blocked.push('knobs_missing');
-  if (internals.external) blocked.push('external');
+  if (internals.runsIn === 'external') blocked.push('external');
   const drop = dropCode(
     { requires: internals.requires, blocked },
     {

@@ -50,7 +50,7 @@ export const toolTable = {
   handler: fn<RawHandler>(),
   create: fn<NonNullable<ToolInternals['create']>>(),
   external: flag,
-  executor: withMethods<Executor>(['execute'], 'an object with `kind` and `execute`'),
+  executor: withMethods<Executor>(['execute'], 'an object with `execute`'),
   scope: oneOf('global', 'session'),
   category: text(),
   title: text(),

@@ -21,6 +21,7 @@ import {
 import { checkRunner } from './config-runner.ts';
 import { type OutsideOrigin, seal, type ToolInternals } from './definition.ts';
 import { readDeprecation } from './deprecation.ts';
+import { runsIn } from './runs-in.ts';
 import type { AnyTool, DefineTool } from './tool-config.ts';
 
 /**
@@ -60,7 +61,7 @@ export function createDefinition(
     handler: config.handler,
     create: config.create,
     executor: config.executor,
-    external: config.external === true,
+    runsIn: runsIn(config, where),
     requiresApproval: readApproval(config.requiresApproval, where),
     attributes: readAttributes(config.attributes, where),
     timeoutMs: config.timeoutMs,

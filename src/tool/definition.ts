@@ -77,8 +77,8 @@ export interface ToolInternals {
     | ((session: Omit<CallInfo, 'callId' | 'toolName'>) => MaybePromise<MadeHandler>)
     | undefined;
   readonly executor: Executor | undefined;
-  /** Somebody else runs it, and asks `session.authorize` first. */
-  readonly external: boolean;
+  /** `inline`, what the executor says, or `external` if somebody else runs it and asks first. */
+  readonly runsIn: string;
   readonly check: ((call: PolicyCall<unknown, unknown, unknown>) => unknown) | undefined;
   readonly requiresApproval:
     | boolean

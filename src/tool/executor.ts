@@ -5,8 +5,14 @@ import type { MaybePromise } from '../maybe-promise.ts';
 
 /** Runs a tool's calls somewhere else: in a worker, in a process or in a remote service. */
 export interface Executor {
-  /** Where the calls run. */
-  readonly kind: 'worker' | 'process' | 'remote';
+  /**
+   * Where the calls run, as metrics, traces and reports say it. The library's own executors say
+   * `thread`, `process`, `fleet` or `remote`; yours may say any word of 1 to 32 lower-case letters,
+   * digits, `-` and `_` that begins with a letter, but not `inline` or `external`. It is read once,
+   * by `defineTool`, and must be the object's own property.
+   * @default "custom"
+   */
+  readonly kind?: string | undefined;
   /**
    * Runs one call with the validated input. It must stop when `context.signal` aborts. If it
    * rejects, the call fails with `handler_error`.

@@ -23,6 +23,11 @@ export interface HostTool<I = unknown, O = unknown> {
   readonly deprecated?: Deprecation;
   /** Who registered the tool: `host`, `session` or a scope's source. */
   readonly source: string;
+  /**
+   * Where calls run: `inline` for a handler in this process, `external` if somebody else runs the
+   * tool, or what its executor says, such as `thread`. Not part of the fingerprint.
+   */
+  readonly executor: string;
   /** The input as JSON Schema. `parameters` and `getSchema()` are the same frozen object. */
   readonly inputSchema: JsonSchema;
   /** The same object as `inputSchema`. */

@@ -126,6 +126,7 @@ describe('explain', () => {
     ]);
     expect(JSON.parse(stdout)).toEqual({
       visible: true,
+      executor: 'inline',
       decision: { effect: 'deny', reason: 'main_is_protected' },
       ruleId: 'no-main',
       source: 'registry',

@@ -40,6 +40,7 @@ describe('list', () => {
         annotations: { readOnly: true },
         requiresApproval: false,
         source: 'host',
+        executor: 'inline',
         fingerprint: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
         version: '1.2.0',
         tags: ['talk'],

@@ -1,44 +1,7 @@
 /** `relay`: started as a person starts it, and used as an application and an agent use it. */
 import { describe, expect, test } from 'vitest';
 import { cli, tools } from './cli-run.ts';
-
-/** Runs the command until `use` is done with it. */
-async function served(
-  argv: readonly string[],
-  use: (url: string) => Promise<void>,
-  env: Record<string, string> = {},
-) {
-  const interrupt = new AbortController();
-  let tell: (url: string) => void = () => {};
-  const listening = new Promise<string>((resolve) => {
-    tell = resolve;
-  });
-  const ran = cli(['relay', '--port', '0', ...argv], {
-    signal: interrupt.signal,
-    env,
-    onStderr(text) {
-      const [, url] = /The relay listens at (http:\S+)/.exec(text) ?? [];
-      if (url !== undefined) tell(url);
-    },
-  });
-  try {
-    await use(
-      await Promise.race([listening, ran.then(({ stderr }) => Promise.reject(new Error(stderr)))]),
-    );
-  } finally {
-    interrupt.abort();
-  }
-  return ran;
-}
-
-const post = async (url: string, body: unknown, token?: string) => {
-  const headers = {
-    'content-type': 'application/json',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-  };
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-  return { status: response.status, body: (await response.json()) as Record<string, never> };
-};
+import { post, served } from './relay-run.ts';
 
 describe('the command', () => {
   test('starts a relay by itself, and stops it when it is interrupted', async () => {
@@ -90,9 +53,13 @@ describe('the command', () => {
   test.each([
     ['a port that is none', ['--port', '70000'], 'whole number from 0 to 65535'],
     ['a Redis that is none', ['--redis', 'http://secret@localhost'], 'address such as `redis://'],
+    [
+      'a variable of Redis that is not set',
+      ['--redis', 'REDIS_URL'],
+      '`REDIS_URL`, which is not set',
+    ],
     ['a variable that is not set', ['--host-key', 'NO_SUCH_VARIABLE'], 'is not set'],
     ['a profile without a file', ['--profile', 'x'], '`--host-tools FILE`'],
-    ['an origin that is none', ['--allow-origin', 'nonsense'], 'allowedOrigins'],
   ])('%s is exit code 2', async (_, argv, said) => {
     const { exit, stdout, stderr } = await cli(['relay', ...argv]);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' });
@@ -100,10 +67,14 @@ describe('the command', () => {
     expect(stderr).not.toContain('secret');
   });
 
-  test('a Redis that does not answer is exit code 1', async () => {
-    const { exit, stderr } = await cli(['relay', '--redis', 'redis://:secret@127.0.0.1:1']);
-    expect(exit).toBe(1);
-    expect(stderr).toContain('Cannot reach Redis');
-    expect(stderr).not.toContain('secret');
-  });
+  test.each(['redis://:secret@127.0.0.1:1', 'REDIS_URL'])(
+    'a Redis that does not answer is exit code 1: %s',
+    async (redis) => {
+      const env = { REDIS_URL: 'redis://:secret@127.0.0.1:1' };
+      const { exit, stderr } = await cli(['relay', '--redis', redis], { env });
+      expect(exit).toBe(1);
+      expect(stderr).toContain('Cannot reach Redis');
+      expect(stderr).not.toContain('secret');
+    },
+  );
 });

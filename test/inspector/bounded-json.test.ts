@@ -38,9 +38,17 @@ describe('boundedJson', () => {
     let deep: JsonValue = 1;
     for (let depth = 0; depth < 10_000; depth++) deep = [deep];
     expect(boundedJson(deep, 10_000)).toContain('deeper values are left out');
-    const long = Array.from({ length: 1_000_000 }, (_, at) => at);
-    const start = performance.now();
+    let read = 0;
+    const long = new Proxy(
+      Array.from({ length: 1_000_000 }, (_, at) => at),
+      {
+        get: (target, key) => {
+          read++;
+          return Reflect.get(target, key);
+        },
+      },
+    );
     boundedJson(long, 16_384);
-    expect(performance.now() - start).toBeLessThan(50);
+    expect(read).toBeLessThan(20_000);
   });
 });

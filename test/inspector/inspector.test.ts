@@ -128,6 +128,7 @@ describe('calls', () => {
     const { kept } = await detailOf(kit, 1);
     expect(kept?.stages.map(({ name }) => name)).toEqual(['arrived', 'judged', 'started', 'ended']);
     expect(JSON.parse(kept?.result ?? '')).toEqual({ path: 'a.txt', text: hostile });
+    expect(kept?.executor).toBe('inline');
     expect((await detailOf(kit, 3)).kept?.shadow).toEqual([
       { ruleId: 'try', layer: 'registry', wouldBe: 'deny', was: 'allow' },
     ]);
@@ -194,7 +195,7 @@ describe('tools', () => {
     expect(listing).toMatchObject({
       closed: false,
       facts: ['a'],
-      shown: [{ name: 'read', annotations: ['readOnly'] }],
+      shown: [{ name: 'read', executor: 'inline', annotations: ['readOnly'] }],
     });
     expect(listing.hidden).toContainEqual({ name: 'pay', code: 'not_in_profile', unlockedBy: [] });
     expect(listing.hidden).toContainEqual({
@@ -217,6 +218,7 @@ describe('tools', () => {
     const tool = await kit.get<ToolDetail>('tool?profile=&name=pay');
     expect(tool).toMatchObject({
       name: 'pay',
+      executor: 'inline',
       requiresApproval: true,
       inputSchema: { properties: { to: { type: 'string' } } },
       verdict: { effect: 'ask', ruleId: 'ask-pay', layer: 'registry' },

@@ -22,6 +22,7 @@ describe('spans', () => {
       'gen_ai.tool.name': 't',
       'gen_ai.tool.type': 'function',
       'gen_ai.tool.call.id': 'c',
+      'host_tools.executor': 'inline',
       'host_tools.session.id': 's',
       'host_tools.principal': 'ann',
       'host_tools.surface': 'mcp',
@@ -314,7 +315,11 @@ describe('the metric', () => {
       {
         name: 'gen_ai.execute_tool.duration',
         unit: 's',
-        attributes: { 'gen_ai.tool.name': 't', 'gen_ai.tool.type': 'function' },
+        attributes: {
+          'gen_ai.tool.name': 't',
+          'gen_ai.tool.type': 'function',
+          'host_tools.executor': 'inline',
+        },
       },
       {
         name: 'gen_ai.execute_tool.duration',
@@ -322,6 +327,7 @@ describe('the metric', () => {
         attributes: {
           'gen_ai.tool.name': 't',
           'gen_ai.tool.type': 'function',
+          'host_tools.executor': 'inline',
           'error.type': 'handler_error',
         },
       },

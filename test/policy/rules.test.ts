@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../src/json.ts';
 import type { Effect } from '../../src/policy/decision.ts';
 import { type Judged, maxRuleSteps } from '../../src/policy/judged.ts';
 import type { CompiledRule, Rule } from '../../src/policy/rule.ts';
-import { compileRules } from '../../src/policy/rules.ts';
+import { compileRules, tryRule } from '../../src/policy/rules.ts';
 import type { ToolSummary } from '../../src/tool-summary.ts';
 import { charactersRead } from '../text/character-reads.ts';
 
@@ -461,6 +461,37 @@ describe('a rule is checked at the door', () => {
   test('refuses rules that are no list', () => {
     expect(() => compileRules({} as Rule[], 'registry')).toThrow(
       /Expected registry rules to be an array, got an object/,
+    );
+  });
+});
+
+describe('a rule that was tried', () => {
+  test('is used once, under the name of its place', () => {
+    const rule: Rule = { effect: 'deny', tools: 'a', when: { x: { matches: '^b+$' } } };
+    tryRule(rule, 'registry');
+    const [, first] = compileRules([{ effect: 'allow' }, rule], 'registry', 3);
+    const [second] = compileRules([rule], 'registry');
+    expect([first?.id, second?.id]).toEqual(['registry#4', 'registry#0']);
+    for (const one of [first, second]) {
+      expect(one).toMatchObject({ effect: 'deny', layer: 'registry', reason: 'denied_by_rule' });
+      expect([one?.matches(judged({ x: 'bb' })), one?.matches(judged({ x: 'c' }))]).toEqual([
+        true,
+        false,
+      ]);
+    }
+    expect(first?.use).not.toBe(second?.use);
+  });
+
+  test('keeps its own id, and counts for its own layer only', () => {
+    const rule: Rule = { id: 'mine', effect: 'ask' };
+    tryRule(rule, 'registry');
+    expect(compileRules([rule], 'scope:x')[0]).toMatchObject({ id: 'mine', layer: 'scope:x' });
+    expect(compileRules([rule], 'registry')[0]).toMatchObject({ id: 'mine', layer: 'registry' });
+  });
+
+  test('that is wrong is refused as in a list', () => {
+    expect(() => tryRule({ effect: 'stop' } as never, 'registry')).toThrow(
+      'registry rule 0: Expected `effect` to be `allow`, `ask` or `deny`',
     );
   });
 });

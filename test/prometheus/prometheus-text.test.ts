@@ -46,6 +46,22 @@ test('counts calls by tool and status, in the units of Prometheus', async () => 
   expect(prometheusContentType).toBe('text/plain; version=0.0.4; charset=utf-8');
 });
 
+test('counts calls by where their tool runs', async () => {
+  const { registry, session } = setup([
+    define('t'),
+    define('u', { executor: { kind: 'thread', execute: async () => 1 } }),
+  ]);
+  for (const name of ['t', 'u', 'u', 'made_up']) await session.call(name);
+  const found = samples(prometheusText(registry));
+  const calls = 'host_tools_executor_calls_total';
+  expect(found.get(`${calls}{executor="inline",status="succeeded"}`)).toBe(1);
+  expect(found.get(`${calls}{executor="thread",status="succeeded"}`)).toBe(2);
+  expect(found.get(`${calls}{executor="thread",status="failed"}`)).toBe(0);
+  const durations = 'host_tools_executor_call_duration_seconds';
+  expect(found.get(`${durations}_bucket{executor="thread",le="300"}`)).toBe(2);
+  expect(found.get(`${durations}_count{executor="inline"}`)).toBe(1);
+});
+
 test('a registry without calls has the same metrics', () => {
   const found = samples(prometheusText(new HostToolRegistry()));
   expect(found.get('host_tools_calls_total{tool="_unknown",status="succeeded"}')).toBe(0);
@@ -94,6 +110,7 @@ test('whatever names and reasons hold, the text stays well-formed', () => {
           byTool: Object.fromEntries(
             tools.map(([name, own]) => [name, { ...own, byReason: {}, durationMs }]),
           ),
+          byExecutor: { inline: { ...(tools[0]?.[1] ?? { succeeded: 0 }), durationMs } },
           byReason: Object.fromEntries(reasons),
           byRule: Object.fromEntries(
             reasons.map(([name, matched]) => [name, { matched, shadow: 0 }]),
@@ -151,7 +168,8 @@ test('the work is bounded: each tool is looked at once, and the text does not gr
     const names = Object.keys(byTool);
     const byReason = Object.fromEntries(names.map((name) => [name, 1]));
     const byRule = Object.fromEntries(names.map((name) => [name, { matched: 1, shadow: 0 }]));
-    const metrics = { ...counts, lateSettles: 0, byTool, byReason, byRule };
+    const byExecutor = { inline: { ...counts, durationMs } };
+    const metrics = { ...counts, lateSettles: 0, byTool, byExecutor, byReason, byRule };
     const text = prometheusText({
       metrics() {
         asked++;

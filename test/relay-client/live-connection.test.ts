@@ -296,7 +296,7 @@ describe('a call', () => {
       { status: 429, body: {}, headers: { 'retry-after': '0' } },
     );
     request('r');
-    await vi.waitFor(() => expect(answers()).toHaveLength(3), { timeout: 8000 });
+    await vi.waitFor(() => expect(answers()).toHaveLength(3));
   });
 
   test('whose answer is refused for good is left, and said', async () => {
@@ -323,7 +323,7 @@ describe('a connection that breaks', () => {
     request('r');
     await vi.waitFor(() => expect(answers()).toHaveLength(1));
     relay.cut();
-    await vi.waitFor(() => expect(relay.of('/stream')).toHaveLength(2), { timeout: 3000 });
+    await vi.waitFor(() => expect(relay.of('/stream')).toHaveLength(2));
     const [first, second] = relay.of('/stream');
     expect([first?.headers['last-event-id'], second?.headers['last-event-id']]).toEqual([
       undefined,
@@ -360,7 +360,7 @@ describe('a connection that breaks', () => {
     const connection = await connect();
     relay.connected = after;
     relay.cut();
-    await vi.waitFor(() => expect(relay.of('/stream')).toHaveLength(2), { timeout: 3000 });
+    await vi.waitFor(() => expect(relay.of('/stream')).toHaveLength(2));
     await vi.waitFor(() => expect(connection.status).toBe('connected'));
     await vi.waitFor(() => expect(relay.of('/register-tools')).toHaveLength(registrations));
     // Whatever was asked for before this has been answered.
@@ -375,7 +375,7 @@ describe('a connection that breaks', () => {
       body: { error: 'session_expired', message: 'Session has expired' },
     });
     relay.cut();
-    await vi.waitFor(() => expect(connection.status).toBe('closed'), { timeout: 3000 });
+    await vi.waitFor(() => expect(connection.status).toBe('closed'));
     expect(statuses.at(-1)).toMatchObject({
       status: 'closed',
       reason: 'session_expired',
@@ -411,7 +411,7 @@ describe('a connection that breaks', () => {
     await vi.waitFor(() => expect(relay.streams).toBe(1));
     relay.reply('GET /stream', { status: 400, body: { error: 'invalid_event_id', message: '?' } });
     relay.cut();
-    await vi.waitFor(() => expect(relay.of('/stream')).toHaveLength(3), { timeout: 5000 });
+    await vi.waitFor(() => expect(relay.of('/stream')).toHaveLength(3));
     expect(relay.of('/stream')[2]?.headers['last-event-id']).toBeUndefined();
   });
 });
@@ -531,9 +531,7 @@ describe('polling', () => {
       ...Array.from({ length: 50 }, () => ({ status: 200, body: { events: [] } })),
     );
     await connect({ transport: 'poll' });
-    await vi.waitFor(() => expect(relay.of('/stream').length).toBeGreaterThan(1), {
-      timeout: 3000,
-    });
+    await vi.waitFor(() => expect(relay.of('/stream').length).toBeGreaterThan(1));
     expect(relay.of('/stream').length).toBeLessThan(4);
   });
 

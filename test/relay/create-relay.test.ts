@@ -328,4 +328,30 @@ describe('the port for sockets', () => {
       body: { error: 'session_not_found' },
     });
   });
+
+  test('takes progress as the route does, and answers only what it refuses', async () => {
+    const { relay, ask, code, sessionToken } = await world();
+    const { frames } = (await serverPortOf(relay)!.sockets.open(
+      at(`/api/sessions/${code}/stream`, sessionToken),
+      {},
+    )) as SocketAdmission;
+    expect([...(frames?.keys() ?? [])]).toEqual(['progress']);
+    const replies: unknown[] = [];
+    const take = (data: unknown) =>
+      frames!.get('progress')!.take(data, (event) => void replies.push(event));
+    for (const data of [{ requestId: 'x', done: 1 }, { requestId: 'x' }, [], undefined])
+      await take(data);
+    expect(replies).toMatchObject([
+      {
+        event: 'progress-refused',
+        data: { requestId: 'x', status: 404, error: 'request_not_found' },
+      },
+      { data: { requestId: 'x', status: 400, error: 'invalid_request' } },
+      { data: { status: 400, error: 'invalid_request' } },
+      { data: { status: 400, error: 'invalid_request' } },
+    ]);
+    await ask('DELETE', `/${code}`, { token: sessionToken });
+    await take({ requestId: 'x', done: 1 });
+    expect(replies.at(-1)).toMatchObject({ data: { status: 404, error: 'session_not_found' } });
+  });
 });

@@ -21,7 +21,7 @@ type Common = Omit<ProcessExecutorOptions, 'permissions' | 'cwd' | 'bubblewrap'>
 
 /** Each kind of sandbox, by its name. */
 export const kinds: readonly (readonly [string, (options: Common) => Executor])[] = [
-  ['worker', workerExecutor],
+  ['thread', workerExecutor],
   ['process', processExecutor],
 ];
 

@@ -23,13 +23,15 @@ async function once(executor: Executor, input: object = {}): Promise<unknown> {
   return error ?? output;
 }
 
+const nameOf = (kind: string): string => (kind === 'thread' ? 'workerExecutor' : 'processExecutor');
+
 describe.each(kinds)('%s', (kind, make) => {
   test('the environment is what the option names, and nothing else', async () => {
     process.env.HOST_TOOLS_TEST_SECRET = 'secret';
     process.env.HOST_TOOLS_TEST_GIVEN = 'given';
     try {
       expect(await once(make({ module: probes, export: 'variables' }))).toEqual(
-        kind === 'worker' ? {} : expect.not.objectContaining({ HOST_TOOLS_TEST_SECRET: 'secret' }),
+        kind === 'thread' ? {} : expect.not.objectContaining({ HOST_TOOLS_TEST_SECRET: 'secret' }),
       );
       const named = make({
         module: probes,
@@ -71,11 +73,11 @@ describe.each(kinds)('%s', (kind, make) => {
   test('a module that does not exist throws where the executor is made', () => {
     const missing = handlerOf('missing');
     expect(() => make({ module: missing })).toThrow(
-      `${kind}Executor: expected \`module\` to be a file that exists, got ` +
+      `${nameOf(kind)}: expected \`module\` to be a file that exists, got ` +
         `\`${fileURLToPath(missing)}\`: `,
     );
     expect(() => make({ module: './probes.js' })).toThrow(
-      `${kind}Executor: expected \`module\` to be a \`file:\` URL or an absolute path, got ` +
+      `${nameOf(kind)}: expected \`module\` to be a \`file:\` URL or an absolute path, got ` +
         "`./probes.js` (string). Use `new URL('./handler.js', import.meta.url)`.",
     );
     expect(() => make({ module: dirname(fileURLToPath(probes)) })).toThrow('to be a file, got');
@@ -160,10 +162,10 @@ describe.each(kinds)('%s', (kind, make) => {
   test('a sandbox without a call does not keep the host alive', () => {
     const text = `
       import { defineTool, HostToolRegistry } from './src/index.ts';
-      import { ${kind}Executor } from './src/sandbox/index.ts';
+      import { ${nameOf(kind)} } from './src/sandbox/index.ts';
       const registry = new HostToolRegistry();
       registry.register(defineTool({ name: 't', description: 'T.', parameters: { type: 'object' },
-        executor: ${kind}Executor({ module: ${JSON.stringify(probes.href)}, export: 'counts' }) }));
+        executor: ${nameOf(kind)}({ module: ${JSON.stringify(probes.href)}, export: 'counts' }) }));
       const { output } = await registry.createSession({ sessionId: 's' }).call('t', {});
       console.log(output);`;
     const args = ['--import', 'tsx', '--input-type=module', '-e', text];

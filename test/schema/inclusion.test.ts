@@ -282,7 +282,7 @@ describe('a proof that a schema accepts everything that another one accepts', ()
       // Without the bound on steps, minutes. How long the steps take is for the bench to say.
       const started = performance.now();
       obstaclesTo(narrow, wide);
-      expect(performance.now() - started).toBeLessThan(2_000);
+      expect(performance.now() - started).toBeLessThan(20_000);
     }
   });
 });

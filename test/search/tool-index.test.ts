@@ -1,7 +1,9 @@
 /** Ranks tools by the words of a query. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createToolIndex } from '../../src/search/tool-index.ts';
+import { type Hit, rankTools } from '../../src/search/rank.ts';
+import { scopeOf } from '../../src/search/scope.ts';
+import { createToolIndex, type ToolIndex } from '../../src/search/tool-index.ts';
 import type { Searchable } from '../../src/search/tool-text.ts';
 
 function tool(name: string, description = '', more: Partial<Searchable> = {}): Searchable {
@@ -13,9 +15,18 @@ function indexOf(tools: readonly Searchable[]) {
   index.hold(tools);
   return {
     index,
+    rank: (query: string, visible = tools) => rank(index, query, visible),
     names: (query: string, visible = tools) =>
-      index.rank(query, visible).map(({ tool: { name } }) => name),
+      rank(index, query, visible).map(({ tool: { name } }) => name),
   };
+}
+
+function rank(
+  index: ToolIndex<Searchable>,
+  query: string,
+  visible: readonly Searchable[],
+): Hit<Searchable>[] {
+  return rankTools(scopeOf([index], visible), query);
 }
 
 const mail = tool('send_email', 'Sends a message to an address.');
@@ -58,11 +69,7 @@ describe('rank', () => {
   });
 
   test('scores are shares of the best, and the words of the query say why', () => {
-    const [best, next] = indexOf([mail, weather, files]).index.rank('Sending files to an address', [
-      mail,
-      weather,
-      files,
-    ]);
+    const [best, next] = indexOf([mail, weather, files]).rank('Sending files to an address');
     expect(best).toMatchObject({ tool: mail, score: 1, why: ['sending', 'address'] });
     expect(next).toMatchObject({ tool: files, why: ['files'] });
     expect(next?.score).toBeGreaterThan(0);
@@ -100,7 +107,7 @@ describe('what is not visible', () => {
 
   test('its words count as words that nobody has', () => {
     const { index } = indexOf(tools);
-    const found = (query: string) => index.rank(query, visible);
+    const found = (query: string) => rank(index, query, visible);
     expect(found('rocket weather')).toEqual(found('xyzzyx weather'));
   });
 
@@ -135,11 +142,9 @@ describe('hold', () => {
           const index = createToolIndex<Searchable>((one) => one);
           for (const tools of states) index.hold(tools);
           const last = states.at(-1) as Searchable[];
-          const round = (hits: ReturnType<typeof index.rank>) =>
+          const round = (hits: Hit<Searchable>[]) =>
             hits.map(({ tool: { name }, score, why }) => [name, score.toFixed(6), why]);
-          expect(round(index.rank(query, last))).toEqual(
-            round(indexOf(last).index.rank(query, last)),
-          );
+          expect(round(rank(index, query, last))).toEqual(round(indexOf(last).rank(query)));
         },
       ),
     );
@@ -151,7 +156,7 @@ describe('hold', () => {
       index.hold([mail, tool(`t${round}`, 'Comes and goes.')]);
     const last = tool('last', 'Comes and stays.');
     index.hold([mail, last]);
-    expect(index.rank('comes', [mail, last]).map(({ tool: { name } }) => name)).toEqual(['last']);
+    expect(rank(index, 'comes', [mail, last]).map(({ tool: { name } }) => name)).toEqual(['last']);
   });
 });
 

@@ -77,3 +77,19 @@ describe('wordsOf', () => {
     );
   });
 });
+
+test('the words of an ASCII text are those of the same text in another script’s company', () => {
+  const unit = fc.constantFrom('a', 'b', 'T', 'H', '3', '_', ' ', '-', '.', 'x', 'Q');
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 30 }), (text) => {
+      expect(stems(text)).toEqual(stems(`${text} ß`).slice(0, -1));
+    }),
+  );
+});
+
+test('known words are read once, and are the same words', () => {
+  const known = new Map();
+  const once = wordsOf('Sends the files', 100, known);
+  expect(wordsOf('Sends the files', 100, known)).toEqual(once);
+  expect([...known.keys()]).toEqual(['Sends', 'the', 'files']);
+});

@@ -88,6 +88,8 @@ const withoutTimes = (value: unknown): unknown =>
     JSON.stringify(value, (key, member: unknown) =>
       [
         'durationMs',
+        // Where the tool runs is what differs.
+        'byExecutor',
         'approvalId',
         'at',
         'requestedAt',

@@ -10,6 +10,7 @@ import {
   type RegistryOptions,
   type SessionOptions,
 } from '../../src/index.ts';
+import { registryStateOf } from '../../src/registry/default-registry.ts';
 
 type Tool = Parameters<HostToolRegistry['register']>[0];
 
@@ -262,6 +263,15 @@ describe('discovery', () => {
     expect(await find('launch a rocket')).toMatchObject([{ name: 'launch_rocket' }]);
     over = true;
     expect(turns).toBeGreaterThan(1);
+  });
+
+  test('a session that is created with discovery reads the tools before anybody asks', async () => {
+    const { registry } = open({});
+    const { finder } = registryStateOf(registry);
+    const isRead = () => finder?.epoch === registryStateOf(registry).epoch;
+    expect(isRead()).toBe(false);
+    await vi.waitFor(() => expect(isRead()).toBe(true));
+    expect(registryStateOf(open(undefined).registry).finder).toBeUndefined();
   });
 
   test('what is removed while it reads is not found', async () => {

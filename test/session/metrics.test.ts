@@ -8,6 +8,7 @@ import {
   type Policy,
   type Rule,
 } from '../../src/index.ts';
+import { metricsOf } from '../../src/session/metrics.ts';
 import { stateOf } from '../../src/session/session.ts';
 import { Counters, countEnd, countReason } from '../../src/state/counters.ts';
 import { define, setup } from '../call/define.ts';
@@ -414,6 +415,81 @@ describe('`registry.unusedRules()`', () => {
   });
 });
 
+describe('where calls run is counted', () => {
+  const on = (kind?: string) => ({ executor: { kind, execute: async () => 1 } });
+
+  test('by what the executor says, with the durations', async () => {
+    const { registry, session } = setup([
+      define('a'),
+      define('b', on('thread')),
+      define('c', on()),
+      define('d', on('thread')),
+    ]);
+    for (const name of ['a', 'b', 'b', 'c', 'd', 'nobody']) await session.call(name);
+    const { byExecutor, calls } = registry.metrics();
+    expect(byExecutor).toMatchObject({
+      inline: { calls: 1, succeeded: 1, durationMs: { count: 1 } },
+      thread: { calls: 3, succeeded: 3, durationMs: { count: 3 } },
+      custom: { calls: 1, succeeded: 1, durationMs: { count: 1 } },
+    });
+    expect([Object.keys(byExecutor), calls]).toEqual([['inline', 'thread', 'custom'], 6]);
+    expect(session.metrics()).toEqual(registry.metrics());
+  });
+
+  test('where the tool ran at the time, also after it moved, and a tool has one count', async () => {
+    const { registry, session } = setup([define('a')]);
+    await session.call('a');
+    registry.registerOrReplace(
+      define('a', {
+        executor: {
+          kind: 'fleet',
+          execute: async () => {
+            throw new Error('no');
+          },
+        },
+      }),
+    );
+    await session.call('a');
+    await session.call('a');
+    registry.registerOrReplace(define('a', { handler: () => fail('no') }));
+    await session.call('a');
+    for (const one of [session, registry])
+      expect(one.metrics()).toMatchObject({
+        calls: 4,
+        byTool: {
+          a: { calls: 4, succeeded: 1, failed: 3, byReason: { handler_error: 3 } },
+        },
+        byExecutor: { inline: { calls: 2, failed: 1 }, fleet: { calls: 2, failed: 2 } },
+      });
+  });
+
+  test('an external tool counts as such', async () => {
+    const { registry, session } = setup([define('a', { external: true })]);
+    const permission = await session.authorize('a', {});
+    if (permission.allowed) await permission.settle({ output: 1 });
+    expect(registry.metrics().byExecutor).toMatchObject({ external: { calls: 1 } });
+  });
+
+  test('the words are few: sixteen of a tool, a hundred altogether', () => {
+    const counters = new Counters(undefined);
+    const end = (name: string, runsIn: string): void =>
+      countEnd(
+        counters.tool({ name, owner: 'host', internals: { runsIn } } as never),
+        'succeeded',
+        1,
+      );
+    for (let index = 0; index < 50; index++) end('a', `word${index}`);
+    const { byTool, byExecutor } = metricsOf(counters);
+    expect(byTool.a?.calls).toBe(50);
+    expect(Object.keys(byExecutor)).toHaveLength(16);
+    expect(byExecutor.word15?.calls).toBe(35);
+    for (let index = 0; index < 200; index++) end(`t${index}`, `place${index}`);
+    const many = metricsOf(counters).byExecutor;
+    expect(Object.keys(many)).toHaveLength(101);
+    expect(many._other?.calls).toBe(116);
+  });
+});
+
 describe('nothing that a client or a model chooses makes the counts grow without a bound', () => {
   test('unknown names count in the totals only', async () => {
     const { registry, session } = setup([define('a')]);
@@ -424,8 +500,9 @@ describe('nothing that a client or a model chooses makes the counts grow without
   test('tools of sessions: a thousand by name, the others in the totals; the registry’s own all', () => {
     const registry = new Counters(undefined);
     const session = new Counters(registry);
+    const internals = { runsIn: 'inline' };
     const end = (name: string, owner: string): void =>
-      countEnd(session.tool({ name, owner } as never), 'succeeded', 1);
+      countEnd(session.tool({ name, owner, internals } as never), 'succeeded', 1);
     for (let index = 0; index < 1_500; index++) end(`s${index}`, 'session');
     for (let index = 0; index < 1_500; index++) end(`h${index}`, 'host');
     for (const one of [session, registry]) {
@@ -451,9 +528,10 @@ describe('nothing that a client or a model chooses makes the counts grow without
   test('reasons: a hundred of a tool, a thousand altogether', () => {
     const registry = new Counters(undefined);
     const session = new Counters(registry);
+    const internals = { runsIn: 'inline' };
     for (let index = 0; index < 1_500; index++)
       for (const name of ['a', 'b'])
-        countReason(session.tool({ name, owner: 'host' } as never), `r${index}`);
+        countReason(session.tool({ name, owner: 'host', internals } as never), `r${index}`);
     for (const one of [session, registry]) {
       expect(one.byReason?.size).toBe(1_000);
       expect([...(one.byReason?.values() ?? [])].every(({ count }) => count === 2)).toBe(true);

@@ -329,6 +329,9 @@ describe('metrics', () => {
       denyRate: 0.2,
       lateSettles: 0,
       byTool: { a: expect.objectContaining({ calls: 3, succeeded: 1, failed: 1, rejected: 1 }) },
+      byExecutor: {
+        inline: expect.objectContaining({ calls: 3, succeeded: 1, failed: 1, rejected: 1 }),
+      },
       byReason: expect.objectContaining({
         not_one: 1,
         handler_error: 1,

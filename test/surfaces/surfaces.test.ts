@@ -157,7 +157,7 @@ const surfaces: Readonly<
           },
           { signal },
         );
-        return { text: textOf(answer?.output), isError: false };
+        return { text: textOf((answer as { output?: unknown }).output), isError: false };
       },
     }),
     lacks: ['errors', 'codes'],

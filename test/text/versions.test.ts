@@ -143,6 +143,7 @@ describe('ranges', () => {
       parseRange(text);
     parseRange('x'.repeat(1_000_000));
     parseVersion('-'.repeat(1_000_000));
-    expect(performance.now() - started).toBeLessThan(50);
+    // Quadratic work would take minutes. How long it does take is for the bench to say.
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

@@ -206,7 +206,7 @@ fits<Ours.Hook>(given<Contract.Hook>());
 fits<Contract.Hook>(given<Ours.Hook>());
 adds<Ours.ToolRegistration, Contract.ToolRegistration>(true);
 fits<Contract.ToolRegistration>(given<Ours.ToolRegistration>());
-adds<Ours.HostTool<1, 2>, Contract.HostTool<1, 2>, 'deprecated'>(true);
+adds<Ours.HostTool<1, 2>, Contract.HostTool<1, 2>, 'deprecated' | 'executor'>(true);
 fits<Contract.HostTool<1, 2>>(given<Ours.HostTool<1, 2>>());
 adds<Ours.ToolEvents, Contract.ToolEvents, 'policy:shadow' | 'approval:settled'>(true);
 fits<Contract.ToolEvents>(given<Ours.ToolEvents>());

@@ -363,7 +363,7 @@ export interface ToolConfig<
 }
 /** Where a handler runs when it is not inline; `execute` gets the canonical input. */
 export interface Executor {
-  readonly kind: 'worker' | 'process' | 'remote';
+  readonly kind?: string | undefined;
   execute(input: JsonObject, context: ToolContext<any, any>): Promise<unknown>;
   dispose?(): MaybePromise<void>;
 }

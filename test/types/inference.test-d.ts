@@ -357,7 +357,7 @@ same<OutputType<typeof elsewhere>, string>(true);
 const elsewhereUntyped = defineTool({
   ...base,
   name: 'elsewhere-untyped',
-  executor: { kind: 'process', execute: async () => 1 },
+  executor: { execute: async () => 1 },
 });
 same<OutputType<typeof elsewhereUntyped>, unknown>(true);
 

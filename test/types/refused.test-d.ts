@@ -35,8 +35,8 @@ defineTool({ ...base, name: 'x', executor, create: () => ({ handler }) });
 defineTool({ ...base, name: 'x' });
 // @ts-expect-error `create` gives no handler
 defineTool({ ...base, name: 'x', create: () => ({ dispose: () => {} }) });
-// @ts-expect-error an unknown kind of executor
-defineTool({ ...base, name: 'x', executor: { kind: 'cloud', execute: async () => 1 } });
+// @ts-expect-error a kind of executor that is no word
+defineTool({ ...base, name: 'x', executor: { kind: 1, execute: async () => 1 } });
 // @ts-expect-error an executor without `execute`
 defineTool({ ...base, name: 'x', executor: { kind: 'worker' } });
 

@@ -33,7 +33,7 @@ export function approve(call: FoundCall): Step {
   }
   const desk = session.approvalDesk();
   // Nobody would run a call that is resumed, so whoever asks for permission asks a person at once.
-  if (session.setup.approvalMode !== 'suspend' || call.entry.internals.external)
+  if (session.setup.approvalMode !== 'suspend' || call.entry.internals.runsIn === 'external')
     return askApprover(call, verdict, desk);
   if (call.parent !== undefined)
     return rejected(

@@ -25,7 +25,10 @@ export function lookup(call: Call): Outcome {
   call.entry = binding.entry;
   call.counted = true;
   binding.entry.inFlight++;
-  if (typeof call.options?.elsewhere === 'function' && !binding.entry.internals.external)
+  if (
+    typeof call.options?.elsewhere === 'function' &&
+    binding.entry.internals.runsIn !== 'external'
+  )
     return notAvailable(call, 'not_external');
   if (call.resumed === undefined) return undefined;
   const { fingerprint, source } = call.resumed;

@@ -78,6 +78,10 @@ export interface Findings {
   readonly checks: readonly ValidateCheck[];
   /** Adds a check. It passed if `fault` is undefined. Returns whether it passed. */
   note(name: CheckName, fault: string | undefined, held: string, tool?: string): boolean;
+  /** Where the calls of the file's definitions run, by their names. */
+  readonly places: ReadonlyMap<string, string>;
+  /** Notes where the calls of a definition run. */
+  runsIn(tool: string, place: string): void;
   /** Adds a check that failed. */
   fail(name: CheckName, fault: string, tool?: string): void;
 }
@@ -94,5 +98,12 @@ export function createFindings(): Findings {
     });
     return fault === undefined;
   };
-  return { checks, note, fail: (name, fault, tool) => void note(name, fault, '', tool) };
+  const places = new Map<string, string>();
+  return {
+    checks,
+    note,
+    places,
+    runsIn: (tool, place) => void places.set(tool, place),
+    fail: (name, fault, tool) => void note(name, fault, '', tool),
+  };
 }

@@ -65,7 +65,8 @@ async function checkDefinition(
   { timeoutMs, behaviour }: ToolCheckOptions,
 ): Promise<void> {
   const { name, description } = definition;
-  const { input } = internalsOf(definition);
+  const { input, runsIn } = internalsOf(definition);
+  findings.runsIn(name, runsIn);
   const schema = { json: input.json, refuses: refusing((copy) => input.validate(copy)) };
   checkNameStyle(name, findings);
   checkDescriptionLength(description, name, findings);

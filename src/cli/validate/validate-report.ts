@@ -10,6 +10,11 @@ export interface ValidatedFile {
   readonly passed: boolean;
   /** All checks, in order. */
   readonly checks: readonly ValidateCheck[];
+  /**
+   * The file's definitions, and where their calls run: `inline`, `external`, or what their executor
+   * says. Mounted tools are not listed, since only they know where they run.
+   */
+  readonly tools: readonly { readonly name: string; readonly executor: string }[];
   /** The failed checks of severity `error`, as `name (tool): message`. */
   readonly errors: readonly string[];
   /** The failed checks of severity `warning`, in the same form. */
@@ -25,7 +30,10 @@ export interface ValidateReport {
 }
 
 /** Makes the report of a file from its checks. */
-export function concludeFile(file: string, { checks }: Pick<Findings, 'checks'>): ValidatedFile {
+export function concludeFile(
+  file: string,
+  { checks, places }: Pick<Findings, 'checks' | 'places'>,
+): ValidatedFile {
   const textsOf = (wanted: ValidateCheck['severity']): string[] =>
     checks
       .filter(({ severity, passed }) => severity === wanted && !passed)
@@ -33,7 +41,8 @@ export function concludeFile(file: string, { checks }: Pick<Findings, 'checks'>)
         ({ name, tool, message }) => `${name}${tool === undefined ? '' : ` (${tool})`}: ${message}`,
       );
   const errors = textsOf('error');
-  return { file, passed: errors.length === 0, checks, errors, warnings: textsOf('warning') };
+  const tools = [...places].map(([name, executor]) => ({ name, executor }));
+  return { file, passed: errors.length === 0, checks, tools, errors, warnings: textsOf('warning') };
 }
 
 /**
@@ -42,7 +51,7 @@ export function concludeFile(file: string, { checks }: Pick<Findings, 'checks'>)
  */
 export function formatValidateReport(report: ValidateReport): string {
   const lines: string[] = [];
-  for (const { file, passed, checks } of report.files) {
+  for (const { file, passed, checks, tools } of report.files) {
     const failed = checks.filter((check) => !check.passed);
     lines.push(
       `${passed ? 'passed' : 'FAILED'} ${oneLine(file)} (${countOf(checks.length, 'check')})`,
@@ -52,7 +61,7 @@ export function formatValidateReport(report: ValidateReport): string {
       name,
       oneLine(`${tool === undefined ? '' : `[${tool}] `}${message}`),
     ]);
-    lines.push(...columns(rows, '  '));
+    lines.push(...columns(rows, '  '), ...placeLines(tools));
   }
   const failed = report.files.filter(({ passed }) => !passed).length;
   const sum = (kind: 'errors' | 'warnings'): number =>
@@ -63,6 +72,15 @@ export function formatValidateReport(report: ValidateReport): string {
       `${countOf(sum('warnings'), 'warning')}.`,
   );
   return lines.join('\n');
+}
+
+/** Which tools run where, unless all of them run in this process. */
+function placeLines(tools: ValidatedFile['tools']): string[] {
+  if (tools.every(({ executor }) => executor === 'inline')) return [];
+  const names = new Map<string, string[]>();
+  for (const { name, executor } of tools)
+    names.set(executor, [...(names.get(executor) ?? []), oneLine(name)]);
+  return [...names].map(([place, here]) => `  runs in ${place}: ${here.join(', ')}`);
 }
 
 function countOf(count: number, what: string): string {

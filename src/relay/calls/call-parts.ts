@@ -4,6 +4,7 @@ import type { Hub } from '../hub.ts';
 import { type CallDocument, type LogRecord, logKeep } from '../ports/documents.ts';
 import type { RelaySettings } from '../settings.ts';
 import type { CallDocuments } from './call-documents.ts';
+import type { Usage } from './usage.ts';
 
 /** What this node knows about its calls. */
 export interface CallState {
@@ -20,6 +21,7 @@ export interface CallParts {
   readonly settings: RelaySettings;
   readonly hub: Hub;
   readonly documents: CallDocuments;
+  readonly usage: Usage;
   readonly state: CallState;
 }
 

@@ -6,6 +6,7 @@ import { faultOf } from '../report.ts';
 import { outcomeOf } from './call-outcome.ts';
 import { type CallParts, endCall, tellApplication } from './call-parts.ts';
 import { type BegunWait, waitForAnswer } from './call-wait.ts';
+import { passOnReport } from './progress-wakes.ts';
 
 /**
  * Stores the call, has it delivered and waits for the answer. Rejects with a fault that the run
@@ -29,12 +30,14 @@ export async function runCall(
   let woken = false;
   try {
     stop = await hub.watch(code, (wake) => {
-      if (wake !== undefined && wake !== `call:${id}` && wake !== 'closed') return;
+      if (wake !== undefined && wake !== `call:${id}` && wake !== 'closed')
+        return passOnReport(wake, id, context);
       woken = true;
       wait?.look();
     });
     begun = true;
     const isNew = await documents.create(code, id, newDocument(tool, input, deadline, idempotent));
+    if (isNew) parts.usage.count(code, tool);
     // A call that is already stored was started by a node that has died. If storing it took longer
     // than the call may take, it must not be delivered any more. If this node is leaving, another
     // node continues the call, so it is delivered.

@@ -4,12 +4,14 @@
  */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import type { Hub } from '../hub.ts';
-import type { CallAnswer } from '../ports/documents.ts';
+import type { CallAnswer, CallProgress } from '../ports/documents.ts';
 import type { RelaySettings } from '../settings.ts';
 import { deliverCall, type Recipient } from './call-delivery.ts';
 import { createCallDocuments } from './call-documents.ts';
 import { type CallParts, endCall } from './call-parts.ts';
 import { runCall } from './call-run.ts';
+import { reportWake } from './progress-wakes.ts';
+import { createUsage } from './usage.ts';
 
 /** The calls of all sessions on this node. */
 export interface Calls {
@@ -23,6 +25,11 @@ export interface Calls {
    * session does not have.
    */
   answer(code: string, id: string, answer: CallAnswer): Promise<boolean>;
+  /**
+   * Passes the progress of a call on to the node that runs it. It has no effect once the call has
+   * ended. False for a call that the session does not have.
+   */
+  progress(code: string, id: string, progress: CallProgress): Promise<boolean>;
   /**
    * Delivers a call to a connection.
    * @returns the data of its `tool-request`; undefined if the call is not for this connection
@@ -44,6 +51,10 @@ export interface Calls {
     | { readonly deadline: number; readonly delivered: boolean; readonly answered: boolean }
     | undefined
   >;
+  /** How often each tool of the application has been called; a few seconds may be missing. */
+  usage(code: string): Promise<ReadonlyMap<string, number>>;
+  /** Stores what was counted of {@link usage}. Never rejects. */
+  storeUsage(): Promise<void>;
   /**
    * Keeps a call open until {@link end}, because its result is not stored yet and another node may
    * have to do that.
@@ -66,7 +77,8 @@ export interface Calls {
 export function createCalls(settings: RelaySettings, hub: Hub): Calls {
   const documents = createCallDocuments(settings.store);
   const state: CallParts['state'] = { kept: new Set(), draining: false, leaving: false };
-  const parts: CallParts = { settings, hub, documents, state };
+  const usage = createUsage(settings.store);
+  const parts: CallParts = { settings, hub, documents, usage, state };
   return {
     run: (code, input, context, idempotent) => runCall(parts, code, input, context, idempotent),
     async answer(code, id, answer) {
@@ -74,6 +86,11 @@ export function createCalls(settings: RelaySettings, hub: Hub): Calls {
         rest.state === 'open' ? { ...rest, state: 'answered', answer } : undefined,
       );
       if (document?.state === 'answered') hub.wake(code, `call:${id}`);
+      return document !== undefined;
+    },
+    async progress(code, id, progress) {
+      const document = await documents.read(code, id);
+      if (document?.state === 'open') hub.wake(code, reportWake(id, progress));
       return document !== undefined;
     },
     async deliver(code, id, attempt, to) {
@@ -92,6 +109,8 @@ export function createCalls(settings: RelaySettings, hub: Hub): Calls {
         }
       );
     },
+    usage: usage.read,
+    storeUsage: usage.flush,
     keep: (code, id) => void state.kept.add(`${code} ${id}`),
     letGo: (code, id) => void state.kept.delete(`${code} ${id}`),
     end: (code, id, reason) => endCall(parts, code, id, reason),

@@ -7,6 +7,7 @@ import { announceApprovals } from './approval-log.ts';
 import { type LiveEntry, type LiveSession, newEntry } from './live-session.ts';
 import { closeLive, makeRoom } from './live-session-close.ts';
 import type { LiveSessionParts } from './live-session-parts.ts';
+import { announceProgress } from './progress-wakes.ts';
 import { governedSessionOptions } from './session-registry.ts';
 
 /**
@@ -59,8 +60,10 @@ async function open(parts: LiveSessionParts, document: SessionDocument): Promise
   });
   const entry = newEntry(document, session, tools);
   announceApprovals(session, code, settings, hub);
+  announceProgress(session, code, hub);
   try {
     entry.stop = await hub.watch(code, (wake) => {
+      for (const listener of entry.listeners) listener(wake);
       // A client that only listens, such as an MCP client, must get the change too.
       if (wake === 'tools' || wake === undefined)
         follow(parts, entry, Number.POSITIVE_INFINITY).catch(() => {});

@@ -12,6 +12,7 @@ import type { RelaySettings } from '../settings.ts';
 import type { Calls } from './calls.ts';
 import type { LiveSession } from './live-session.ts';
 import { closeIdle, closeLive } from './live-session-close.ts';
+import { type DescribedSession, describeLive } from './live-session-describe.ts';
 import { getLive } from './live-session-open.ts';
 import type { LiveSessionParts, LiveState } from './live-session-parts.ts';
 import { governedSessionOptions, sessionRegistry } from './session-registry.ts';
@@ -26,6 +27,13 @@ export interface LiveSessions {
    * on first use. Rejects with a relay error when the session or the node has ended.
    */
   get(document: SessionDocument): Promise<LiveSession>;
+  /**
+   * The tools that a session shows, with what its application has registered. A session that is not
+   * open on this node is not kept open.
+   */
+  describe(document: SessionDocument): Promise<DescribedSession>;
+  /** Changes with every change of the host that may change what sessions show. */
+  readonly epoch: number;
   /** Finds the host's tool that has this name or one that is too similar. */
   taken(name: string): string | undefined;
   /** Closes a relay session that has ended. */
@@ -71,6 +79,10 @@ export function createLiveSessions(
       return state.entries.size;
     },
     get: (document) => getLive(parts, document),
+    describe: (document) => describeLive(parts, document),
+    get epoch() {
+      return registryState.epoch;
+    },
     taken: (name) => registryState.twinOf(name),
     close: (code) => closeLive(parts, code, sessionNotFound()),
     async closeAll() {

@@ -1,6 +1,7 @@
 /**
  * Results that the relay writes itself. They are for a call that must not run again after its node
- * died, a result that could not be stored, and an approval that was not answered.
+ * died, a result that could not be stored, an approval that was not answered, and a call that its
+ * agent has cancelled.
  */
 import { errorCodes, type ToolResult } from '../../index.ts';
 import type { RequestDocument } from '../ports/documents.ts';
@@ -38,6 +39,20 @@ function executorLost(
   return {
     success: false,
     error: { code: 'executor_lost', message, reason, retryable },
+    metadata: { callId, toolName, status, attempt: 1, durationMs: Math.max(0, durationMs) },
+  };
+}
+
+/** The result of a request that its agent has cancelled. */
+export function cancelledResult(callId: string, toolName: string, durationMs: number): ToolResult {
+  const { retryable, status } = errorCodes.cancelled;
+  return {
+    success: false,
+    error: {
+      code: 'cancelled',
+      message: `The agent cancelled the call to \`${toolName}\`. It may have run.`,
+      retryable,
+    },
     metadata: { callId, toolName, status, attempt: 1, durationMs: Math.max(0, durationMs) },
   };
 }

@@ -48,9 +48,10 @@ export async function decideRequest(
       return session.approvals.answer(approvalId, answer)
         ? { approvalId, requestId, status: 'queued' }
         : undefined;
-    const resume = (surface: Surface): Promise<ToolResult> =>
-      resumeCall(stateOf(session), token, answer, { surface });
+    const resume = (surface: Surface, signal?: AbortSignal): Promise<ToolResult> =>
+      resumeCall(stateOf(session), token, answer, { surface, signal });
     const found = await documents.find(document.code, requestId);
+    if (found?.document.cancelled === true) return undefined;
     let passed = (): void => {};
     const gates = new Promise<undefined>((resolve) => {
       passed = () => resolve(undefined);
@@ -67,7 +68,7 @@ export async function decideRequest(
         session: document,
         id: requestId,
         found: own,
-        call: (_, surface) => resume(surface),
+        call: (_, surface, signal) => resume(surface, signal),
         passed,
       });
     }

@@ -13,6 +13,8 @@ export interface RequestState {
   readonly running: Map<string, Promise<ToolResult>>;
   /** Running requests that have passed the checks before their tool runs. */
   readonly started: Set<string>;
+  /** Abort the calls of the requests that run on this node. */
+  readonly aborts: Map<string, AbortController>;
   /** Requests that are being stored by this node, and how many callers wait for that. */
   readonly writing: Map<string, number>;
   /** True once the node takes over no further requests. */
@@ -37,6 +39,7 @@ export function newRequestState(): RequestState {
   return {
     running: new Map(),
     started: new Set(),
+    aborts: new Map(),
     writing: new Map(),
     closing: false,
     closed: false,

@@ -6,10 +6,14 @@ import type { LiveSession } from './live-session.ts';
 import { conclude } from './request-conclude.ts';
 import type { FoundRequest } from './request-documents.ts';
 import { joinRequest } from './request-join.ts';
-import { type RequestParts, requestKey } from './request-parts.ts';
+import { type RequestParts, requestKey, warn } from './request-parts.ts';
 
 /** Calls the tool through this node's session. */
-export type RunCall = (entry: LiveSession, surface: Surface) => Promise<ToolResult>;
+export type RunCall = (
+  entry: LiveSession,
+  surface: Surface,
+  signal: AbortSignal,
+) => Promise<ToolResult>;
 
 /** The call that a run makes. */
 export interface Run {
@@ -30,10 +34,17 @@ export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
   const { store, leaseMs } = settings;
   const { id } = run;
   const { code } = run.session;
-  const renewal = setInterval(() => store.schedule(code, id, dueMs).catch(() => {}), leaseMs / 2);
+  const abort = new AbortController();
+  const renewal = setInterval(() => {
+    store.schedule(code, id, dueMs).catch(() => {});
+    // The wake-up of a cancellation may have been lost.
+    lookForCancel(parts, code, id, abort);
+  }, leaseMs / 2);
   calls.keep(code, id);
-  const work = runAndConclude(parts, run, () => clearInterval(renewal));
-  state.running.set(requestKey(code, id), work);
+  const key = requestKey(code, id);
+  state.aborts.set(key, abort);
+  const work = runAndConclude(parts, run, abort, () => clearInterval(renewal));
+  state.running.set(key, work);
   work.catch(() => {});
   return work;
 }
@@ -41,6 +52,7 @@ export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
 async function runAndConclude(
   parts: RequestParts,
   { session, id, found, call, passed }: Run,
+  abort: AbortController,
   stopRenewal: () => void,
 ): Promise<ToolResult> {
   const { live, calls, state } = parts;
@@ -48,11 +60,16 @@ async function runAndConclude(
   const key = requestKey(code, id);
   let ended: ToolResult | undefined;
   let release = (): void => {};
+  let unlisten = (): void => {};
   try {
     const entry = await live.get(session);
     // The session must not be closed as idle, however long the call takes.
     release = entry.retain();
-    const result = await call(entry, {
+    unlisten = entry.onWake((wake) => {
+      if (wake === `cancel:${id}`) abort.abort();
+      else if (wake === undefined) lookForCancel(parts, code, id, abort);
+    });
+    const surface: Surface = {
       name: 'relay',
       outside: true,
       exposeErrors: 'masked',
@@ -60,7 +77,8 @@ async function runAndConclude(
         state.started.add(key);
         passed();
       },
-    });
+    };
+    const result = await call(entry, surface, abort.signal);
     // A call that ends because this node ends is left to another node. Clients that wait here have
     // to ask that node.
     if (state.closed && !result.success && result.error.code === 'session_closed') throw leaving();
@@ -69,9 +87,16 @@ async function runAndConclude(
     stopRenewal();
     state.running.delete(key);
     state.started.delete(key);
+    state.aborts.delete(key);
     calls.letGo(code, id);
+    unlisten();
     release();
   }
+  // A call that was stored after its cancellation is still open at the application.
+  if (abort.signal.aborted && ended === undefined)
+    calls
+      .end(code, id, 'cancelled')
+      .catch((error: unknown) => warn(parts, error, 'relay: a call could not be closed'));
   // If another node has taken over the request, clients that wait here get the result from that
   // node.
   return ended ?? (await join(parts, code, id));
@@ -93,10 +118,26 @@ export function beginRequest(
     session,
     id,
     found,
-    call: ({ session }, surface) =>
-      session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs }),
+    call: ({ session }, surface, signal) =>
+      session.call(tool, args, { callId: id, idempotencyKey: id, surface, timeoutMs, signal }),
     passed,
   });
+}
+
+/** Aborts the call if the stored request says that it was cancelled. */
+function lookForCancel(
+  { documents }: RequestParts,
+  code: string,
+  id: string,
+  abort: AbortController,
+): void {
+  documents.find(code, id).then(
+    (found) => {
+      if (found?.document.cancelled === true) abort.abort();
+    },
+    // The next interval looks again.
+    () => {},
+  );
 }
 
 /** Gets the result of a request, whichever node runs it. */

@@ -8,6 +8,7 @@ import type { SessionDocument } from '../ports/documents.ts';
 import type { RelaySettings } from '../settings.ts';
 import type { Calls } from './calls.ts';
 import type { LiveSessions } from './live-sessions.ts';
+import { cancelRequest } from './request-cancel.ts';
 import { type Decide, decideRequest } from './request-decide.ts';
 import { createRequestDocuments } from './request-documents.ts';
 import { newRequestState, type RequestParts } from './request-parts.ts';
@@ -23,6 +24,11 @@ export interface Requests {
    */
   submit(document: SessionDocument, call: AgentCall): Promise<Submitted>;
   status(code: string, requestId: string): Promise<RequestStatus | undefined>;
+  /**
+   * Cancels a request; one that is done keeps its result.
+   * @returns its status afterwards; undefined for an unknown request
+   */
+  cancel(document: SessionDocument, requestId: string): Promise<RequestStatus | undefined>;
   /** Answers a call that waits for approval; undefined if no such call is waiting. */
   readonly decide: Decide;
   /** Takes over requests that dead nodes have left. This also happens by itself once per lease. */
@@ -31,6 +37,8 @@ export interface Requests {
   close(waitMs: number): Promise<void>;
 }
 
+/** Milliseconds that closing waits until the counts of calls are stored. */
+const storingMs = 1_000;
 /** Leases without a renewal after which another node takes over a request. */
 const dueLeases = 2;
 
@@ -67,6 +75,7 @@ export function createRequests(
     submit: (session, call) => submitRequest(parts, session, call),
     status: (code, requestId) => statusOf(parts, code, requestId),
     takeOver,
+    cancel: (session, requestId) => cancelRequest(parts, session, requestId),
     decide: (document, approvalId, answer) => decideRequest(parts, document, approvalId, answer),
     async close(waitMs) {
       state.closing = true;
@@ -78,6 +87,7 @@ export function createRequests(
       });
       state.closed = true;
       calls.leave();
+      await pTimeout(calls.storeUsage(), { milliseconds: storingMs, fallback: () => {} });
     },
   };
 }

@@ -16,10 +16,10 @@ export interface ApplicationLease {
    */
   renew(): Promise<boolean>;
   /**
-   * Releases the lease permanently, even if a running renewal takes it again. No application is
-   * connected after that.
+   * Releases the lease permanently, even if a running renewal takes it again. True if no application
+   * is connected after that; false if another connection has the lease.
    */
-  release(): Promise<void>;
+  release(): Promise<boolean>;
 }
 
 /** Takes the lease from its holder; undefined for an unknown session. */
@@ -61,9 +61,9 @@ export async function takeLease(
       waiting ??= inTurn(renew);
       return waiting;
     },
-    async release() {
+    release() {
       released = true;
-      await inTurn(() => store.release(code, keys.applicationLease, epoch));
+      return inTurn(() => store.release(code, keys.applicationLease, epoch));
     },
   };
 }

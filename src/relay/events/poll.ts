@@ -3,6 +3,7 @@
  * while it waits.
  */
 import pTimeout from 'p-timeout';
+import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { bufferBytes } from './backpressure.ts';
 import { type LogReader, momentMs } from './log-reader.ts';
@@ -13,13 +14,19 @@ import {
   type EventSource,
   goodbye,
   openEventSource,
+  statusEvent,
 } from './source.ts';
+
+/** Most events of a poll that no log has. */
+const mostPassing = 100;
 
 /** One poll and its state. */
 interface Poll {
   readonly request: StreamRequest;
   readonly signal: AbortSignal;
   source: EventSource | undefined;
+  /** Events that arrived while the poll waits, and that no log has. */
+  readonly passing: StreamEvent[];
   /** Why the connection is over. */
   over: EndReason | undefined;
   /** Ends the current wait. */
@@ -38,9 +45,17 @@ export async function pollEvents(
   signal: AbortSignal,
 ): Promise<readonly StreamEvent[]> {
   const { now, leaseMs } = parts.settings;
-  const poll: Poll = { request, signal, source: undefined, over: undefined, wake: () => {} };
+  const poll: Poll = {
+    request,
+    signal,
+    source: undefined,
+    passing: [],
+    over: undefined,
+    wake: () => {},
+  };
   const endPoll = (reason: EndReason): void => end(poll, reason);
   let unwatch: (() => void) | undefined;
+  let ignore: (() => void) | undefined;
   let beat: ReturnType<typeof setInterval> | undefined;
   let expiry: ReturnType<typeof setTimeout> | undefined;
   const onAbort = (): void => poll.wake();
@@ -49,6 +64,8 @@ export async function pollEvents(
   try {
     unwatch = await parts.hub.watch(request.code, (wake) => onWake(poll, wake));
     poll.source = await openEventSource(parts, request, endPoll);
+    if (request.side === 'agent')
+      ignore = await parts.presence.watch(request.code, onChange(poll, now));
     beat = setInterval(() => renewLease(poll), leaseMs / 3);
     const livesMs = Math.max(0, request.expiresAt - now());
     if (livesMs <= waitMs) expiry = setTimeout(() => end(poll, 'session_expired'), livesMs);
@@ -56,10 +73,26 @@ export async function pollEvents(
   } finally {
     exit();
     unwatch?.();
+    ignore?.();
     clearInterval(beat);
     clearTimeout(expiry);
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Hears whether the application is connected. The first time says what was so before the poll. */
+function onChange(poll: Poll, now: () => number): (connected: boolean) => void {
+  let isFirst = true;
+  return (connected) => {
+    if (!isFirst) pass(poll, statusEvent(connected, now()));
+    isFirst = false;
+  };
+}
+
+/** Keeps an event that no log has, and ends the wait. */
+function pass(poll: Poll, event: StreamEvent): void {
+  if (poll.passing.length < mostPassing) poll.passing.push(event);
+  poll.wake();
 }
 
 async function waitForEvents(
@@ -73,7 +106,9 @@ async function waitForEvents(
     const woken = new Promise<void>((resolve) => {
       poll.wake = resolve;
     });
-    const events = await readEvents(poll, reader);
+    const logged = await readEvents(poll, reader);
+    // First, because the last event has to tell the client's place.
+    const events = [...poll.passing.splice(0), ...logged];
     const readAt = performance.now();
     const left = until - readAt;
     if (events.length > 0 || isOver(poll) || left <= 0) {
@@ -119,6 +154,8 @@ function onWake(poll: Poll, wake: Wake | undefined): void {
   if (wake === undefined) poll.source?.reader.markStale();
   if (wake === 'closed') end(poll, 'session_closed');
   if ((wake === 'lease' && side === 'application') || wake === undefined) void renewLease(poll);
+  const progress = side === 'agent' ? progressIn(wake) : undefined;
+  if (progress !== undefined) pass(poll, { event: 'tool-progress', data: progress });
   if (wake === `log:${side}` || wake === undefined) poll.wake();
 }
 

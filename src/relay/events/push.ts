@@ -4,6 +4,7 @@
  */
 
 import { longestTimerMs } from '../../options.ts';
+import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import type { EventSink, OpenStream, StreamEvent, StreamRequest } from './ports.ts';
@@ -13,6 +14,7 @@ import {
   type EventSource,
   goodbye,
   openEventSource,
+  statusEvent,
 } from './source.ts';
 
 /** One stream and its state. */
@@ -24,6 +26,8 @@ interface Push {
   retry: ReturnType<typeof setTimeout> | undefined;
   source: EventSource | undefined;
   unwatch: (() => void) | undefined;
+  /** Stops listening to whether the application is connected. */
+  ignore: (() => void) | undefined;
   /** Removes the stream from the node's count. */
   exit: () => void;
   stopped: boolean;
@@ -52,6 +56,7 @@ export async function pushEvents(
     retry: undefined,
     source: undefined,
     unwatch: undefined,
+    ignore: undefined,
     exit: () => {},
     stopped: false,
     reading: false,
@@ -92,7 +97,26 @@ function begin(push: Push, { toolsRevision }: EventSource): void {
     event: 'connected',
     data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs, leaseMs },
   });
+  if (side === 'agent') follow(push);
   look(push);
+}
+
+/** Tells an agent whether the application is connected, now and at each change. */
+function follow(push: Push): void {
+  const { presence, settings } = push.parts;
+  presence
+    .watch(
+      push.request.code,
+      (connected) => void send(push, statusEvent(connected, settings.now())),
+    )
+    .then(
+      (stop) => {
+        push.ignore = stop;
+        if (push.stopped) stop();
+      },
+      // The stream has its own subscription, so this fails only while the bus comes and goes.
+      () => {},
+    );
 }
 
 function onWake(push: Push, wake: Wake | undefined): void {
@@ -101,6 +125,9 @@ function onWake(push: Push, wake: Wake | undefined): void {
   if (wake === `log:${side}` || wake === undefined) look(push);
   if ((wake === 'lease' && side === 'application') || wake === undefined) renewLease(push);
   if (wake === 'closed') end(push, 'session_closed');
+  const progress = side === 'agent' ? progressIn(wake) : undefined;
+  if (progress !== undefined && push.source !== undefined)
+    send(push, { event: 'tool-progress', data: progress });
 }
 
 /** Ends the stream. Called again, it frees what was opened after the stream had ended. */
@@ -108,6 +135,7 @@ function leave(push: Push): void {
   push.stopped = true;
   push.exit();
   push.unwatch?.();
+  push.ignore?.();
   for (const timer of push.timers.splice(0)) clearTimeout(timer);
   clearTimeout(push.retry);
   push.source?.leave();

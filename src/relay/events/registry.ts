@@ -5,6 +5,7 @@ import { leaving, relayError } from '../relay-error.ts';
 import type { RelaySettings } from '../settings.ts';
 import { pollEvents } from './poll.ts';
 import type { EventStreams } from './ports.ts';
+import { createPresence } from './presence.ts';
 import { pushEvents } from './push.ts';
 import type { ConnectionParts, EndReason } from './source.ts';
 
@@ -23,6 +24,7 @@ export function createEventStreams(settings: RelaySettings, hub: Hub, calls: Cal
     settings,
     hub,
     calls,
+    presence: createPresence(settings, hub),
     enter({ code, side }, end) {
       if (closed) throw leaving();
       const whose = `${code} ${side}`;

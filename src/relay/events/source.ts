@@ -11,6 +11,7 @@ import type { RelaySettings } from '../settings.ts';
 import { type ApplicationLease, takeLease } from './application-lease.ts';
 import { type LogReader, openLogReader } from './log-reader.ts';
 import type { StreamEvent, StreamRequest } from './ports.ts';
+import type { Presence } from './presence.ts';
 
 /** Why a connection ends. */
 export type EndReason = 'replaced' | 'session_closed' | 'session_expired' | 'shutting_down';
@@ -20,6 +21,8 @@ export interface ConnectionParts {
   readonly settings: RelaySettings;
   readonly hub: Hub;
   readonly calls: Calls;
+  /** Tells agents whether an application is connected. */
+  readonly presence: Presence;
   /**
    * Adds a connection to the count. `end` is called when the node ends.
    * @returns a function that removes it from the count; idempotent
@@ -45,6 +48,12 @@ export interface EventSource {
    * Idempotent.
    */
   leave(): void;
+}
+
+/** Tells an agent whether an application is connected. */
+export function statusEvent(connected: boolean, at: number): StreamEvent {
+  const timestamp = new Date(at).toISOString();
+  return { event: 'application-status', data: { connected, timestamp } };
 }
 
 /** Milliseconds after which a client should reconnect when a node ends. */
@@ -77,6 +86,13 @@ export async function openEventSource(
     hub.wake(code, 'lease');
   }
 
+  /** Agents hear that no application is connected. */
+  const letGo = (): void => {
+    lease?.release().then(
+      (released) => released && hub.wake(code, 'lease'),
+      () => {},
+    );
+  };
   const renew = async (): Promise<EndReason | undefined> => {
     if (await lease?.renew()) return undefined;
     const [there] = await store.get(code, [keys.session]);
@@ -99,7 +115,7 @@ export async function openEventSource(
       return calls.deliver(code, id, attempt, { epoch: lease.epoch, client, isNew });
     },
   }).catch((error: unknown) => {
-    lease?.release().catch(() => {});
+    letGo();
     throw error;
   });
   return {
@@ -110,7 +126,7 @@ export async function openEventSource(
       if (left) return;
       left = true;
       reader.remember().catch(() => {});
-      lease?.release().catch(() => {});
+      letGo();
     },
   };
 }

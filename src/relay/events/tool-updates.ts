@@ -110,6 +110,7 @@ export function shownDefinition({
   outputSchema,
   title,
   annotations,
+  constraints,
 }: RelayedDefinition): JsonObject {
   const shown = { ...tightening(annotations) };
   return {
@@ -119,5 +120,6 @@ export function shownDefinition({
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(title === undefined ? {} : { title }),
     ...(Object.keys(shown).length === 0 ? {} : { annotations: shown }),
+    ...(constraints === undefined ? {} : { constraints }),
   };
 }

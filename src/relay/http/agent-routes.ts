@@ -1,6 +1,8 @@
 /** Calls of agents over REST, and the host's answers to approvals. */
 import type { ApprovalAnswer, JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
+import type { RequestStatus } from '../calls/request-status.ts';
+import type { SessionDocument } from '../ports/documents.ts';
 import { isRelayError, type RelayError, relayError } from '../relay-error.ts';
 import { callBody, fieldOf, parseBody, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
@@ -25,7 +27,7 @@ export function agentRoutes({
   limits,
   requests,
   counters,
-}: NodeParts): Pick<SessionHandlers, 'request' | 'request-status' | 'approval'> {
+}: NodeParts): Pick<SessionHandlers, 'request' | 'request-status' | 'request-cancel' | 'approval'> {
   return {
     async request({ request, bounds, document }) {
       const call = readRequest(await readObject(request, bounds));
@@ -41,9 +43,12 @@ export function agentRoutes({
       const status = isRequestId(requestId)
         ? await requests.status(document.code, requestId)
         : undefined;
-      if (status === undefined)
-        throw relayError(404, 'request_not_found', 'This session has no such request.');
+      if (status === undefined) throw requestNotFound();
       return answer(200, status);
+    },
+
+    async 'request-cancel'({ params: { requestId = '' }, document }) {
+      return answer(200, await cancelCall({ limits, requests }, document, requestId));
     },
 
     async approval({ request, bounds, params: { approvalId = '' }, document }) {
@@ -61,6 +66,25 @@ export function agentRoutes({
       return answer(200, decided);
     },
   };
+}
+
+/**
+ * Cancels a call of an agent.
+ * @throws RelayError 404 `request_not_found`, 429
+ */
+export async function cancelCall(
+  { limits, requests }: Pick<NodeParts, 'limits' | 'requests'>,
+  document: SessionDocument,
+  requestId: unknown,
+): Promise<RequestStatus> {
+  await limits.read(document.code, 'agent');
+  const status = isRequestId(requestId) ? await requests.cancel(document, requestId) : undefined;
+  if (status === undefined) throw requestNotFound();
+  return status;
+}
+
+function requestNotFound(): RelayError {
+  return relayError(404, 'request_not_found', 'This session has no such request.');
 }
 
 /** Reads `{ requestId?, tool, args?, wait? }`, or the same members under older names. */

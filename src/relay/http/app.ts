@@ -10,15 +10,17 @@ import { agentRoutes } from './agent-routes.ts';
 import type { BodyBounds } from './bodies.ts';
 import { addressOf } from './client-address.ts';
 import { mcpRoute } from './mcp-route.ts';
-import type {
-  Exchange,
-  NodeParts,
-  OpenHandlers,
-  SessionExchange,
-  SessionHandlers,
+import {
+  clientOf,
+  type Exchange,
+  type NodeParts,
+  type OpenHandlers,
+  type SessionExchange,
+  type SessionHandlers,
 } from './node-parts.ts';
 import { operationRoutes } from './operations.ts';
 import { checkHost, checkOrigin, corsOf, originPolicy, preflightOf } from './origin-guard.ts';
+import { progressRoute } from './progress-route.ts';
 import { type Answered, isReply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
 import { commonHeaders, errorAnswer, toRelayError } from './responses.ts';
@@ -89,6 +91,7 @@ export function createApp(parts: NodeParts): App {
       ...toolRoutes(parts),
       ...streamRoutes(parts),
       ...responseRoute(parts),
+      ...progressRoute(parts),
       ...agentRoutes(parts),
       ...mcpRoute(parts),
     },
@@ -116,6 +119,8 @@ async function respond(app: AppParts, request: Request, info: RequestInfo): Prom
   let refusal: RelayError | undefined;
   let entered: Entered | undefined;
   let response: Answered;
+  let client: string | undefined;
+  let workedFrom = startedAt;
   try {
     if (!probes.has(place?.path ?? '')) checkHost(request, policy);
     checkOrigin(request, policy);
@@ -126,12 +131,20 @@ async function respond(app: AppParts, request: Request, info: RequestInfo): Prom
       });
     else {
       entered = await enterAt(parts, place, request, info);
+      client = clientOf(entered.exchange);
+      const turn = client === undefined ? undefined : parts.pace.enter(client);
+      if (turn !== undefined) {
+        await turn;
+        workedFrom = performance.now();
+      }
       response = await handle(app, entered);
     }
   } catch (error) {
     refusal = relayErrorOf(parts, error);
     response = errorAnswer(refusal);
   }
+  if (client !== undefined && response.status >= 400 && response.status < 500)
+    parts.pace.refused(client, performance.now() - workedFrom);
   parts.counters.answered(entered?.route.name, response.status, refusal?.error);
   const code = place?.params.code;
   parts.settings.logger.info(

@@ -22,6 +22,8 @@ export const maxResultBytes = 4 * 1_048_576;
 
 /** For bodies with one member or none, which any client may send. */
 export const smallBody: BodyBounds = { maxBytes: 1_024, maxValues: 1_024 };
+/** For the progress of a call: the longest id, and a message that is cut. */
+export const progressBody: BodyBounds = { maxBytes: 8_192, maxValues: 1_024 };
 /**
  * For calls, MCP messages and approvals: the 50 000 values of an input, and the members around it.
  */

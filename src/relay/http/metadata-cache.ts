@@ -1,19 +1,20 @@
 /**
- * Keeps the last written metadata of live sessions, so that it is not built again for each request.
+ * Keeps the last written metadata of sessions, so that it is not built again for each request. No
+ * session has to be open for that.
  */
-import type { HostTool } from '../../index.ts';
-import type { LiveSession } from '../calls/live-session.ts';
+import type { DescribedSession } from '../calls/live-session-describe.ts';
+import type { LiveSessions } from '../calls/live-sessions.ts';
 import type { SessionDocument } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
-import { readTools } from '../tools/tools-document.ts';
 import { describeSession, type MetadataVersion, type WrittenMetadata } from './metadata.ts';
 
 /** Most characters of text that a node keeps. ETags are kept when texts are dropped. */
 const mostTextChars = 32 * 1_024 * 1_024;
+/** Most sessions and versions whose ETags a node keeps. */
+const mostPages = 10_000;
 
 /** Metadata whose text may have been dropped. */
 export interface KeptMetadata extends Pick<WrittenMetadata, 'headers'> {
-  readonly text: string | undefined;
+  readonly written: WrittenMetadata | undefined;
 }
 
 /** Reads the metadata of sessions. */
@@ -23,19 +24,26 @@ export interface MetadataCache {
    * `isKnown`.
    */
   read(
-    live: LiveSession,
     document: SessionDocument,
     version: MetadataVersion,
     isKnown: (etag: string) => boolean,
   ): Promise<KeptMetadata>;
 }
 
-/** The metadata of one version, and the tools that it describes. */
+/** How much a cache keeps. */
+export interface MetadataCacheLimits {
+  /** @default 32 Mi characters */
+  readonly chars?: number;
+  /** @default 10 000 */
+  readonly pages?: number;
+}
+
+/** The metadata of a session in one version, and what it was written from. */
 interface Page {
-  /** The list from the session, which gives another list when anything in it changes. */
-  readonly tools: readonly HostTool[];
+  readonly epoch: number;
   readonly revision: number;
-  written: Promise<KeptMetadata>;
+  readonly expiresAt: number;
+  kept: Promise<KeptMetadata>;
 }
 
 /** The texts that a node keeps, and how long they are. */
@@ -46,66 +54,76 @@ interface KeptTexts {
   chars: number;
 }
 
-/**
- * Makes the cache of a node. Its entries for a session are dropped when the live session closes.
- */
-export function createMetadataCache(store: RelayStore, mostChars = mostTextChars): MetadataCache {
-  const sessions = new WeakMap<LiveSession, Map<MetadataVersion, Page>>();
-  const texts: KeptTexts = { lengths: new Map(), mostChars, chars: 0 };
-  const pagesOf = (live: LiveSession): Map<MetadataVersion, Page> => {
-    const known = sessions.get(live);
-    if (known !== undefined) return known;
-    const pages = new Map<MetadataVersion, Page>();
-    sessions.set(live, pages);
-    live.onClose(() => {
-      sessions.delete(live);
-      for (const page of pages.values()) forget(texts, page);
-      pages.clear();
-    });
-    return pages;
-  };
+/** Makes the cache of a node. */
+export function createMetadataCache(
+  live: Pick<LiveSessions, 'describe' | 'epoch'>,
+  { chars = mostTextChars, pages: most = mostPages }: MetadataCacheLimits = {},
+): MetadataCache {
+  // The page that was read longest ago comes first.
+  const pages = new Map<string, Page>();
+  const texts: KeptTexts = { lengths: new Map(), mostChars: chars, chars: 0 };
   return {
-    async read(live, document, version, isKnown) {
-      const pages = pagesOf(live);
-      const tools = live.session.tools();
-      const revision = document.toolsRevision;
+    async read(document, version, isKnown) {
+      const key = `${document.code} ${version}`;
       for (;;) {
-        const page = pages.get(version);
-        if (page?.tools !== tools || page.revision !== revision) break;
-        const written = await page.written;
-        if (written.text !== undefined || isKnown(written.headers.ETag)) {
-          if (texts.lengths.has(page)) keep(texts, page, written.text?.length ?? 0);
-          return written;
+        const page = pages.get(key);
+        if (page === undefined || !isCurrent(page, document, live.epoch)) break;
+        pages.delete(key);
+        pages.set(key, page);
+        const kept = await page.kept;
+        if (kept.written !== undefined || isKnown(kept.headers.ETag)) {
+          if (texts.lengths.has(page)) keep(texts, page, charsOf(kept));
+          return kept;
         }
         // Another request may be writing it again by now.
-        if (pages.get(version) === page) break;
+        if (pages.get(key) === page) break;
       }
-      const writing = readTools(store, document.code).then((found) =>
-        describeSession(document, found?.document, tools, version),
-      );
-      return put(texts, pages, version, { tools, revision, written: writing }, writing);
+      const { toolsRevision: revision, expiresAt } = document;
+      const { epoch } = live;
+      const kept = live.describe(document).then((described) => write(document, described, version));
+      const page: Page = { epoch, revision, expiresAt, kept };
+      const before = pages.get(key);
+      if (before !== undefined) forget(texts, before);
+      pages.delete(key);
+      pages.set(key, page);
+      for (const [oldest, old] of pages) {
+        if (pages.size <= most) break;
+        pages.delete(oldest);
+        forget(texts, old);
+      }
+      try {
+        const written = await kept;
+        if (pages.get(key) === page) keep(texts, page, charsOf(written));
+        return written;
+      } catch (error) {
+        if (pages.get(key) === page) pages.delete(key);
+        throw error;
+      }
     },
   };
 }
 
-async function put(
-  texts: KeptTexts,
-  pages: Map<MetadataVersion, Page>,
-  version: MetadataVersion,
+function isCurrent(
   page: Page,
-  writing: Promise<WrittenMetadata>,
-): Promise<KeptMetadata> {
-  const before = pages.get(version);
-  if (before !== undefined) forget(texts, before);
-  pages.set(version, page);
-  try {
-    const written = await writing;
-    if (pages.get(version) === page) keep(texts, page, written.text.length);
-    return written;
-  } catch (error) {
-    if (pages.get(version) === page) pages.delete(version);
-    throw error;
-  }
+  { toolsRevision, expiresAt }: SessionDocument,
+  epoch: number,
+): boolean {
+  return page.epoch === epoch && page.revision === toolsRevision && page.expiresAt === expiresAt;
+}
+
+function write(
+  document: SessionDocument,
+  { tools, registered }: DescribedSession,
+  version: MetadataVersion,
+): KeptMetadata {
+  const written = describeSession(document, registered, tools, version);
+  return { headers: written.headers, written };
+}
+
+function charsOf({ written }: KeptMetadata): number {
+  let chars = 0;
+  for (const piece of written?.pieces ?? []) chars += piece.length;
+  return chars;
 }
 
 function forget(texts: KeptTexts, page: Page): void {
@@ -121,6 +139,6 @@ function keep(texts: KeptTexts, page: Page, length: number): void {
   for (const [oldest] of texts.lengths) {
     if (texts.chars <= texts.mostChars) return;
     forget(texts, oldest);
-    oldest.written = oldest.written.then(({ headers }) => ({ headers, text: undefined }));
+    oldest.kept = oldest.kept.then(({ headers }) => ({ headers, written: undefined }));
   }
 }

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { HostTool, JsonObject } from '../../index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
-import type { SessionDocument, ToolsDocument } from '../ports/documents.ts';
+import type { RelayedDefinition, SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
 
 /** Versions of the metadata, oldest first. */
@@ -18,11 +18,23 @@ export type ShownTool = Pick<
   'name' | 'description' | 'parameters' | 'outputSchema' | 'title' | 'annotations'
 >;
 
-/** Metadata in the form that is sent. */
+/** Metadata as it is kept: all of it but what changes with every call and connection. */
 export interface WrittenMetadata {
-  /** JSON. */
-  readonly text: string;
+  /** JSON in pieces. A value belongs between each two. */
+  readonly pieces: readonly string[];
+  /**
+   * What belongs between the pieces: the count of calls of the tool with this name, or undefined for
+   * whether an application is connected.
+   */
+  readonly gaps: readonly (string | undefined)[];
   readonly headers: Readonly<Record<string, string>> & { readonly ETag: string };
+}
+
+/** What is filled in when metadata is sent. */
+export interface PassingMetadata {
+  /** Calls by tool. */
+  readonly usage: ReadonlyMap<string, number>;
+  readonly connected: boolean;
 }
 
 /**
@@ -63,23 +75,36 @@ export function describeSession(
 ): WrittenMetadata {
   const { code } = session;
   const changed = new Date(tools?.updatedAt ?? session.createdAt);
-  const text = JSON.stringify(
+  const { pieces, gaps } =
     version === '1.0.0'
-      ? olderBody(session, shown, changed)
-      : newerBody(code, tools, shown, changed),
-  );
+      ? { pieces: [JSON.stringify(olderBody(session, shown, changed))], gaps: [] }
+      : newerBody(code, tools, shown, changed);
+  const digest = createHash('sha256');
+  for (const piece of pieces) digest.update(piece);
   return {
-    text,
+    pieces,
+    gaps,
     headers: {
       'API-Version': version,
       'Session-ID': code,
       'Supported-Versions': versions.join(', '),
       ...(version === '1.0.0' ? { 'Tool-Manifest-Version': version } : {}),
-      ETag: `W/"${createHash('sha256').update(text).digest('base64url')}"`,
+      ETag: `W/"${digest.digest('base64url')}"`,
       'Last-Modified': changed.toUTCString(),
       Vary: 'Accept-Version',
     },
   };
+}
+
+/** The JSON of metadata with what changes all the time. */
+export function fillMetadata(
+  { pieces, gaps }: Pick<WrittenMetadata, 'pieces' | 'gaps'>,
+  { usage, connected }: PassingMetadata,
+): string {
+  let text = pieces[0] ?? '';
+  for (const [index, name] of gaps.entries())
+    text += `${name === undefined ? connected : (usage.get(name) ?? 0)}${pieces[index + 1] ?? ''}`;
+  return text;
 }
 
 /** Whether an `If-None-Match` header contains an ETag or `*`. The comparison is weak. */
@@ -96,21 +121,22 @@ function newerBody(
   tools: ToolsDocument | undefined,
   shown: readonly ShownTool[],
   changed: Date,
-): JsonObject {
+): Pick<WrittenMetadata, 'pieces' | 'gaps'> {
   const {
     pluginType = null,
     pluginVersion = null,
     capabilities = [],
     environment = {},
+    constraints = {},
   } = tools ?? {};
-  return {
+  const about = JSON.stringify({
     apiVersion: newest,
     sessionId: code,
     pluginType,
     pluginVersion,
     capabilities,
-    tools: shown.map(shownTool),
     environment,
+    constraints,
     toolCount: shown.length,
     lastUpdated: changed.toISOString(),
     supportedOperations: [
@@ -120,6 +146,39 @@ function newerBody(
       'tool-availability-update',
       'mcp',
     ],
+  });
+  const registered = new Map(tools?.definitions.map((one) => [one.name, one]));
+  const pieces: string[] = [];
+  const gaps: (string | undefined)[] = [];
+  let text = `${about.slice(0, -1)},"tools":[`;
+  for (const [index, tool] of shown.entries()) {
+    const own = registered.get(tool.name);
+    if (index > 0) text += ',';
+    if (own === undefined || tools === undefined) {
+      text += JSON.stringify(shownTool(tool));
+      continue;
+    }
+    const json = JSON.stringify({ ...shownTool(tool), ...registrationOf(own, tools) });
+    pieces.push(`${text}${json.slice(0, -1)},"usageCount":`);
+    gaps.push(tool.name);
+    text = '}';
+  }
+  pieces.push(`${text}],"connected":`, '}');
+  gaps.push(undefined);
+  return { pieces, gaps };
+}
+
+/** What is known of a tool because its application has registered it. */
+function registrationOf(
+  { name, constraints }: RelayedDefinition,
+  { registeredAt, changedAt = {} }: ToolsDocument,
+): JsonObject {
+  const at = Object.hasOwn(changedAt, name) ? changedAt[name] : undefined;
+  return {
+    ...(constraints === undefined ? {} : { constraints }),
+    // Tools that agents cannot call are not listed.
+    status: 'active',
+    registeredAt: new Date(at ?? registeredAt).toISOString(),
   };
 }
 

@@ -12,6 +12,7 @@ import type { Report } from '../report.ts';
 import type { RelaySettings } from '../settings.ts';
 import type { BodyBounds } from './bodies.ts';
 import type { RateLimits } from './rate-limits.ts';
+import type { RefusalPace } from './refusal-pace.ts';
 import type { Answered } from './reply.ts';
 import type { OpenRouteName, SessionRouteName } from './route-table.ts';
 import type { RouteParams } from './router.ts';
@@ -21,9 +22,12 @@ export interface NodeParts {
   readonly settings: RelaySettings;
   readonly origins: OriginSettings;
   readonly hub: Pick<Hub, 'wake'>;
-  readonly live: Pick<LiveSessions, 'get' | 'close' | 'count' | 'taken' | 'registry'>;
-  readonly requests: Pick<Requests, 'submit' | 'status' | 'decide'>;
-  readonly calls: Pick<Calls, 'answer'>;
+  readonly live: Pick<
+    LiveSessions,
+    'get' | 'describe' | 'epoch' | 'close' | 'count' | 'taken' | 'registry'
+  >;
+  readonly requests: Pick<Requests, 'submit' | 'status' | 'cancel' | 'decide'>;
+  readonly calls: Pick<Calls, 'answer' | 'progress' | 'usage'>;
   readonly streams: EventStreams;
   /** Streams as answers over HTTP. */
   readonly respond: {
@@ -36,6 +40,8 @@ export interface NodeParts {
     ): Promise<Response>;
   };
   readonly limits: RateLimits;
+  /** Clients are sides of sessions, as {@link clientOf} names them. */
+  readonly pace: RefusalPace;
   readonly counters: Counters;
   readonly report: Report;
   /** Aborts when the node begins to shut down. */
@@ -57,6 +63,13 @@ export interface Exchange {
 export interface SessionExchange extends Exchange {
   readonly document: SessionDocument;
   readonly side: Side | 'host';
+}
+
+/** The name of a side of a session in {@link NodeParts.pace}; undefined for the host and others. */
+export function clientOf(exchange: Exchange | SessionExchange): string | undefined {
+  return 'document' in exchange && exchange.side !== 'host'
+    ? `${exchange.document.code} ${exchange.side}`
+    : undefined;
 }
 
 /** The handlers of routes without a session token. */

@@ -3,35 +3,19 @@
  */
 import type { JsonObject } from '../../index.ts';
 import { errorStatus, rateLimitCodes } from './openapi-errors.ts';
-
-const string: JsonObject = { type: 'string' };
-const boolean: JsonObject = { type: 'boolean' };
-const count: JsonObject = { type: 'integer', minimum: 0 };
-const anything: JsonObject = {};
-const anyObject: JsonObject = { type: 'object' };
-const time: JsonObject = { type: 'string', format: 'date-time' };
-const names: JsonObject = { type: 'array', items: string };
-const side: JsonObject = { enum: ['application', 'agent'] };
-const nullableString: JsonObject = { type: ['string', 'null'] };
-
-/** Makes a reference to one of {@link schemas}. */
-export function ref(name: string): JsonObject {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-function object(
-  properties: JsonObject,
-  optional: readonly string[] = [],
-  more: JsonObject = {},
-): JsonObject {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', properties, ...(required.length === 0 ? {} : { required }), ...more };
-}
-
-/** Makes the schema of an array. */
-function list(of: JsonObject): JsonObject {
-  return { type: 'array', items: of };
-}
+import {
+  anyObject,
+  anything,
+  count,
+  list,
+  names,
+  object,
+  ref,
+  side,
+  string,
+  time,
+} from './openapi-parts.ts';
+import { toolSchemas } from './openapi-tool-schemas.ts';
 
 /** The schemas by name. */
 export const schemas: Readonly<Record<string, JsonObject>> = {
@@ -47,8 +31,9 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
         description: 'The older code if there is one, else `error` again.',
       },
       failedTools: list(ref('FailedTool')),
+      path: { type: 'string', description: 'Of `validation_error`: the field, if it is known.' },
     },
-    ['failedTools'],
+    ['failedTools', 'path'],
   ),
   Empty: { type: 'object', additionalProperties: false },
   CreatedSession: object({
@@ -67,92 +52,22 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
   PairRequest: object({ side }),
   Paired: object({ code: ref('Code'), side, token: string, expiresAt: time }),
   Ticket: object({ ticket: string, expiresAt: time }),
-  ToolDefinition: object(
-    {
-      name: { type: 'string', minLength: 1 },
-      description: { type: 'string', description: 'At most 8 KB.' },
-      parameters: {
-        type: 'object',
-        description: 'A JSON Schema of type object. `inputSchema` is also read.',
-      },
-      inputSchema: anyObject,
-      outputSchema: anyObject,
-      title: string,
-      annotations: anyObject,
-    },
-    ['parameters', 'inputSchema', 'outputSchema', 'title', 'annotations'],
-  ),
-  FailedTool: object({ toolName: string, error: string, recoverable: boolean }),
-  Registration: object(
-    {
-      pluginType: string,
-      pluginVersion: string,
-      capabilities: list(anything),
-      availableTools: list(ref('ToolDefinition')),
-      environment: anyObject,
-    },
-    ['pluginVersion', 'capabilities', 'environment'],
-  ),
-  Registered: object({
-    success: { const: true },
-    registeredTools: names,
-    failedTools: list(ref('FailedTool')),
-    sessionConfiguration: object({
-      toolCount: count,
-      capabilities: list(anything),
-      environment: anyObject,
-    }),
-    toolsRevision: count,
-  }),
-  ToolsUpdate: object(
-    {
-      added: list(ref('ToolDefinition')),
-      removed: names,
-      modified: list(ref('ToolDefinition')),
-      reason: string,
-    },
-    ['added', 'removed', 'modified', 'reason'],
-  ),
-  Updated: object({
-    success: boolean,
-    added: names,
-    removed: names,
-    modified: names,
-    notFound: names,
-    failedTools: list(ref('FailedTool')),
-    toolsRevision: count,
-  }),
-  Metadata: {
-    anyOf: [
-      object({
-        apiVersion: { const: '2.0.0' },
-        sessionId: ref('Code'),
-        pluginType: nullableString,
-        pluginVersion: nullableString,
-        capabilities: list(anything),
-        tools: list(anyObject),
-        environment: anyObject,
-        toolCount: count,
-        lastUpdated: time,
-        supportedOperations: names,
-      }),
-      object({
-        apiVersion: { const: '1.0.0' },
-        toolManifestVersion: string,
-        supportedVersions: names,
-        tools: list(anyObject),
-        sessionCode: ref('Code'),
-        generatedAt: time,
-        expiresAt: time,
-      }),
-    ],
-  },
+  ...toolSchemas,
   Response: {
     description: 'Has `result` (any JSON, also 0, false, "" and null) or `error`.',
     ...object({ requestId: string, result: anything, error: anything }, ['result', 'error'], {
       anyOf: [{ required: ['result'] }, { required: ['error'] }],
     }),
   },
+  Progress: object(
+    {
+      requestId: string,
+      done: { type: 'number', minimum: 0 },
+      total: { type: 'number', minimum: 0 },
+      message: { type: 'string', description: 'One line. Over 256 bytes it is cut.' },
+    },
+    ['total', 'message'],
+  ),
   ResponseTaken: object({ success: { const: true }, requestId: string }),
   Request: object(
     {

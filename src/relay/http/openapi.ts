@@ -1,7 +1,8 @@
 /** The relay's interface as an OpenAPI 3.1 document, written from the table of routes. */
 import type { JsonObject } from '../../index.ts';
 import { errorStatus, errorsOf } from './openapi-errors.ts';
-import { ref, schemas } from './openapi-schemas.ts';
+import { ref } from './openapi-parts.ts';
+import { schemas } from './openapi-schemas.ts';
 import { type Route, routes } from './route-table.ts';
 
 interface Operation {
@@ -99,6 +100,11 @@ const operations: Readonly<Record<string, Operation>> = {
     body: 'Response',
     answers: { 200: 'ResponseTaken' },
   },
+  'POST progress': {
+    summary: 'Reports how far a call has got.',
+    body: 'Progress',
+    answers: { 200: 'ResponseTaken' },
+  },
   'POST request': {
     summary: 'Calls a tool. A failed call is a result as well.',
     body: 'Request',
@@ -106,6 +112,10 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'GET request-status': {
     summary: 'Reports the status of a request.',
+    answers: { 200: 'RequestStatus' },
+  },
+  'DELETE request-cancel': {
+    summary: 'Cancels a request. One that is done keeps its result.',
     answers: { 200: 'RequestStatus' },
   },
   'GET events': {

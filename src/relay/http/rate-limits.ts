@@ -20,6 +20,8 @@ export interface RateLimits {
   pair(address: string | undefined, code: string): Promise<void>;
   request(code: string): Promise<void>;
   response(code: string): Promise<void>;
+  /** A report of a call's progress. */
+  progress(code: string): Promise<void>;
   /** A registration or an update. */
   update(code: string): Promise<void>;
   ticket(code: string): Promise<void>;
@@ -54,6 +56,7 @@ export function createRateLimits(settings: RelaySettings): RateLimits {
     },
     request: (code) => take(ofSession('request', code, limits.requestsPerMinute)),
     response: (code) => take(ofSession('response', code, limits.responsesPerMinute)),
+    progress: (code) => take(ofSession('progress', code, limits.progressPerMinute)),
     update: (code) => take(ofSession('update', code, limits.updatesPerMinute)),
     ticket: (code) => take(ofSession('ticket', code, ticketsPerMinute)),
     metadata: (code, side) => take(ofSide('metadata', code, side, limits.metadataPerMinute)),
@@ -85,6 +88,7 @@ async function takeOne(
 const sessionLimits = {
   request: ['requests', 'REQUEST_RATE_LIMIT', 'requests in this session'],
   response: ['responses', 'RESPONSE_RATE_LIMIT', 'responses in this session'],
+  progress: ['progress', 'PROGRESS_RATE_LIMIT', 'reports of progress in this session'],
   update: ['updates', 'UPDATE_RATE_LIMIT', 'registrations and updates in this session'],
   ticket: ['tickets', 'TICKET_RATE_LIMIT', 'tickets in this session'],
   mcp: ['mcp', 'MCP_RATE_LIMIT', 'MCP messages in this session'],

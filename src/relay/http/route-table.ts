@@ -1,5 +1,12 @@
 /** The relay's routes. The router and the OpenAPI document use the same table. */
-import { type BodyBounds, callBody, responseBody, smallBody, toolsBody } from './bodies.ts';
+import {
+  type BodyBounds,
+  callBody,
+  progressBody,
+  responseBody,
+  smallBody,
+  toolsBody,
+} from './bodies.ts';
 
 /** The path of all sessions. */
 export const basePath = '/api/sessions';
@@ -43,9 +50,11 @@ export type SessionRouteName =
   | 'update-tools'
   | 'stream'
   | 'response'
+  | 'progress'
   | 'delete'
   | 'request'
   | 'request-status'
+  | 'request-cancel'
   | 'events'
   | 'mcp'
   | 'approval'
@@ -102,6 +111,14 @@ export const routes: readonly Route[] = [
     late: true,
   },
   {
+    name: 'progress',
+    method: 'POST',
+    path: `${basePath}/:code/progress`,
+    access: 'application',
+    body: progressBody,
+    late: true,
+  },
+  {
     name: 'request',
     method: 'POST',
     path: `${basePath}/:code/request`,
@@ -111,6 +128,13 @@ export const routes: readonly Route[] = [
   {
     name: 'request-status',
     method: 'GET',
+    path: `${basePath}/:code/requests/:requestId`,
+    access: 'agent',
+    late: true,
+  },
+  {
+    name: 'request-cancel',
+    method: 'DELETE',
     path: `${basePath}/:code/requests/:requestId`,
     access: 'agent',
     late: true,

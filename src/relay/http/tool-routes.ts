@@ -1,12 +1,12 @@
 /** The routes of an application's tools: registration, updates and metadata. */
 
 import { registrationReason } from '../events/tool-updates.ts';
-import type { Side } from '../ports/documents.ts';
+import { keys, type Side } from '../ports/documents.ts';
 import { registerTools, updateTools } from '../tools/registration.ts';
 import { readRegistration, readUpdate } from '../tools/registration-body.ts';
 import { readObject } from './bodies.ts';
 import { changeTools, type ToolChanging } from './change-tools.ts';
-import { isNamed, negotiateVersion } from './metadata.ts';
+import { fillMetadata, isNamed, negotiateVersion, type PassingMetadata } from './metadata.ts';
 import { createMetadataCache, type MetadataCache } from './metadata-cache.ts';
 import type { NodeParts, SessionExchange, SessionHandlers } from './node-parts.ts';
 import type { Answered } from './reply.ts';
@@ -18,7 +18,7 @@ export function toolRoutes(
 ): Pick<SessionHandlers, 'register-tools' | 'update-tools' | 'metadata'> {
   const { settings, limits, hub, live } = parts;
   const changing: ToolChanging = { settings, hub, taken: live.taken };
-  const cache = createMetadataCache(settings.store);
+  const cache = createMetadataCache(live);
   return {
     async 'register-tools'({ request, bounds, document }) {
       const registration = readRegistration(await readObject(request, bounds));
@@ -43,15 +43,31 @@ export function toolRoutes(
   };
 }
 
+/** For the version that shows neither counts nor connections. */
+const nothingPassing: PassingMetadata = { usage: new Map(), connected: false };
+
 async function readMetadata(
-  { limits, live }: NodeParts,
+  { limits, calls, settings: { store } }: NodeParts,
   cache: MetadataCache,
   { request, document, side }: SessionExchange,
 ): Promise<Answered> {
   const version = negotiateVersion(request.headers.get('accept-version'));
   await limits.metadata(document.code, side as Side);
   const isKnown = (etag: string): boolean => isNamed(etag, request.headers.get('if-none-match'));
-  const { text, headers } = await cache.read(await live.get(document), document, version, isKnown);
-  if (isKnown(headers.ETag)) return new Response(null, { status: 304, headers });
-  return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, text };
+  const { headers, written } = await cache.read(document, version, isKnown);
+  if (written === undefined || isKnown(headers.ETag))
+    return new Response(null, { status: 304, headers });
+  // Counts and connections are none of the ETag's business, so they are read only for a whole answer.
+  const passing =
+    written.gaps.length === 0
+      ? nothingPassing
+      : {
+          usage: await calls.usage(document.code),
+          connected: (await store.holder(document.code, keys.applicationLease)) !== undefined,
+        };
+  return {
+    status: 200,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    text: fillMetadata(written, passing),
+  };
 }

@@ -19,6 +19,8 @@ export const keys = {
   cursor: (side: Side): string => `cursor:${side}`,
   /** Held by the connection that gets the application's calls. */
   applicationLease: 'application',
+  /** How often each tool has been called. */
+  usage: 'usage',
 } as const;
 
 /** `session`: the tokens and the expiry. Read at every request. */
@@ -43,6 +45,8 @@ export interface RelayedDefinition {
   readonly outputSchema?: JsonObject;
   readonly title?: string;
   readonly annotations?: JsonObject;
+  /** What the application says of the limits of its tool. Only shown. */
+  readonly constraints?: JsonObject;
   /**
    * The cost of the patterns of its schemas, in instructions; absent if there are none. The sum of
    * a session is limited.
@@ -60,6 +64,8 @@ export interface ToolsDocument {
   readonly pluginVersion: string;
   readonly capabilities: readonly JsonValue[];
   readonly environment: JsonObject;
+  /** What the application says of its limits. Only shown; absent if it says nothing. */
+  readonly constraints?: JsonObject;
   readonly definitions: readonly RelayedDefinition[];
   /**
    * The definitions that were removed last, for clients that read older changes later. Limited in
@@ -69,6 +75,8 @@ export interface ToolsDocument {
   /** Epoch milliseconds. */
   readonly registeredAt: number;
   readonly updatedAt: number;
+  /** When tools were added or changed since the registration. Others are as old as it. */
+  readonly changedAt?: Readonly<Record<string, number>>;
   /** If definitions are pinned: the hash of the first definition of each name. */
   readonly pins?: Readonly<Record<string, string>>;
 }
@@ -92,6 +100,8 @@ export interface RequestDocument {
   readonly waitsUntil?: number;
   /** The approval was answered and the call runs. It must not be started again. */
   readonly resumed?: true;
+  /** The agent has cancelled the request, which is done. Its approval must not run it. */
+  readonly cancelled?: true;
   /** How often the request was taken over. */
   readonly taken?: number;
 }
@@ -118,6 +128,15 @@ export interface CallDocument {
 
 /** What the application answered. */
 export type CallAnswer = { readonly result: JsonValue } | { readonly error: JsonValue };
+
+/** How far a call has got, as its application says. */
+export interface CallProgress {
+  /** From 0, in a unit of the tool's choice. */
+  readonly done: number;
+  readonly total?: number;
+  /** One line. */
+  readonly message?: string;
+}
 
 /** Most entries that a side's log keeps. */
 export const logKeep = 1_000;
@@ -168,4 +187,10 @@ export type Wake =
   | 'closed'
   /** A call was answered, or a request is done. */
   | `call:${string}`
-  | `request:${string}`;
+  | `request:${string}`
+  /** The agent has cancelled a request. */
+  | `cancel:${string}`
+  /** The application has reported the progress of a call, for the node that runs it. */
+  | `report:${string}`
+  /** A call has made progress, for those who listen. */
+  | `progress:${string}`;

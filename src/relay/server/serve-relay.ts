@@ -46,7 +46,8 @@ export interface ServedRelay<S = unknown> {
   close(): Promise<void>;
 }
 
-const serverTable = {
+/** The options of `serveRelay`. Those with more complex checks are checked by `createRelay`. */
+export const serveRelayTable = {
   ...relayTable,
   port: required(wholeNumber(0, 65_535)),
   host: withDefault(
@@ -78,7 +79,7 @@ const serverTable = {
 export async function serveRelay<S = unknown>(
   options: ServeRelayOptions<S>,
 ): Promise<ServedRelay<S>> {
-  const given = readOptions('serveRelay', options, serverTable);
+  const given = readOptions('serveRelay', options, serveRelayTable);
   const { port, host, maxConnections, ...rest } = given;
   const shown = host.includes(':') ? `[${host}]` : host;
   const local = isLoopback(host);

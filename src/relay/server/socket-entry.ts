@@ -8,16 +8,18 @@ import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { findSession } from '../http/access.ts';
 import type { App } from '../http/app.ts';
-import type { NodeParts } from '../http/node-parts.ts';
+import { progressBody } from '../http/bodies.ts';
+import { clientOf, type NodeParts } from '../http/node-parts.ts';
+import { takeProgress } from '../http/progress-route.ts';
 import { takeResponse } from '../http/response-route.ts';
 import { errorBody, toRelayError } from '../http/responses.ts';
 import { readStreamRequest } from '../http/stream-routes.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
-import type { SocketPort } from './socket-port.ts';
+import { leaving, type RelayError, relayError } from '../relay-error.ts';
+import type { SocketFrame, SocketPort } from './socket-port.ts';
 
 /** Makes the socket port of a relay. */
 export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
-  const { settings, streams, limits, counters, report } = parts;
+  const { settings, streams, limits, pace, counters, report } = parts;
   const { store, now, heartbeatMs, logger } = settings;
 
   const respond = async (
@@ -26,6 +28,9 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
   ): Promise<{ readonly status: number; readonly body: JsonObject }> => {
     let refusal: RelayError | undefined;
     let body: JsonObject;
+    const client = `${code} application`;
+    await pace.enter(client);
+    const startedAt = performance.now();
     try {
       if (parts.closed.aborted)
         throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
@@ -35,6 +40,7 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
       body = errorBody(refusal);
     }
     const status = refusal?.status ?? 200;
+    if (status >= 400 && status < 500) pace.refused(client, performance.now() - startedAt);
     counters.answered('response', status, refusal?.error);
     return { status, body };
   };
@@ -43,8 +49,11 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
     heartbeatMs,
     logger,
     async open(request, info) {
+      let client: string | undefined;
       try {
         const { route, exchange } = await app.enter(request, info);
+        client = clientOf(exchange);
+        if (client !== undefined) await pace.enter(client);
         if ((route.name !== 'stream' && route.name !== 'events') || !('document' in exchange))
           throw relayError(
             404,
@@ -54,12 +63,55 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
         const stream = readStreamRequest(exchange);
         const { code, side } = stream;
         await limits.stream(code, side);
-        return { stream, streams, respond: (data) => respond(code, data) };
+        const frames = side === 'application' ? applicationFrames(parts, code) : undefined;
+        return {
+          stream,
+          streams,
+          respond: (data) => respond(code, data),
+          ...(frames === undefined ? {} : { frames }),
+        };
       } catch (error) {
+        if (client !== undefined) pace.refused(client, 0);
         return app.refuse(request, error);
       }
     },
   };
+}
+
+/** What an application sends besides answers. */
+function applicationFrames(parts: NodeParts, code: string): ReadonlyMap<string, SocketFrame> {
+  const { settings, counters, report } = parts;
+  return new Map([
+    [
+      'progress',
+      {
+        bounds: progressBody,
+        async take(data, reply) {
+          let refusal: RelayError | undefined;
+          try {
+            if (parts.closed.aborted) throw leaving();
+            const session = await findSession(settings.store, settings.now(), code);
+            await takeProgress(parts, session, readFrame(data));
+          } catch (error) {
+            refusal = toRelayError(error, (fault) => report('internal', fault));
+            const { status, message } = refusal;
+            reply({
+              event: 'progress-refused',
+              data: { ...idIn(data), status, error: refusal.error, message },
+            });
+          }
+          counters.answered('progress', refusal?.status ?? 200, refusal?.error);
+        },
+      },
+    ],
+  ]);
+}
+
+/** The id that a refusal names, so that the client knows what was refused. */
+function idIn(data: unknown): JsonObject {
+  return isJsonObject(data) && typeof data.requestId === 'string'
+    ? { requestId: data.requestId.slice(0, 200) }
+    : {};
 }
 
 /** Reads the data of a frame. Its size was checked when the frame arrived. */

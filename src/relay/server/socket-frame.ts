@@ -1,12 +1,17 @@
 /** Frames that clients send over a WebSocket. */
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject, type JsonObject } from '../../json.ts';
 import { excessOf, type JsonBounds, type JsonExcess } from '../../text/json-bounds.ts';
 import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
 import type { Side } from '../ports/documents.ts';
+import type { SocketAdmission, SocketFrame } from './socket-port.ts';
 
-/** The data of a `response`, or why the frame is refused. */
+/** A frame that was read, or why it is refused. */
 export type Frame =
-  | { readonly data: unknown }
+  | {
+      readonly data: unknown;
+      /** Undefined for a `response`. */
+      readonly frame: SocketFrame | undefined;
+    }
   | { readonly error: string; readonly message: string };
 
 /** A frame holds an answer in `data`, so it is one level deeper. */
@@ -17,27 +22,58 @@ const tooMuch: Readonly<Record<JsonExcess, string>> = {
     `Expected an answer of at most ${maxAnswerValues} values. A member with a key that is new in ` +
     'the answer counts as five.',
 };
-/** Reads the text of a frame. Only an application may send one. */
-export function readFrame(text: string, side: Side): Frame {
+/** Bytes and values of a frame around its data. */
+const around = { bytes: 1_024, values: 20 } as const;
+
+/** Reads the text of a frame. */
+export function readFrame(
+  text: string,
+  { stream: { side }, frames }: Pick<SocketAdmission, 'stream' | 'frames'>,
+): Frame {
   const excess = excessOf(text, frameBounds);
   if (excess !== undefined) return { error: 'invalid_frame', message: tooMuch[excess] };
-  const frame = parse(text);
-  if (!isJsonObject(frame) || typeof frame.event !== 'string')
+  const given = parse(text);
+  if (!isJsonObject(given) || typeof given.event !== 'string')
     return {
       error: 'invalid_frame',
       message: 'Expected a text frame with the JSON of `{ event, data }`.',
     };
-  if (frame.event !== 'response')
+  const frame = frames?.get(given.event);
+  if (frame !== undefined) return bounded(text, given, frame);
+  if (given.event !== 'response' && given.event !== 'progress')
     return {
       error: 'unknown_event',
-      message: 'Expected the event `response`. A client sends no other event.',
+      message: `Expected the event ${eventsOf(side, frames)}. A client sends no other event.`,
     };
   if (side !== 'application')
     return {
       error: 'wrong_side',
-      message: 'This stream is for agents. Only the application sends responses.',
+      message: 'This stream is for agents. Only the application sends responses and progress.',
     };
-  return { data: frame.data };
+  return { data: given.data, frame: undefined };
+}
+
+function bounded(text: string, { event, data }: JsonObject, frame: SocketFrame): Frame {
+  const maxBytes = frame.bounds.maxBytes + around.bytes;
+  if (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes)
+    return {
+      error: 'invalid_frame',
+      message: `Expected a frame \`${event}\` of at most ${maxBytes} bytes.`,
+    };
+  const maxValues = frame.bounds.maxValues + around.values;
+  if (excessOf(text, { maxDepth: maxBodyDepth + 1, maxValues }) !== undefined)
+    return {
+      error: 'invalid_frame',
+      message:
+        `Expected a frame \`${event}\` of at most ${maxValues} values. A member with a key that is ` +
+        'new in the frame counts as five.',
+    };
+  return { data, frame };
+}
+
+function eventsOf(side: Side, frames: SocketAdmission['frames']): string {
+  const names = [...(side === 'application' ? ['response'] : []), ...(frames?.keys() ?? [])];
+  return names.map((name) => `\`${name}\``).join(' or ') || 'of another stream';
 }
 
 function parse(text: string): unknown {

@@ -3,8 +3,20 @@
  * stream and a way to send answers.
  */
 import type { JsonObject } from '../../index.ts';
-import type { EventStreams, StreamRequest } from '../events/ports.ts';
+import type { EventStreams, StreamEvent, StreamRequest } from '../events/ports.ts';
+import type { BodyBounds } from '../http/bodies.ts';
 import type { RelayLogger } from '../settings.ts';
+
+/** A frame that a client may send. */
+export interface SocketFrame {
+  /** Bounds of its data. */
+  readonly bounds: BodyBounds;
+  /**
+   * Takes the data of a frame within these bounds. Never rejects.
+   * @param reply sends an event to the client, also later
+   */
+  take(data: unknown, reply: (event: StreamEvent) => void): Promise<void>;
+}
 
 /** An admitted socket. */
 export interface SocketAdmission {
@@ -16,6 +28,8 @@ export interface SocketAdmission {
    * changed, such as whether the session has ended. Only called if `stream.side` is `application`.
    */
   respond(data: unknown): Promise<{ readonly status: number; readonly body: JsonObject }>;
+  /** Frames other than `response` that this client may send, by event. @default none */
+  readonly frames?: ReadonlyMap<string, SocketFrame>;
 }
 
 /** A relay as the WebSocket server sees it. */

@@ -1,5 +1,5 @@
 /**
- * One WebSocket of a session. Events go out as text frames, and an application's answers come in.
+ * One WebSocket of a session. Events go out as text frames, and answers and the like come in.
  */
 import type { RawData, WebSocket } from 'ws';
 import type { JsonObject } from '../../index.ts';
@@ -39,8 +39,8 @@ export const closeCodes = {
 } as const;
 
 /**
- * Most answers of one socket that are stored at the same time. Meanwhile the socket is not read, so
- * that only answers that have arrived by then wait.
+ * Most frames of one socket that are taken at the same time. Meanwhile the socket is not read, so
+ * that only frames that have arrived by then wait.
  */
 const mostAtOnce = 16;
 /** Unreadable frames after which the socket is closed. */
@@ -61,15 +61,15 @@ interface Serving extends SocketAdmission {
   readonly socket: WebSocket;
   readonly logger: RelayLogger;
   readonly backpressure: Backpressure;
-  /** Answers that arrived while {@link mostAtOnce} others were being stored. */
-  readonly unstored: unknown[];
+  /** Takes of frames that arrived while {@link mostAtOnce} others were being taken. */
+  readonly waiting: (() => Promise<void>)[];
   /** The stream, once it is open. */
   opened: OpenStream | undefined;
   over: boolean;
   /** Frames that could not be read. */
   faults: number;
-  /** Answers that are being stored. */
-  storing: number;
+  /** Frames that are being taken. */
+  taking: number;
   /** The client has answered the last ping. */
   answered: boolean;
   /** The reason of the last `goodbye`. */
@@ -92,11 +92,11 @@ export function serveSocket(
     socket,
     logger,
     backpressure: createBackpressure(),
-    unstored: [],
+    waiting: [],
     opened: undefined,
     over: false,
     faults: 0,
-    storing: 0,
+    taking: 0,
     answered: true,
     reason: '',
     large: 0,
@@ -234,22 +234,29 @@ function refuseFrame(serving: Serving, error: string, message: string): void {
 }
 
 function takeFrame(serving: Serving, text: string): void {
-  const frame = readFrame(text, serving.stream.side);
-  if ('error' in frame) return refuseFrame(serving, frame.error, frame.message);
-  serving.unstored.push(frame.data);
-  storeNext(serving);
+  const read = readFrame(text, serving);
+  if ('error' in read) return refuseFrame(serving, read.error, read.message);
+  const { data, frame } = read;
+  serving.waiting.push(() =>
+    frame === undefined
+      ? store(serving, data)
+      : frame.take(data, (event) => void send(serving, event)),
+  );
+  takeNext(serving);
 }
 
-function storeNext(serving: Serving): void {
-  const { socket, unstored } = serving;
-  if (unstored.length === 0) return socket.resume();
-  if (serving.storing >= mostAtOnce) return socket.pause();
-  serving.storing++;
-  store(serving, unstored.shift())
-    .catch((error: unknown) => failed(serving, error, 'an answer over a WebSocket failed'))
+function takeNext(serving: Serving): void {
+  const { socket, waiting } = serving;
+  const [take] = waiting;
+  if (take === undefined) return socket.resume();
+  if (serving.taking >= mostAtOnce) return socket.pause();
+  waiting.shift();
+  serving.taking++;
+  take()
+    .catch((error: unknown) => failed(serving, error, 'a frame of a WebSocket failed'))
     .finally(() => {
-      serving.storing--;
-      storeNext(serving);
+      serving.taking--;
+      takeNext(serving);
     });
 }
 

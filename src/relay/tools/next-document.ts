@@ -14,12 +14,16 @@ export interface ToolsChange {
 }
 
 /** The part of a document that a registration or an update determines. */
-export type ToolsContent = Omit<ToolsDocument, 'revision' | 'registeredAt' | 'updatedAt' | 'gone'>;
+export type ToolsContent = Omit<
+  ToolsDocument,
+  'revision' | 'registeredAt' | 'updatedAt' | 'changedAt' | 'gone'
+>;
 
 export function contentOf({
   revision: _,
   registeredAt: _registeredAt,
   updatedAt: _updatedAt,
+  changedAt: _changedAt,
   gone: _gone,
   ...content
 }: ToolsDocument): ToolsContent {
@@ -41,6 +45,7 @@ export function nextDocument(
   const { revision = 0, registeredAt = at } = before ?? {};
   const gone = goneOf(before, content.definitions);
   const kept = gone.length === 0 ? {} : { gone };
+  const changedAt = registered ? {} : changeTimes(before, content, change, at);
   return {
     document: {
       ...content,
@@ -48,9 +53,26 @@ export function nextDocument(
       revision: revision + 1,
       registeredAt: registered ? at : registeredAt,
       updatedAt: at,
+      ...changedAt,
     },
     change,
   };
+}
+
+/** When the tools that are left were added or changed since the registration. */
+function changeTimes(
+  before: ToolsDocument | undefined,
+  { definitions }: ToolsContent,
+  { added, modified }: ToolsChange,
+  at: number,
+): Pick<ToolsDocument, 'changedAt'> {
+  const times = new Map(Object.entries(before?.changedAt ?? {}));
+  for (const names of [added, modified]) for (const name of names) times.set(name, at);
+  const left = definitions.flatMap(({ name }) => {
+    const time = times.get(name);
+    return time === undefined ? [] : [[name, time] as const];
+  });
+  return left.length === 0 ? {} : { changedAt: Object.fromEntries(left) };
 }
 
 /** The definitions that were removed last, as many as fit. */
@@ -83,9 +105,10 @@ function isSame(
     pluginVersion,
     capabilities,
     environment,
+    constraints = {},
     pins = {},
   }: ToolsContent): string =>
-    canonicalJson({ pluginType, pluginVersion, capabilities, environment, pins });
+    canonicalJson({ pluginType, pluginVersion, capabilities, environment, constraints, pins });
   return rest(before) === rest(content);
 }
 

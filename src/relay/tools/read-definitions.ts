@@ -9,13 +9,15 @@ import { copyJson, isJsonObject } from '../../json.ts';
 import { createPause, type Pause } from '../../limits/stretches.ts';
 import { gateSchema } from '../../schema/gate.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
-import { cleanLine, cleanSchema, cleanText } from '../../surfaces/shared/outside-text.ts';
+import { cleanAll, cleanLine, cleanSchema, cleanText } from '../../surfaces/shared/outside-text.ts';
 import { checkToolName, nameSkeleton } from '../../text/names.ts';
 import type { RelayedDefinition } from '../ports/documents.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
 
 /** Most bytes of a description. */
 const maxDescriptionBytes = 8_192;
+/** Most bytes of the constraints of a tool, as JSON. */
+const maxConstraintBytes = 8_192;
 /** Most bytes of a title; a longer one is cut. */
 const maxTitleBytes = 256;
 /**
@@ -141,6 +143,7 @@ function readDefinition(
   const hints = isJsonObject(entry.annotations) ? entry.annotations : {};
   const title = cleanLine(entry.title, maxTitleBytes) || cleanLine(hints.title, maxTitleBytes);
   const annotations = readHints(hints);
+  const constraints = readConstraints(entry.constraints);
   const definition: RelayedDefinition = {
     name,
     description,
@@ -148,6 +151,7 @@ function readDefinition(
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(title === '' ? {} : { title }),
     ...(annotations === undefined ? {} : { annotations }),
+    ...(constraints === undefined ? {} : { constraints }),
     ...(patterns.left < before ? { patternSize: before - patterns.left } : {}),
   };
   // A trial run of the core's own checks, so that every definition that is read can be registered.
@@ -199,6 +203,20 @@ function readHints(hints: JsonObject): JsonObject | undefined {
   const said = (hint: string): boolean => hints[hint] === true || hints[`${hint}Hint`] === true;
   const kept = ['destructive', 'openWorld', 'idempotent'].filter(said);
   return kept.length === 0 ? undefined : Object.fromEntries(kept.map((hint) => [hint, true]));
+}
+
+/** Limits of a tool as its application states them. They are shown and nothing else. */
+function readConstraints(constraints: JsonValue | undefined): JsonObject | undefined {
+  if (constraints === undefined || constraints === null) return undefined;
+  if (!isJsonObject(constraints))
+    throw invalid(`Expected \`constraints\` to be an object, got ${describe(constraints)}.`);
+  const clean = cleanAll(constraints) as JsonObject;
+  const bytes = Buffer.byteLength(JSON.stringify(clean));
+  if (bytes > maxConstraintBytes)
+    throw invalid(
+      `Expected \`constraints\` to have at most ${maxConstraintBytes} bytes of JSON, got ${bytes}.`,
+    );
+  return Object.keys(clean).length === 0 ? undefined : clean;
 }
 
 /** The value of the first of a field's names that is present. */

@@ -8,11 +8,12 @@ import type { JsonObject, JsonValue } from '../../index.ts';
 import { copyJson, isJsonObject } from '../../json.ts';
 import { cleanAll, cleanLine } from '../../surfaces/shared/outside-text.ts';
 import { type RelayError, relayError } from '../relay-error.ts';
+import { checkCapabilities, checkEnvironment } from './plugin-claims.ts';
 
 /** Most characters of a plugin's type and of its version. */
 const maxWordChars = 64;
 const maxCapabilities = 100;
-/** Most bytes of the capabilities, and of the environment, as JSON. */
+/** Most bytes of the capabilities, of the environment and of the constraints, as JSON. */
 const maxBytes = 65_536;
 /** Most bytes of a reason; a longer one is cut. */
 const maxReasonBytes = 200;
@@ -29,6 +30,8 @@ export interface Registration {
   /** Objects and strings, at most 100. */
   readonly capabilities: readonly JsonValue[];
   readonly environment: JsonObject;
+  /** What the application says of its limits. @default {} */
+  readonly constraints?: JsonObject;
   /** Not yet checked; at least one. */
   readonly availableTools: readonly unknown[];
 }
@@ -46,13 +49,20 @@ export interface ToolsUpdate {
 }
 
 /**
- * Reads `{ pluginType, pluginVersion?, capabilities?, availableTools, environment? }`, or `tools`
- * instead of `availableTools`. Other members are ignored.
+ * Reads `{ pluginType, pluginVersion?, capabilities?, availableTools, environment?, constraints? }`,
+ * or `tools` instead of `availableTools`. Other members are ignored.
  * @throws RelayError 400 `validation_error`; 422 `registration_failed` for an empty list
  */
 export function readRegistration(body: unknown): Registration {
-  const { pluginType, pluginVersion, capabilities, environment, availableTools, tools } =
-    objectOf(body);
+  const {
+    pluginType,
+    pluginVersion,
+    capabilities,
+    environment,
+    constraints,
+    availableTools,
+    tools,
+  } = objectOf(body);
   const type = cleanLine(pluginType, 4 * maxWordChars);
   if (type === '' || type.length > maxWordChars)
     throw invalid(
@@ -72,6 +82,7 @@ export function readRegistration(body: unknown): Registration {
     pluginVersion: readVersion(pluginVersion),
     capabilities: readCapabilities(capabilities ?? []),
     environment: readEnvironment(environment ?? {}),
+    constraints: readObject('constraints', constraints ?? {}),
     availableTools: list,
   };
   if (list.length === 0)
@@ -143,12 +154,20 @@ function readCapabilities(capabilities: unknown): readonly JsonValue[] {
       `an array of at most ${maxCapabilities} objects or strings`,
       capabilities,
     );
-  return bounded('capabilities', capabilities) as readonly JsonValue[];
+  const copy = bounded('capabilities', capabilities) as readonly JsonValue[];
+  checkCapabilities(copy);
+  return copy;
 }
 
 function readEnvironment(environment: unknown): JsonObject {
-  if (!isJsonObject(environment)) throw invalid('environment', 'an object', environment);
-  return bounded('environment', environment) as JsonObject;
+  const copy = readObject('environment', environment);
+  checkEnvironment(copy);
+  return copy;
+}
+
+function readObject(field: string, value: unknown): JsonObject {
+  if (!isJsonObject(value)) throw invalid(field, 'an object', value);
+  return bounded(field, value) as JsonObject;
 }
 
 /** A private copy with cleaned strings. */

@@ -46,6 +46,7 @@ export interface RegistrationResponse {
     readonly toolCount: number;
     readonly capabilities: readonly JsonValue[];
     readonly environment: JsonObject;
+    readonly constraints: JsonObject;
   };
 }
 
@@ -77,7 +78,14 @@ export async function registerTools(
   registration: Registration,
   options: RegistrationOptions,
 ): Promise<Registered<RegistrationResponse>> {
-  const { pluginType, pluginVersion, capabilities, environment, availableTools } = registration;
+  const {
+    pluginType,
+    pluginVersion,
+    capabilities,
+    environment,
+    constraints = {},
+    availableTools,
+  } = registration;
   refuseTooMany('availableTools', availableTools.length, options);
   const read = await readDefinitions(availableTools, { taken: options.taken });
   const pinned = pinIf(options.pinDefinitions, read.definitions, before);
@@ -99,7 +107,15 @@ export async function registerTools(
   );
   const { document, change } = nextDocument(
     before,
-    { pluginType, pluginVersion, capabilities, environment, definitions, ...pinned.pins },
+    {
+      pluginType,
+      pluginVersion,
+      capabilities,
+      environment,
+      ...(Object.keys(constraints).length === 0 ? {} : { constraints }),
+      definitions,
+      ...pinned.pins,
+    },
     options.at,
     true,
   );
@@ -110,7 +126,12 @@ export async function registerTools(
       success: true,
       registeredTools: [...taken.keys()],
       failedTools,
-      sessionConfiguration: { toolCount: definitions.length, capabilities, environment },
+      sessionConfiguration: {
+        toolCount: definitions.length,
+        capabilities,
+        environment,
+        constraints,
+      },
     },
   };
 }

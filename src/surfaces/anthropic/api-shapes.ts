@@ -13,6 +13,16 @@ export interface AnthropicTool {
   input_schema: AnthropicInputSchema;
   /** Present if the model can only write arguments that fit the schema. */
   strict?: true;
+  /** Present if the definition is read only when the model has found the tool. */
+  defer_loading?: true;
+}
+
+/** The provider's own search among deferred tools. */
+export interface AnthropicToolSearch {
+  /** The kind of search, with its version. */
+  type: 'tool_search_tool_bm25_20251119';
+  /** The name that the API requires. */
+  name: 'tool_search_tool_bm25';
 }
 
 /** An input schema, with an object at its root. */
@@ -52,7 +62,9 @@ export type AnthropicContent =
       source: { type: 'base64'; media_type: 'application/pdf'; data: string };
       /** The name of the file. */
       title?: string;
-    };
+    }
+  /** A deferred tool, whose definition the model reads from here on. */
+  | { type: 'tool_reference'; tool_name: string };
 
 /** Images that the Messages API takes. */
 export type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';

@@ -10,6 +10,7 @@ import { idOf, listOf, member, textOf } from '../shared/payload.ts';
 import type { AnthropicBlock, AnthropicMessage, AnthropicToolResult } from './api-shapes.ts';
 import { contentOf } from './content.ts';
 import { anthropicSurface, plainDialect } from './dialects.ts';
+import { referencesIn } from './references.ts';
 
 /** Options of a dispatch. */
 export interface AnthropicDispatchOptions {
@@ -74,11 +75,12 @@ export async function dispatchAnthropic(
     anthropicSurface,
     signal,
   );
-  return answers.map(({ outcome }, index): AnthropicToolResult => {
+  return answers.map((answer, index): AnthropicToolResult => {
+    const { outcome } = answer;
     const result: AnthropicToolResult = {
       type: 'tool_result',
       tool_use_id: calls[index]?.useId ?? '',
-      content: contentOf(outcome),
+      content: referencesIn(session, answer) ?? contentOf(outcome),
     };
     return outcome.isError ? { ...result, is_error: true } : result;
   });

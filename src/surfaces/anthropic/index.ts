@@ -15,6 +15,7 @@ export type {
   AnthropicRunnableTool,
   AnthropicTool,
   AnthropicToolResult,
+  AnthropicToolSearch,
 } from './api-shapes.ts';
 // Calls
 export type { AnthropicDispatchOptions } from './dispatch-anthropic.ts';

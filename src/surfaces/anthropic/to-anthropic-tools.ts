@@ -1,13 +1,20 @@
 /** A session's tools in the form of the Messages API. */
 import type { ToolSession } from '../../index.ts';
-import { flag, readOptions, type TableOf, withDefault } from '../../options.ts';
+import { flag, oneOf, readOptions, type TableOf, withDefault } from '../../options.ts';
 import { freshCallId } from '../shared/call-ids.ts';
+import { type Defer, type DeferredListing, deferredListing } from '../shared/deferred.ts';
 import { type AnsweredCall, dispatchCalls } from '../shared/dispatch.ts';
 import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
 import { idOf } from '../shared/payload.ts';
-import type { AnthropicInputSchema, AnthropicRunnableTool, AnthropicTool } from './api-shapes.ts';
+import type {
+  AnthropicInputSchema,
+  AnthropicRunnableTool,
+  AnthropicTool,
+  AnthropicToolSearch,
+} from './api-shapes.ts';
 import { contentOf } from './content.ts';
 import { anthropicSurface, plainDialect, strictDialect } from './dialects.ts';
+import { referencesIn, rememberReferences } from './references.ts';
 import { strictBudget } from './strict-budget.ts';
 
 /** Which form the tools have. */
@@ -21,6 +28,14 @@ export interface AnthropicToolsOptions {
   readonly strict?: boolean | undefined;
   /** Add `run` to the tools, for `client.beta.messages.toolRunner`. @default false */
   readonly runnable?: boolean | undefined;
+  /**
+   * For a session with `discovery`: send the definitions of all tools, and let the model read those
+   * that are not kept when it has found them. The list does not change while it finds tools, so
+   * that prompts stay cached. `ours`: it searches with the session's `find_tools`. `provider`: it
+   * searches with the provider's own search, which no gate sees.
+   * @default what the session lists
+   */
+  readonly defer?: Defer | undefined;
 }
 
 /** Tools for a request, and how their names map back. */
@@ -39,12 +54,13 @@ export interface AnthropicTools<Tool> {
 const optionTable = {
   strict: withDefault(flag, false),
   runnable: withDefault(flag, false),
+  defer: oneOf('ours', 'provider'),
 } satisfies TableOf<AnthropicToolsOptions>;
 
 /**
  * Returns the session's effective tools for a request to Anthropic. A schema is converted once,
  * whatever the number of steps and sessions.
- * @throws MisuseError `invalid_option` for unknown options.
+ * @throws MisuseError `invalid_option` for unknown options, and for `defer` without `discovery`.
  *
  * @example
  * ```ts
@@ -56,8 +72,16 @@ const optionTable = {
  */
 export function toAnthropicTools(
   session: ToolSession,
+  options: AnthropicToolsOptions & { readonly runnable: true; readonly defer: 'provider' },
+): AnthropicTools<AnthropicRunnableTool | AnthropicToolSearch>;
+export function toAnthropicTools(
+  session: ToolSession,
   options: AnthropicToolsOptions & { readonly runnable: true },
 ): AnthropicTools<AnthropicRunnableTool>;
+export function toAnthropicTools(
+  session: ToolSession,
+  options: AnthropicToolsOptions & { readonly defer: 'provider' },
+): AnthropicTools<AnthropicTool | AnthropicToolSearch>;
 export function toAnthropicTools(
   session: ToolSession,
   options?: AnthropicToolsOptions & { readonly runnable?: false | undefined },
@@ -65,20 +89,48 @@ export function toAnthropicTools(
 export function toAnthropicTools(
   session: ToolSession,
   options?: AnthropicToolsOptions,
-): AnthropicTools<AnthropicTool | AnthropicRunnableTool> {
-  const { strict, runnable } = readOptions('toAnthropicTools', options, optionTable);
-  const listing = listingOf(session, strict ? strictDialect : plainDialect);
+): AnthropicTools<AnthropicTool | AnthropicRunnableTool | AnthropicToolSearch> {
+  const { strict, runnable, defer } = readOptions('toAnthropicTools', options, optionTable);
+  const dialect = strict ? strictDialect : plainDialect;
+  const deferring =
+    defer === undefined ? undefined : deferredListing(session, dialect, 'toAnthropicTools');
+  const listing = deferring ?? listingOf(session, dialect);
+  rememberReferences(session, defer === 'ours');
   const { nameMap, warnings } = listing;
   const budget = strictBudget(listing);
-  const tools = listing.shown.map((one) => {
+  const toolOf = (one: ShownTool): AnthropicTool | AnthropicRunnableTool => {
     const shown = messagesTool(one, budget.strict.has(one.name));
     return runnable ? { ...shown, ...runOf(session, listing, one) } : shown;
-  });
+  };
+  const tools =
+    deferring === undefined
+      ? listing.shown.map(toolOf)
+      : deferredTools(deferring, defer === 'provider', toolOf);
   return {
     tools,
     nameMap,
     warnings: budget.warnings.length === 0 ? warnings : [...warnings, ...budget.warnings],
   };
+}
+
+const toolSearch = {
+  type: 'tool_search_tool_bm25_20251119',
+  name: 'tool_search_tool_bm25',
+} as const;
+
+/** What is kept, a search, and what it finds. Without a search, nothing could be found. */
+function deferredTools<Tool extends AnthropicTool>(
+  { kept, finder, deferred }: DeferredListing,
+  byProvider: boolean,
+  toolOf: (one: ShownTool) => Tool,
+): (Tool | AnthropicToolSearch)[] {
+  const search = byProvider ? { ...toolSearch } : finder === undefined ? undefined : toolOf(finder);
+  if (search === undefined || deferred.length === 0) return kept.map(toolOf);
+  return [
+    ...kept.map(toolOf),
+    search,
+    ...deferred.map((one): Tool => ({ ...toolOf(one), defer_loading: true })),
+  ];
 }
 
 function messagesTool({ name, tool, schema }: ShownTool, strict: boolean): AnthropicTool {
@@ -111,7 +163,7 @@ function runOf(
       const { outcome } = answer as AnsweredCall;
       // The runner adds "Error: " itself.
       if (outcome.isError) throw new Error(outcome.text.replace(/^Error: /, ''));
-      return contentOf(outcome);
+      return referencesIn(session, answer as AnsweredCall) ?? contentOf(outcome);
     },
   };
 }

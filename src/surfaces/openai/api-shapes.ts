@@ -35,7 +35,22 @@ export interface OpenAIResponsesTool {
   parameters: { [key: string]: unknown };
   /** Whether the model is held to the schema. */
   strict: boolean;
+  /** Present if the definition is read only when the model has found the tool. */
+  defer_loading?: true;
 }
+
+/** The search among deferred tools, for the Responses API. */
+export type OpenAIToolSearch =
+  | { type: 'tool_search' }
+  | {
+      type: 'tool_search';
+      /** The session searches. */
+      execution: 'client';
+      /** What the search does. */
+      description: string;
+      /** The input schema of the search. */
+      parameters: { [key: string]: unknown };
+    };
 
 /** What the Agents SDK passes to a tool about its call. */
 export interface OpenAIAgentsCallDetails {
@@ -147,6 +162,20 @@ export type OpenAIOutputPart =
   | { type: 'input_text'; text: string }
   | { type: 'input_image'; image_url: string; detail: 'auto' }
   | { type: 'input_file'; filename: string; file_data: string };
+
+/** The answer to a search of the Responses API: an item of the next input. */
+export interface OpenAIToolSearchOutput {
+  /** Always `tool_search_output`. */
+  type: 'tool_search_output';
+  /** The search's id. */
+  call_id: string;
+  /** The session has searched. */
+  execution: 'client';
+  /** Always `completed`. */
+  status: 'completed';
+  /** The definitions that were found. */
+  tools: OpenAIResponsesTool[];
+}
 
 /** The answer to a call of the Responses API: an item of the next input. */
 export interface OpenAIFunctionCallOutput {

@@ -15,8 +15,10 @@ import type {
   OpenAIOutputPart,
   OpenAIResponseItem,
   OpenAIToolMessage,
+  OpenAIToolSearchOutput,
 } from './api-shapes.ts';
 import { openaiSurface, plainDialect } from './dialects.ts';
+import { definitionsIn, finderOf } from './searched.ts';
 
 /** Options of a dispatch. */
 export interface OpenAIDispatchOptions {
@@ -30,7 +32,7 @@ const acceptedMedia = [...commonImages, 'application/pdf'];
 interface ReadCall extends ObservedCall {
   /** The id in the answer. */
   readonly callId: string;
-  readonly api: 'chat' | 'responses';
+  readonly api: 'chat' | 'responses' | 'search';
 }
 
 const optionTable = {
@@ -63,12 +65,12 @@ export function dispatchOpenAI(
   session: ToolSession,
   output: readonly OpenAIResponseItem[] | { readonly output: readonly OpenAIResponseItem[] },
   options?: OpenAIDispatchOptions,
-): Promise<OpenAIFunctionCallOutput[]>;
+): Promise<(OpenAIFunctionCallOutput | OpenAIToolSearchOutput)[]>;
 export async function dispatchOpenAI(
   session: ToolSession,
   payload: unknown,
   options?: OpenAIDispatchOptions,
-): Promise<(OpenAIToolMessage | OpenAIFunctionCallOutput)[]> {
+): Promise<(OpenAIToolMessage | OpenAIFunctionCallOutput | OpenAIToolSearchOutput)[]> {
   const { signal } = readOptions('dispatchOpenAI', options, optionTable);
   if (typeof payload !== 'object' || payload === null)
     throw new MisuseError(
@@ -97,13 +99,21 @@ export async function dispatchOpenAI(
     openaiSurface,
     signal,
   );
-  return answers.map(answerOf);
+  return answers.map((answer) => answerOf(session, answer));
 }
 
 function readCall(session: ToolSession, item: unknown): ReadCall | undefined {
   const type = member(item, 'type');
   if (type === 'function_call')
     return observed(session, 'responses', member(item, 'call_id'), item);
+  // The provider's own searches have been answered by it.
+  if (type === 'tool_search_call')
+    return member(item, 'execution') === 'client'
+      ? {
+          ...observed(session, 'search', member(item, 'call_id'), item),
+          name: finderOf(session),
+        }
+      : undefined;
   // In Chat Completions a call without a valid type still needs an answer.
   const called = member(item, 'function');
   if (type === 'function' || called !== undefined)
@@ -113,7 +123,7 @@ function readCall(session: ToolSession, item: unknown): ReadCall | undefined {
 
 function observed(
   session: ToolSession,
-  api: 'chat' | 'responses',
+  api: ReadCall['api'],
   given: unknown,
   call: unknown,
 ): ReadCall {
@@ -135,11 +145,20 @@ function isBlank(input: unknown): boolean {
   return typeof input === 'string' && input.trim() === '';
 }
 
-function answerOf({
-  call,
-  outcome: { text, parts },
-}: AnsweredCall): OpenAIToolMessage | OpenAIFunctionCallOutput {
-  const { api, callId } = call as ReadCall;
+function answerOf(
+  session: ToolSession,
+  answer: AnsweredCall,
+): OpenAIToolMessage | OpenAIFunctionCallOutput | OpenAIToolSearchOutput {
+  const { text, parts } = answer.outcome;
+  const { api, callId } = answer.call as ReadCall;
+  if (api === 'search')
+    return {
+      type: 'tool_search_output',
+      call_id: callId,
+      execution: 'client',
+      status: 'completed',
+      tools: definitionsIn(session, answer),
+    };
   if (api === 'chat') return { role: 'tool', tool_call_id: callId, content: text };
   const media = parts === undefined ? [] : shownMedia(parts, acceptedMedia);
   if (media.every(({ kind }) => kind === 'text'))

@@ -24,6 +24,8 @@ export type {
   OpenAIResponsesTool,
   OpenAIToolMessage,
   OpenAIToolOf,
+  OpenAIToolSearch,
+  OpenAIToolSearchOutput,
 } from './api-shapes.ts';
 export type { OpenAIDispatchOptions } from './dispatch-openai.ts';
 export { dispatchOpenAI } from './dispatch-openai.ts';

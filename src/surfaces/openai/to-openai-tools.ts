@@ -1,6 +1,7 @@
 /** A session's tools in the forms of OpenAI's APIs. */
-import type { JsonObject, ToolSession } from '../../index.ts';
+import { type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
 import { flag, fn, oneOf, readOptions, type TableOf, withDefault } from '../../options.ts';
+import { type Defer, deferredListing } from '../shared/deferred.ts';
 import { type Listing, listingOf, type ShownTool, type SurfaceWarning } from '../shared/listing.ts';
 import { agentsTool, approvalPolicyOf, type OpenAIAgentsToolFactory } from './agents-tool.ts';
 import type {
@@ -9,8 +10,11 @@ import type {
   OpenAIChatTool,
   OpenAIResponsesTool,
   OpenAIToolOf,
+  OpenAIToolSearch,
 } from './api-shapes.ts';
 import { plainDialect, strictDialect } from './dialects.ts';
+import { deferredTool, responsesTool } from './responses-tool.ts';
+import { rememberStrictness } from './searched.ts';
 
 /** Which form the tools have. */
 export interface OpenAIToolsOptions<Api extends OpenAIApi = OpenAIApi> {
@@ -28,6 +32,15 @@ export interface OpenAIToolsOptions<Api extends OpenAIApi = OpenAIApi> {
    * @default none
    */
   readonly tool?: OpenAIAgentsToolFactory | undefined;
+  /**
+   * For `api: "responses"` and a session with `discovery`: let the model read the definitions of
+   * tools that are not kept when it has found them. The list does not change while it finds tools,
+   * so that prompts stay cached. `ours`: it searches with the session's `find_tools`, and only what
+   * it finds is sent. `provider`: all definitions are sent, and the provider searches, which no gate
+   * sees.
+   * @default what the session lists
+   */
+  readonly defer?: Defer | undefined;
 }
 
 /** Tools for a request, and how their names map back. */
@@ -44,12 +57,14 @@ const optionTable = {
   api: withDefault(oneOf('chat', 'responses', 'agents'), 'chat'),
   strict: withDefault(flag, true),
   tool: fn<OpenAIAgentsToolFactory>(),
+  defer: oneOf('ours', 'provider'),
 } satisfies TableOf<OpenAIToolsOptions>;
 
 /**
  * Returns the session's effective tools for a request to OpenAI. A schema is converted once,
  * whatever the number of steps and sessions.
- * @throws MisuseError `invalid_option` for a wrong `api` or `tool` and for unknown options.
+ * @throws MisuseError `invalid_option` for a wrong `api` or `tool`, for unknown options, and for
+ * `defer` without `discovery` or for another API than `responses`.
  *
  * @example
  * ```ts
@@ -59,11 +74,28 @@ const optionTable = {
  * // client.chat.completions.create({ model, messages, tools });
  * ```
  */
+export function toOpenAITools(
+  session: ToolSession,
+  options: OpenAIToolsOptions<'responses'> & { readonly defer: Defer },
+): OpenAITools<OpenAIResponsesTool | OpenAIToolSearch>;
+export function toOpenAITools<Api extends OpenAIApi = 'chat'>(
+  session: ToolSession,
+  options?: OpenAIToolsOptions<Api>,
+): OpenAITools<OpenAIToolOf[Api]>;
 export function toOpenAITools<Api extends OpenAIApi = 'chat'>(
   session: ToolSession,
   options?: OpenAIToolsOptions<Api>,
 ): OpenAITools<OpenAIToolOf[Api]> {
-  const { api, strict, tool } = readOptions('toOpenAITools', options, optionTable);
+  const { api, strict, tool, defer } = readOptions('toOpenAITools', options, optionTable);
+  if (defer !== undefined) {
+    if (api !== 'responses')
+      throw new MisuseError(
+        'invalid_option',
+        `toOpenAITools: \`defer\` needs \`api: "responses"\`, got \`${api}\`. Other APIs have no ` +
+          'search for tools. Leave it out there: the session lists what it finds.',
+      );
+    return deferredTools(session, strict, defer) as OpenAITools<never>;
+  }
   const listing = listingOf(session, strict ? strictDialect : plainDialect);
   const { shown, nameMap, warnings } = listing;
   const tools =
@@ -84,6 +116,31 @@ function agentsTools(
   return listing.shown.map((one) => agentsTool(session, listing, one, needsApproval));
 }
 
+/** What is kept, and a search. Without a search, nothing could be found. */
+function deferredTools(
+  session: ToolSession,
+  strict: boolean,
+  defer: Defer,
+): OpenAITools<OpenAIResponsesTool | OpenAIToolSearch> {
+  const { kept, finder, deferred, nameMap, warnings } = deferredListing(
+    session,
+    strict ? strictDialect : plainDialect,
+    'toOpenAITools',
+  );
+  rememberStrictness(session, strict);
+  const tools: (OpenAIResponsesTool | OpenAIToolSearch)[] = kept.map(responsesTool);
+  if (deferred.length === 0) return { tools, nameMap, warnings };
+  if (defer === 'provider') tools.push({ type: 'tool_search' }, ...deferred.map(deferredTool));
+  else if (finder !== undefined)
+    tools.push({
+      type: 'tool_search',
+      execution: 'client',
+      description: finder.tool.description,
+      parameters: finder.tool.inputSchema as { [key: string]: unknown },
+    });
+  return { tools, nameMap, warnings };
+}
+
 function chatTool({ name, tool: { description }, schema, strict }: ShownTool): OpenAIChatTool {
   return {
     type: 'function',
@@ -93,15 +150,5 @@ function chatTool({ name, tool: { description }, schema, strict }: ShownTool): O
       parameters: schema as JsonObject & { [key: string]: unknown },
       strict,
     },
-  };
-}
-
-function responsesTool({ name, tool, schema, strict }: ShownTool): OpenAIResponsesTool {
-  return {
-    type: 'function',
-    name,
-    description: tool.description,
-    parameters: schema as JsonObject & { [key: string]: unknown },
-    strict,
   };
 }

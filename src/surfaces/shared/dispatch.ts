@@ -19,6 +19,8 @@ export interface ObservedCall {
 /** One call and its answer. */
 export interface AnsweredCall {
   readonly call: ObservedCall;
+  /** The tool's name. */
+  readonly toolName: string;
   readonly result: ToolResult;
   readonly outcome: ShownOutcome;
 }
@@ -48,6 +50,7 @@ export async function dispatchCalls(
   });
   return results.map(({ toolName, result }, index) => ({
     call: calls[index] as ObservedCall,
+    toolName,
     result,
     outcome: shownOutcome(result, declared.has(toolName)),
   }));

@@ -83,6 +83,17 @@ export function listingOf(session: ToolSession, dialect: Dialect): Listing {
   const known = remembered(listings, dialect);
   const before = known.get(tools);
   if (before !== undefined) return before;
+  const listing = listingWith(session, dialect, tools);
+  known.set(tools, listing);
+  return listing;
+}
+
+/** Lists some of the tools that a session may be shown. A new object at each call. */
+export function listingWith(
+  session: ToolSession,
+  dialect: Dialect,
+  tools: readonly HostTool[],
+): Listing {
   const { toProvider, toTool } = namesOf(session, dialect);
   const warnings: SurfaceWarning[] = [];
   const shown = tools.map((tool): ShownTool => {
@@ -99,9 +110,7 @@ export function listingOf(session: ToolSession, dialect: Dialect): Listing {
   // A tool that was added after this listing is in the next one.
   const shownName = (name: string): string =>
     toProvider.get(name) ?? namesOf(session, dialect).toProvider.get(name) ?? name;
-  const listing: Listing = { shown, nameMap, known: toTool, shownName, warnings };
-  known.set(tools, listing);
-  return listing;
+  return { shown, nameMap, known: toTool, shownName, warnings };
 }
 
 /**

@@ -1,6 +1,15 @@
 /** The bundle that the published package starts a hook with, beside the command itself. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -32,7 +41,12 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function ask(rules: string, tool_name: string, tool_input: object): ReturnType<typeof decided> {
+function ask(
+  rules: string,
+  tool_name: string,
+  tool_input: object,
+  home = folder,
+): ReturnType<typeof decided> {
   const event = { session_id: 's', cwd: folder, hook_event_name: 'PreToolUse' };
   const argv = ['hook', 'claude-code', '--host-tools', rules, '--timeout-ms', '60000'];
   const { status, stdout, stderr } = spawnSync(
@@ -40,7 +54,7 @@ function ask(rules: string, tool_name: string, tool_input: object): ReturnType<t
     [join(folder, 'cli.js'), ...argv],
     {
       cwd: folder,
-      env: { PATH: process.env.PATH, HOME: folder },
+      env: { PATH: process.env.PATH, HOME: home },
       input: JSON.stringify({ ...event, tool_name, tool_input, tool_use_id: 'u' }),
       encoding: 'utf8',
     },
@@ -53,8 +67,39 @@ test('has all that the starter rules need, and nothing is loaded from elsewhere'
   expect(ask(rules, 'Bash', { command: 'cd x && g""it push' }).effect).toBe('ask');
   expect(ask(rules, 'Write', { file_path: '/etc/x', content: 'x' }).effect).toBe('deny');
   expect(ask(rules, 'Read', { file_path: join(folder, 'a.txt') }).effect).toBe('allow');
-  const started = readFileSync(join(folder, 'hook/hook-thread.js'), 'utf8');
-  expect(started).not.toMatch(/\b(?:from|import)\s*\(?["'](?:yaml|zod|unbash|re2js)/);
+  for (const name of ['hook-thread', 'hook-judge']) {
+    const text = readFileSync(join(folder, `hook/${name}.cjs`), 'utf8');
+    expect(/\b(?:require|import)\(["'](?:yaml|zod|unbash|re2js)/.test(text)).toBe(false);
+    // Each byte is read as a character.
+    expect(Buffer.byteLength(text)).toBe(text.length);
+  }
+});
+
+test('keeps its compiled code among the state, and answers the same from it', () => {
+  const rules = join(root, 'rules/claude-code.yaml');
+  const state = join(folder, '.local/state/host-tools/hook');
+  const kept = () => readdirSync(state).filter((name) => name.startsWith('code-'));
+  expect(ask(rules, 'Bash', { command: 'git push' }).effect).toBe('ask');
+  const [name = '', ...others] = kept();
+  expect(others).toEqual([]);
+  const { ino, mode } = statSync(join(state, name));
+  expect(mode & 0o777).toBe(0o600);
+  expect(ask(rules, 'Bash', { command: 'git push' }).effect).toBe('ask');
+  expect(statSync(join(state, name)).ino).toBe(ino);
+  writeFileSync(join(state, name), 'cut off');
+  expect(ask(rules, 'Bash', { command: 'git push' }).effect).toBe('ask');
+  expect(statSync(join(state, name)).size).toBeGreaterThan(10_000);
+});
+
+test('says what is wrong with the folder of the state', () => {
+  const home = join(folder, 'closed');
+  mkdirSync(join(home, '.local/state/host-tools/hook'), { recursive: true });
+  chmodSync(join(home, '.local/state/host-tools/hook'), 0o755);
+  const { effect, reason } = ask(join(root, 'rules/claude-code.yaml'), 'Bash', {}, home);
+  expect([effect, reason]).toEqual([
+    'blocked',
+    expect.stringContaining('host-tools: Cannot keep the state of hooks in'),
+  ]);
 });
 
 test('leaves files with modules to the command, whose definitions are those of the package', () => {

@@ -909,6 +909,34 @@ describe('the report as text', () => {
     ]);
   });
 
+  test('says where tools run, unless all of them run in this process', async () => {
+    const on = (name: string, way: string): string =>
+      `defineTool({ name: '${name}', description: 'Does something.', ${way},
+        parameters: { type: 'object', properties: { a: { type: 'string' } } } })`;
+    const report = await validateText(
+      `import { defineTool } from '${core}';
+       const execute = async () => 1;
+       export const a = ${on('here', 'handler: execute')};
+       export const b = ${on('fast', "executor: { kind: 'thread', execute }")};
+       export const c = ${on('own', 'executor: { execute }')};
+       export const d = ${on('foreign', 'external: true')};
+       export const e = ${on('second', "executor: { kind: 'thread', execute }")};`,
+    );
+    expect(report.files[0]?.tools).toEqual([
+      { name: 'here', executor: 'inline' },
+      { name: 'fast', executor: 'thread' },
+      { name: 'own', executor: 'custom' },
+      { name: 'foreign', executor: 'external' },
+      { name: 'second', executor: 'thread' },
+    ]);
+    expect(formatValidateReport(report).split('\n').slice(1, -1)).toEqual([
+      '  runs in inline: here',
+      '  runs in thread: fast, second',
+      '  runs in custom: own',
+      '  runs in external: foreign',
+    ]);
+  });
+
   test('what was validated writes no line of its own and commands no terminal', async () => {
     const text = formatValidateReport(
       await validateText(`throw new Error('one\\n3 files, passed: 0 errors.\\u001b[2J\\u202e');`),

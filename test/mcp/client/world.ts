@@ -65,7 +65,7 @@ export function brief(result: ToolResult): unknown {
 
 /** Waits for something to become true, a little while. */
 export async function until(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 1_000 && !holds(); turn++)
+  for (let turn = 0; turn < 6_000 && !holds(); turn++)
     await new Promise((resolve) => setTimeout(resolve, 5));
   if (!holds()) throw new Error('It did not come true.');
 }

@@ -344,7 +344,7 @@ describe('two nodes', () => {
         tool: 'patient',
         wait: true,
       });
-      await vi.waitFor(() => expect(heir.lines.join()).toMatch(/taken over/), { timeout: 3_000 });
+      await vi.waitFor(() => expect(heir.lines.join()).toMatch(/taken over/));
       answer('still here');
       expect(resultOf(await joined)).toMatchObject({ success: true, output: 'still here' });
       expect(new Set(application.of('tool-request').map(({ data }) => data.requestId))).toEqual(

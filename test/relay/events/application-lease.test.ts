@@ -76,7 +76,7 @@ describe('the lease', () => {
       const { take, holder, holdUp } = await start();
       const lease = await take();
       vi.advanceTimersByTime(leaseMs * 5);
-      let released: Promise<void> | undefined;
+      let released: Promise<boolean> | undefined;
       holdUp(operation, () => {
         released = lease.release();
       });

@@ -93,10 +93,10 @@ export async function call(
   return id;
 }
 
-/** What came but heartbeats: by its request, or its name. */
+/** What came but heartbeats and whether an application is connected: by its request, or its name. */
 export const ids = (events: readonly StreamEvent[]) =>
   events
-    .filter(({ event }) => event !== 'heartbeat')
+    .filter(({ event }) => event !== 'heartbeat' && event !== 'application-status')
     .map(({ event, data }) => data.requestId ?? event);
 
 export const goodbyeOf = (listener: Listener) =>

@@ -31,6 +31,7 @@ describe('a stream', () => {
     await pass(heartbeatMs);
     expect(agent.events.map(({ id, event }) => [id, event])).toEqual([
       [undefined, 'connected'],
+      [undefined, 'application-status'],
       [2, 'tool-result'],
       [3, 'tool-result'],
       [undefined, 'heartbeat'],
@@ -105,8 +106,10 @@ describe('a stream', () => {
   test('whose sink refuses is over without a word, and the refused event comes again', async () => {
     const one = nodeOf(now);
     const session = await now.world.session();
-    let room = 2;
+    // For `connected`, whether an application is, and one result.
+    let room = 3;
     const agent = await listen(one, session, { side: 'agent', after: 0, accept: () => room-- > 0 });
+    await pass(0);
     for (const id of ['a', 'b', 'c']) await result(now, session, id);
     await pass(heartbeatMs * 3);
     expect(ids(agent.events)).toEqual(['connected', 'a']);
@@ -519,6 +522,11 @@ describe('what streams cost', () => {
       .filter((each) => each.endsWith(session.code)))
       count.set(operation, (count.get(operation) ?? 0) + 1);
     const renewals = (heartbeatMs * 30) / (leaseMs / 3);
+    // Whether an application is connected is looked at when its lease would end.
+    const looks = count.get(`holder ${session.code}`) ?? 0;
+    expect(looks).toBeGreaterThan(0);
+    expect(looks).toBeLessThanOrEqual(renewals / 2 + 2);
+    count.delete(`holder ${session.code}`);
     expect(Object.fromEntries(count)).toEqual({
       [`read ${session.code}`]: 60,
       [`get ${session.code}`]: 30,

@@ -10,10 +10,12 @@ import type { EventStreams, StreamRequest } from '../../../src/relay/events/port
 import { type App, createApp } from '../../../src/relay/http/app.ts';
 import type { NodeParts } from '../../../src/relay/http/node-parts.ts';
 import { createRateLimits } from '../../../src/relay/http/rate-limits.ts';
+import { createRefusalPace } from '../../../src/relay/http/refusal-pace.ts';
 import { toResponse } from '../../../src/relay/http/reply.ts';
 import type { RelayOptions } from '../../../src/relay/options.ts';
 import type { RelayStore } from '../../../src/relay/ports/store.ts';
 import { readRelayOptions } from '../../../src/relay/read-options.ts';
+import { readTools } from '../../../src/relay/tools/tools-document.ts';
 
 /** What was asked for over HTTP, in short. */
 export interface Ask {
@@ -81,8 +83,17 @@ export async function askOf(
   return { status: response.status, headers: response.headers, text, body: read };
 }
 
-/** A node's front; sessions made by `create` belong to whoever asks. */
-export function frontKit(options: RelayOptions = {}) {
+/** A clock by which all requests are a second apart, so that nobody is refused too often. */
+function secondsApart(): () => number {
+  let seconds = 0;
+  return () => seconds++ * 1_000;
+}
+
+/**
+ * A node's front; sessions made by `create` belong to whoever asks.
+ * @param paceNow the clock by which clients are slowed that are refused too often
+ */
+export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
   const lines: JsonObject[] = [];
   const faults: unknown[] = [];
   const clock = { now: Date.parse('2026-01-02T03:04:05.000Z') };
@@ -108,6 +119,11 @@ export function frontKit(options: RelayOptions = {}) {
     get: vi.fn(
       async () => ({ session: { tools: () => [] }, onClose() {} }) as unknown as LiveSession,
     ),
+    describe: vi.fn<NodeParts['live']['describe']>(async ({ code }) => ({
+      tools: [],
+      registered: (await readTools(settings.store, code))?.document,
+    })),
+    epoch: 0,
     close: vi.fn(async () => {}),
     registry: new HostToolRegistry(),
     taken: (name: string) => (name === 'host_tool' ? name : undefined),
@@ -121,11 +137,16 @@ export function frontKit(options: RelayOptions = {}) {
     status: vi.fn<NodeParts['requests']['status']>(async (_code, requestId) =>
       requestId === 'r-1' ? { requestId, status: 'running' } : undefined,
     ),
+    cancel: vi.fn<NodeParts['requests']['cancel']>(async (_document, requestId) =>
+      requestId === 'r-1' ? { requestId, status: 'done' } : undefined,
+    ),
     decide: vi.fn<NodeParts['requests']['decide']>(async (_document, approvalId) =>
       approvalId === 'a-1' ? { approvalId, requestId: 'r-1', status: 'running' } : undefined,
     ),
   };
   const calls = {
+    usage: vi.fn<NodeParts['calls']['usage']>(async () => new Map()),
+    progress: vi.fn<NodeParts['calls']['progress']>(async (_code, id) => id === 'call-1'),
     answer: vi.fn<NodeParts['calls']['answer']>(async (code, id, answer) => {
       if (id !== 'call-1') return false;
       known.set(`${code} ${id}`, known.get(`${code} ${id}`) ?? answer);
@@ -156,6 +177,7 @@ export function frontKit(options: RelayOptions = {}) {
       },
     },
     limits: createRateLimits(settings),
+    pace: createRefusalPace({ signal: draining.signal, now: paceNow }),
     counters: createCounters(),
     report: (kind, error) => void faults.push({ kind, error }),
     draining: draining.signal,

@@ -4,8 +4,12 @@
  */
 import { describe, expect, test } from 'vitest';
 import { defineTool, type HostTool, HostToolRegistry } from '../../../src/index.ts';
-import type { LiveSession } from '../../../src/relay/calls/live-session.ts';
-import { createMetadataCache } from '../../../src/relay/http/metadata-cache.ts';
+import { fillMetadata, type MetadataVersion } from '../../../src/relay/http/metadata.ts';
+import {
+  createMetadataCache,
+  type KeptMetadata,
+  type MetadataCacheLimits,
+} from '../../../src/relay/http/metadata-cache.ts';
 import { createRelay, memoryBus, memoryStore } from '../../../src/relay/index.ts';
 import type { SessionDocument } from '../../../src/relay/ports/documents.ts';
 import { askOf, base, type Made, registration } from './app-kit.ts';
@@ -21,17 +25,9 @@ const document = (code: string, toolsRevision = 1): SessionDocument => ({
 const never = (): boolean => false;
 const always = (): boolean => true;
 
-/** A cache over a store without a registration, and a live session of it. */
-function world(mostChars?: number) {
-  const counted = { reads: 0, built: 0 };
-  const inner = memoryStore();
-  const store: typeof inner = {
-    ...inner,
-    get(session, keys) {
-      counted.reads++;
-      return inner.get(session, keys);
-    },
-  };
+/** A cache over sessions that are described by hand. */
+function world(limits?: MetadataCacheLimits) {
+  const counted = { described: 0, built: 0 };
   const tool = (name: string): HostTool =>
     Object.defineProperty({ name, description: 'x'.repeat(1_000), annotations: {} }, 'parameters', {
       get() {
@@ -39,63 +35,65 @@ function world(mostChars?: number) {
         return { type: 'object' };
       },
     }) as unknown as HostTool;
-  const open = (tools: readonly HostTool[] = [tool('one')]) => {
-    const closers: (() => void | Promise<void>)[] = [];
-    const shown = { tools };
-    const live = {
-      session: { tools: () => shown.tools },
-      onClose: (run: () => void) => void closers.push(run),
-    } as unknown as LiveSession;
-    return { live, shown, close: () => closers.forEach((run) => void run()) };
+  const live = {
+    epoch: 0,
+    tools: [tool('one')],
+    fault: undefined as unknown,
+    async describe() {
+      counted.described++;
+      if (live.fault !== undefined) throw live.fault;
+      return { tools: live.tools, registered: undefined };
+    },
   };
-  return { cache: createMetadataCache(store, mostChars), counted, open, tool, store };
+  const cache = createMetadataCache(live, limits);
+  const read = (code: string, isKnown = never, revision = 1, version: MetadataVersion = '2.0.0') =>
+    cache.read(document(code, revision), version, isKnown);
+  return { cache, counted, live, tool, read };
 }
 
+const textOf = ({ written }: KeptMetadata): string =>
+  written === undefined ? '' : fillMetadata(written, { usage: new Map(), connected: false });
+
 describe('metadata', () => {
-  test('is written once, and then neither the store nor a tool is asked again', async () => {
-    const { cache, counted, open } = world();
-    const { live } = open();
-    const first = await cache.read(live, document('A'), '2.0.0', never);
-    expect(counted).toEqual({ reads: 1, built: 1 });
-    for (const isKnown of [never, always])
-      expect(await cache.read(live, document('A'), '2.0.0', isKnown)).toEqual(first);
-    expect(counted).toEqual({ reads: 1, built: 1 });
+  test('is written once, and then neither a session nor a tool is asked again', async () => {
+    const { counted, read } = world();
+    const first = await read('A');
+    for (const isKnown of [never, always]) expect(await read('A', isKnown)).toEqual(first);
+    expect(counted).toEqual({ described: 1, built: 1 });
   });
 
   test('is written once for all who ask at the same time', async () => {
-    const { cache, counted, open } = world();
-    const { live } = open();
-    const all = await Promise.all(
-      Array.from({ length: 32 }, () => cache.read(live, document('A'), '2.0.0', never)),
-    );
-    expect(new Set(all.map(({ text }) => text)).size).toBe(1);
-    expect(counted).toEqual({ reads: 1, built: 1 });
+    const { counted, read } = world();
+    const all = await Promise.all(Array.from({ length: 32 }, () => read('A')));
+    expect(new Set(all.map(({ written }) => written)).size).toBe(1);
+    expect(counted).toEqual({ described: 1, built: 1 });
   });
 
-  test('is written anew for other tools, another revision and another version', async () => {
-    const { cache, counted, open, tool } = world();
-    const { live, shown } = open();
-    const read = async (revision = 1, version: '1.0.0' | '2.0.0' = '2.0.0') =>
-      (await cache.read(live, document('A', revision), version, never)).headers.ETag;
-    const first = await read();
-    shown.tools = [tool('two')];
-    const second = await read();
+  test('is written anew after a change of the host, for another revision, version and end', async () => {
+    const { cache, counted, live, tool, read } = world();
+    const etag = async (...given: Parameters<typeof read>) => (await read(...given)).headers.ETag;
+    const first = await etag('A');
+    live.tools = [tool('two')];
+    expect(await etag('A')).toBe(first);
+    live.epoch++;
+    const second = await etag('A');
     expect(second).not.toBe(first);
-    expect(await read(1, '1.0.0')).not.toBe(second);
-    await read(2);
+    expect(await etag('A', never, 1, '1.0.0')).not.toBe(second);
+    await etag('A', never, 2);
     expect(counted.built).toBe(4);
-    await read(2);
-    await read(1, '1.0.0');
+    await etag('A', never, 2);
+    await etag('A', never, 1, '1.0.0');
     expect(counted.built).toBe(4);
+    const longer = { ...document('A', 2), expiresAt: 7_200_000 };
+    await cache.read(longer, '2.0.0', never);
+    expect(counted.built).toBe(5);
   });
 
   test('of one session is never that of another', async () => {
-    const { cache, open, tool } = world();
-    const tools = [tool('one')];
-    const [one, other] = [open(tools), open(tools)];
-    const first = await cache.read(one.live, document('A'), '2.0.0', never);
-    const second = await cache.read(other.live, document('B'), '2.0.0', never);
-    expect(JSON.parse(second.text as string)).toMatchObject({ sessionId: 'B' });
+    const { read } = world();
+    const first = await read('A');
+    const second = await read('B');
+    expect(JSON.parse(textOf(second))).toMatchObject({ sessionId: 'B' });
     expect(second.headers.ETag).not.toBe(first.headers.ETag);
   });
 
@@ -103,66 +101,50 @@ describe('metadata', () => {
     'keeps so much text, then the longest unread goes; its ETag still answers, and its text is ' +
       'written anew',
     async () => {
-      const { cache, counted, open } = world(3_000);
-      const lives = ['A', 'B', 'C'].map((code) => ({ ...open(), code }));
-      const read = (at: number, isKnown = never) =>
-        cache.read(
-          lives[at]?.live as LiveSession,
-          document(lives[at]?.code as string),
-          '2.0.0',
-          isKnown,
-        );
-      const first = await read(0);
-      await read(1);
-      await read(0);
-      await read(2);
+      const { counted, read } = world({ chars: 3_000 });
+      const first = await read('A');
+      await read('B');
+      await read('A');
+      await read('C');
       expect(counted.built).toBe(3);
-      await read(0);
+      await read('A');
       expect(counted.built).toBe(3);
-      expect(await read(1, always)).toMatchObject({ text: undefined });
+      expect(await read('B', always)).toMatchObject({ written: undefined });
       expect(counted.built).toBe(3);
-      expect((await read(1)).text).toContain('"sessionId":"B"');
+      expect(textOf(await read('B'))).toContain('"sessionId":"B"');
       expect(counted.built).toBe(4);
-      expect((await read(0)).headers).toEqual(first.headers);
+      expect((await read('A')).headers).toEqual(first.headers);
     },
   );
 
   test('that is larger than all the room is given, and not kept', async () => {
-    const { cache, counted, open } = world(10);
-    const { live } = open();
+    const { counted, read } = world({ chars: 10 });
     for (const built of [1, 2]) {
-      expect((await cache.read(live, document('A'), '2.0.0', never)).text).toContain(
-        '"sessionId":"A"',
-      );
+      expect(textOf(await read('A'))).toContain('"sessionId":"A"');
       expect(counted.built).toBe(built);
     }
-    await cache.read(live, document('A'), '2.0.0', always);
+    await read('A', always);
     expect(counted.built).toBe(2);
   });
 
-  test('of a session that has closed here takes no room', async () => {
-    const { cache, counted, open } = world(3_000);
-    const [one, two, three] = [open(), open(), open()];
-    const read = (of: typeof one, code: string) =>
-      cache.read(of.live, document(code), '2.0.0', never);
-    await read(one, 'A');
-    await read(two, 'B');
-    two.close();
-    await read(three, 'C');
-    await read(one, 'A');
+  test('of so many sessions is kept, and what was not read for longest goes', async () => {
+    const { counted, read } = world({ pages: 2 });
+    await read('A');
+    await read('B');
+    await read('A');
+    await read('C');
+    await read('A', always);
     expect(counted.built).toBe(3);
+    await read('B', always);
+    expect(counted.built).toBe(4);
   });
 
   test('is read again after the store failed', async () => {
-    const { cache, open, store } = world();
-    const { live } = open();
-    const { get } = store;
-    store.get = () => Promise.reject(new Error('away'));
-    await expect(cache.read(live, document('A'), '2.0.0', never)).rejects.toThrow('away');
-    store.get = get;
-    expect((await cache.read(live, document('A'), '2.0.0', never)).text).toContain(
-      '"sessionId":"A"',
-    );
+    const { live, read } = world();
+    live.fault = new Error('away');
+    await expect(read('A')).rejects.toThrow('away');
+    live.fault = undefined;
+    expect(textOf(await read('A'))).toContain('"sessionId":"A"');
   });
 });
 

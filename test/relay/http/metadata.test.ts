@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   describeSession,
+  fillMetadata,
   isNamed,
   negotiateVersion,
   type ShownTool,
@@ -28,8 +29,9 @@ const shown: readonly ShownTool[] = [
 ];
 const [{ annotations: _, ...bash }, draw] = shown as [ShownTool, ShownTool];
 const describeAs = (...given: Parameters<typeof describeSession>) => {
-  const { text, headers } = describeSession(...given);
-  return { body: JSON.parse(text) as Record<string, unknown>, headers };
+  const written = describeSession(...given);
+  const text = fillMetadata(written, { usage: new Map([['draw', 7]]), connected: true });
+  return { body: JSON.parse(text) as Record<string, unknown>, headers: written.headers };
 };
 const tools: ToolsDocument = {
   revision: 3,
@@ -37,7 +39,12 @@ const tools: ToolsDocument = {
   pluginVersion: '1.2',
   capabilities: [{ type: 'storage' }],
   environment: { version: '1' },
-  definitions: [],
+  constraints: { maxRows: 10 },
+  definitions: [
+    { name: 'draw', description: 'Draws.', parameters: {}, constraints: { maxCalls: 3 } },
+    { name: 'hidden', description: 'Hides.', parameters: {} },
+  ],
+  changedAt: { hidden: 1_500 },
   registeredAt: 1_000,
   updatedAt: 2_000,
   pins: { draw: 'hash' },
@@ -87,8 +94,19 @@ describe('a session that has tools', () => {
       pluginType: 'codap',
       pluginVersion: '1.2',
       capabilities: [{ type: 'storage' }],
-      tools: [bash, draw],
+      tools: [
+        bash,
+        {
+          ...draw,
+          constraints: { maxCalls: 3 },
+          status: 'active',
+          registeredAt: '1970-01-01T00:00:01.000Z',
+          usageCount: 7,
+        },
+      ],
       environment: { version: '1' },
+      constraints: { maxRows: 10 },
+      connected: true,
       toolCount: 2,
       lastUpdated: '1970-01-01T00:00:02.000Z',
       supportedOperations: [
@@ -110,6 +128,31 @@ describe('a session that has tools', () => {
       'Last-Modified': 'Thu, 01 Jan 1970 00:00:02 GMT',
       Vary: 'Accept-Version',
     });
+  });
+
+  test('says when a tool was changed after the registration, and counts from 0', () => {
+    const changed = { ...tools, changedAt: { draw: 3_000 } };
+    const written = describeSession(session, changed, shown);
+    const text = fillMetadata(written, { usage: new Map(), connected: false });
+    expect(JSON.parse(text)).toMatchObject({
+      connected: false,
+      tools: [{}, { registeredAt: '1970-01-01T00:00:03.000Z', usageCount: 0 }],
+    });
+  });
+
+  test('reads no count and no time from a prototype', () => {
+    const names = ['__proto__', 'constructor', 'toString'];
+    const odd = names.map((name) => ({ name, description: 'Is odd.', parameters: {} }));
+    const written = describeSession(
+      session,
+      { ...tools, definitions: odd, changedAt: {} },
+      odd.map((one) => ({ ...one, annotations: {} })),
+    );
+    const { tools: listed } = JSON.parse(
+      fillMetadata(written, { usage: new Map(), connected: true }),
+    ) as { tools: object[] };
+    for (const one of listed)
+      expect(one).toMatchObject({ usageCount: 0, registeredAt: '1970-01-01T00:00:01.000Z' });
   });
 
   test('keeps its ETag as long as it is the same, and no longer', () => {
@@ -158,6 +201,8 @@ test('a session without a registration has the host’s tools, and no applicatio
     capabilities: [],
     tools: [bash],
     environment: {},
+    constraints: {},
+    connected: true,
     toolCount: 1,
     lastUpdated: '1970-01-01T00:00:00.000Z',
     supportedOperations: ['register-tools', 'request', 'tool-availability-update', 'mcp'],

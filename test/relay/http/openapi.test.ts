@@ -325,6 +325,13 @@ test('real answers are as the document says', async () => {
   await check('GET', `/api/sessions/${code}/events`, 'agent');
   await check('GET', `/api/sessions/${code}/stream?mode=poll`, 'application');
   await check('GET', `/api/sessions/${code}/stream?after=x`, 'application');
+  await check('POST', `/api/sessions/${code}/progress`, 'application', {
+    requestId: 'call-1',
+    done: 1,
+    total: 2,
+    message: 'reading',
+  });
+  await check('POST', `/api/sessions/${code}/progress`, 'application', { requestId: 'call-1' });
   await check('POST', `/api/sessions/${code}/response`, 'application', {
     requestId: 'call-1',
     result: 0,
@@ -339,6 +346,8 @@ test('real answers are as the document says', async () => {
   await check('POST', `/api/sessions/${code}/request`, 'agent', { tool: 'add', requestId: ' ' });
   await check('GET', `/api/sessions/${code}/requests/r-1`, 'agent');
   await check('GET', `/api/sessions/${code}/requests/r-2`, 'agent');
+  await check('DELETE', `/api/sessions/${code}/requests/r-1`, 'agent');
+  await check('DELETE', `/api/sessions/${code}/requests/r-2`, 'agent');
   await check('POST', `/api/sessions/${code}/approvals/a-1`, 'host', { decision: 'allow_once' });
   await check('POST', `/api/sessions/${code}/approvals/a-2`, 'host', { decision: 'allow_once' });
   await check('POST', `/api/sessions/${code}/approvals/a-1`, 'agent', { decision: 'allow_once' });

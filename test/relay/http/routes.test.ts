@@ -90,7 +90,12 @@ describe('registering', () => {
       success: true,
       registeredTools: ['add'],
       failedTools: [{ toolName: 'host_tool', error: expect.any(String), recoverable: false }],
-      sessionConfiguration: { toolCount: 1, capabilities: [], environment: {} },
+      sessionConfiguration: {
+        toolCount: 1,
+        capabilities: [],
+        environment: {},
+        constraints: {},
+      },
       toolsRevision: 1,
     });
     expect((await documentOf(kit)).toolsRevision).toBe(1);
@@ -199,6 +204,50 @@ describe('metadata', () => {
     });
   });
 
+  test('says who is connected and how often tools were called; its ETag covers neither', async () => {
+    const kit = await started();
+    const { ask, code, sessionToken, agentToken: token, store, calls, live } = kit;
+    await ask('POST', `/${code}/register-tools`, {
+      token: sessionToken,
+      body: {
+        ...registration('draw'),
+        constraints: { maxRows: 5 },
+        environment: { version: '3', mood: 1 },
+      },
+    });
+    const read = async (headers = {}) => ask('GET', `/${code}/metadata`, { token, headers });
+    const first = await read();
+    expect(first.body).toMatchObject({
+      connected: false,
+      constraints: { maxRows: 5 },
+      environment: { version: '3', mood: 1 },
+    });
+    await store.acquire(code, keys.applicationLease, 'page', 60_000);
+    calls.usage.mockResolvedValue(new Map([['draw', 3]]));
+    const second = await read();
+    expect(second.body.connected).toBe(true);
+    const etag = first.headers.get('etag') ?? '';
+    expect(second.headers.get('etag')).toBe(etag);
+    calls.usage.mockClear();
+    expect((await read({ 'If-None-Match': etag })).status).toBe(304);
+    expect(calls.usage).not.toHaveBeenCalled();
+    // No session was opened for any of this.
+    expect(live.get).not.toHaveBeenCalled();
+    expect(live.describe).toHaveBeenCalledTimes(1);
+  });
+
+  test('shows no claim of a wrong type, because its registration is refused with the path', async () => {
+    const { ask, code, sessionToken: token } = await started();
+    const told = await ask('POST', `/${code}/register-tools`, {
+      token,
+      body: { ...registration('draw'), capabilities: [{ type: 'storage', permissions: [1] }] },
+    });
+    expect(told).toMatchObject({
+      status: 400,
+      body: { error: 'validation_error', path: 'capabilities[0].permissions[0]' },
+    });
+  });
+
   test('in a version that there is', async () => {
     const { ask, code, agentToken: token } = await started();
     expect(
@@ -295,6 +344,65 @@ describe('an answer of the application', () => {
     expect(await ask('POST', `/${code}/response`, { token, body })).toMatchObject({
       status,
       body: { error },
+    });
+  });
+
+  test.each([
+    [{ requestId: 'call-1', done: 1 }, { done: 1 }],
+    [{ id: 'call-1', done: 0, total: null, message: null }, { done: 0 }],
+    [
+      { requestId: 'call-1', done: 1.5, total: 3, message: ' a\n\u202eb\u0007 ' },
+      { done: 1.5, total: 3, message: 'a b' },
+    ],
+    [
+      { requestId: 'call-1', done: 1, message: 'é'.repeat(2_000) },
+      { done: 1, message: expect.stringMatching(/^é{120,128}…?$/) },
+    ],
+  ])('is preceded by progress: %j', async (body, taken) => {
+    const { ask, code, sessionToken: token, calls } = await started();
+    expect(await ask('POST', `/${code}/progress`, { token, body })).toMatchObject({
+      status: 200,
+      body: { success: true, requestId: 'call-1' },
+    });
+    expect(calls.progress.mock.calls).toEqual([[code, 'call-1', taken]]);
+  });
+
+  test.each([
+    [{ done: 1 }, 400, 'missing_request_id'],
+    [{ requestId: 7, done: 1 }, 400, 'missing_request_id'],
+    [{ requestId: 'call-1' }, 400, 'invalid_request'],
+    [{ requestId: 'call-1', done: '1' }, 400, 'invalid_request'],
+    [{ requestId: 'call-1', done: -1 }, 400, 'invalid_request'],
+    ['{"requestId":"call-1","done":1e999}', 400, 'invalid_request'],
+    [{ requestId: 'call-1', done: 1, total: [] }, 400, 'invalid_request'],
+    [{ requestId: 'call-1', done: 1, message: {} }, 400, 'invalid_request'],
+    ['{"__proto__":{"requestId":"call-1","done":1}}', 400, 'missing_request_id'],
+    ['{"requestId":"call-1","__proto__":{"done":1}}', 400, 'invalid_request'],
+    [[], 400, 'invalid_request'],
+    ['{', 400, 'invalid_json'],
+    [{ requestId: 'another', done: 1 }, 404, 'request_not_found'],
+    [{ requestId: 'x'.repeat(2_000), done: 1 }, 404, 'request_not_found'],
+    [{ requestId: 'call-1', done: 1, message: 'x'.repeat(10_000) }, 413, 'payload_too_large'],
+    [{ requestId: 'call-1', done: 1, more: Array(2_000).fill(0) }, 413, 'payload_too_large'],
+  ])('has no such progress (%#)', async (body, status, error) => {
+    const { ask, code, sessionToken: token } = await started();
+    expect(await ask('POST', `/${code}/progress`, { token, body })).toMatchObject({
+      status,
+      body: { error },
+    });
+  });
+
+  test("has progress of the application's side alone, and of so much a minute", async () => {
+    const { ask, code, sessionToken, agentToken } = await started({
+      limits: { progressPerMinute: 1 },
+    });
+    const tell = (token: string) =>
+      ask('POST', `/${code}/progress`, { token, body: { requestId: 'call-1', done: 1 } });
+    expect((await tell(agentToken)).body).toMatchObject({ error: 'wrong_side' });
+    expect((await tell(sessionToken)).status).toBe(200);
+    expect(await tell(sessionToken)).toMatchObject({
+      status: 429,
+      body: { code: 'PROGRESS_RATE_LIMIT' },
     });
   });
 
@@ -397,6 +505,43 @@ describe('a request of the agent', () => {
         status: 404,
         body: { error: 'request_not_found' },
       });
+  });
+
+  test('can be cancelled by the agent alone, and an id that is none asks nobody', async () => {
+    const kit = await started();
+    const { ask, code, agentToken: token, sessionToken, requests } = kit;
+    expect(await ask('DELETE', `/${code}/requests/r-1`, { token })).toMatchObject({
+      status: 200,
+      body: { requestId: 'r-1', status: 'done' },
+    });
+    expect(requests.cancel.mock.calls[0]?.[0].code).toBe(code);
+    expect(await ask('DELETE', `/${code}/requests/r-2`, { token })).toMatchObject({
+      status: 404,
+      body: { error: 'request_not_found' },
+    });
+    requests.cancel.mockClear();
+    for (const id of ['%ff', 'a%20b', '..%2f', 'x'.repeat(129)])
+      expect(await ask('DELETE', `/${code}/requests/${id}`, { token })).toMatchObject({
+        status: 404,
+        body: { error: 'request_not_found' },
+      });
+    expect(await ask('DELETE', `/${code}/requests/r-1`, { token: sessionToken })).toMatchObject({
+      status: 403,
+      body: { error: 'wrong_side' },
+    });
+    const other = await kit.create();
+    expect(
+      await ask('DELETE', `/${other.code}/requests/r-1`, { token: kit.agentToken }),
+    ).toMatchObject({ status: 404, body: { error: 'session_not_found' } });
+    expect(requests.cancel).not.toHaveBeenCalled();
+  });
+
+  test('is cancelled within the limit of reads', async () => {
+    const { ask, code, agentToken: token } = await started({ limits: { readsPerMinute: 2 } });
+    const cancel = async () => (await ask('DELETE', `/${code}/requests/r-1`, { token })).body;
+    expect(await cancel()).toMatchObject({ status: 'done' });
+    expect(await cancel()).toMatchObject({ status: 'done' });
+    expect(await cancel()).toMatchObject({ code: 'READ_RATE_LIMIT' });
   });
 });
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import type { StreamRequest } from '../../../src/relay/events/ports.ts';
 import { relayError } from '../../../src/relay/relay-error.ts';
-import type { SocketAdmission } from '../../../src/relay/server/socket-port.ts';
+import type { SocketAdmission, SocketFrame } from '../../../src/relay/server/socket-port.ts';
 import {
   application,
   bulk,
@@ -28,6 +28,7 @@ const stored: Respond = async (data) => ({
 interface World {
   readonly stream?: StreamRequest;
   readonly respond?: Respond;
+  readonly frames?: SocketAdmission['frames'];
   readonly heartbeatMs?: number;
   readonly closingMs?: number;
   readonly loadWs?: () => Promise<never>;
@@ -39,6 +40,7 @@ interface World {
 async function world({
   stream = application,
   respond = stored,
+  frames,
   heartbeatMs = 30_000,
   closingMs = 5_000,
   loadWs,
@@ -52,7 +54,8 @@ async function world({
     {
       logger,
       sockets: {
-        open: async (request) => admit?.(request) ?? { stream, streams, respond },
+        open: async (request) =>
+          admit?.(request) ?? { stream, streams, respond, ...(frames && { frames }) },
         heartbeatMs,
         logger,
       },
@@ -70,6 +73,8 @@ async function world({
 function client(url: string, options: ClientOptions) {
   const socket = new WebSocket(url, options);
   clients.push(socket);
+  // Frames may wait for the socket to open, each with a listener of its own.
+  socket.setMaxListeners(0);
   const frames: { event: string; id?: number; data: Record<string, unknown> }[] = [];
   socket.on('message', (data) => frames.push(JSON.parse(String(data))));
   const closed = new Promise<[number, string]>((resolve) =>
@@ -293,6 +298,32 @@ describe('an answer over a WebSocket', () => {
     await fed();
     say({ event: 'response', data: {} });
     expect(await closed).toEqual([1011, 'The relay failed.']);
+  });
+
+  test('of another name is taken as its own taker says, and answered when that says so', async () => {
+    const taken: unknown[] = [];
+    const take: SocketFrame['take'] = async (data, reply) => {
+      taken.push(data);
+      if (taken.length === 2) reply({ event: 'refused', data: { taken: 2 } });
+    };
+    const frames = new Map([['progress', { bounds: { maxBytes: 1_000, maxValues: 50 }, take }]]);
+    const { connect, fed } = await world({ frames });
+    const { frames: came, say, socket } = connect();
+    await fed();
+    say({ event: 'progress', data: { done: 1 } });
+    say({ event: 'progress', data: 'anything' });
+    await expect.poll(() => came.at(-1)).toEqual({ event: 'refused', data: { taken: 2 } });
+    expect(taken).toEqual([{ done: 1 }, 'anything']);
+    for (const data of ['x'.repeat(5_000), Array(200).fill(0)]) say({ event: 'progress', data });
+    await expect.poll(() => came.filter(({ event }) => event === 'error')).toHaveLength(2);
+    expect(came.at(-1)?.data).toMatchObject({ error: 'invalid_frame' });
+    expect(came.at(-1)?.data.message).toMatch(/^Expected a frame `progress` of at most 70 values/);
+    expect(taken).toHaveLength(2);
+    for (const event of ['__proto__', 'constructor', 'request']) say({ event, data: {} });
+    await expect
+      .poll(() => came.at(-1)?.data.message)
+      .toBe('Expected the event `response` or `progress`. A client sends no other event.');
+    socket.close();
   });
 
   test('is not taken from an agent', async () => {

@@ -80,6 +80,7 @@ describe('the body of a registration', () => {
       pluginVersion: '0',
       capabilities: [],
       environment: {},
+      constraints: {},
       availableTools: [1],
     });
   });
@@ -91,13 +92,14 @@ describe('the body of a registration', () => {
       capabilities: [{ type: 'storage', permissions: ['a\u200b'] }, 'b'],
       environment: { features: ['x\u0000'], contextInfo: { dataContexts: 1 } },
       sessionCode: 'ZZZZ2222',
-      constraints: {},
+      constraints: { maxCalls: 3, note: 'a\u200b' },
     };
     expect(readRegistration(body(given))).toEqual({
       pluginType: 'my app',
       pluginVersion: '3.1',
       capabilities: [{ type: 'storage', permissions: ['a'] }, 'b'],
       environment: { features: ['x'], contextInfo: { dataContexts: 1 } },
+      constraints: { maxCalls: 3, note: 'a' },
       availableTools: [1],
     });
   });
@@ -216,7 +218,7 @@ describe('a registration', () => {
         failedTools: [
           { toolName: 'b', error: expect.stringContaining('/type'), recoverable: true },
         ],
-        sessionConfiguration: { toolCount: 2, capabilities, environment },
+        sessionConfiguration: { toolCount: 2, capabilities, environment, constraints: {} },
       },
     });
   });

@@ -180,7 +180,7 @@ describe('dispatchOpenAI', () => {
       hostileCalls.map(({ id }) => ['function_call_output', id]),
     );
     for (const [index, { gives }] of hostileCalls.entries())
-      expect(String(answers[index]?.output).startsWith(gives)).toBe(true);
+      expect(String((answers[index] as { output?: unknown }).output).startsWith(gives)).toBe(true);
   });
 
   test('a null that strict mode asked for is taken out again, and said to be', async () => {

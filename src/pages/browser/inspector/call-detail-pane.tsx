@@ -206,6 +206,7 @@ function Who({
     ['Attempt', line.attempt === 1 ? undefined : String(line.attempt)],
     ['Called by', line.parentCallId],
     ['Tool from', kept?.toolSource],
+    ['Runs in', kept?.executor],
     ['Version', kept?.version],
     ['Fingerprint', kept?.fingerprint],
   ];

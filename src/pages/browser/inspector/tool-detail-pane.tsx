@@ -51,6 +51,7 @@ function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
   const facts: [string, string | undefined][] = [
     ['Name', tool.name],
     ['Source', tool.source],
+    ['Runs in', tool.executor],
     ['Version', tool.version],
     ['Timeout', tool.timeoutMs === undefined ? undefined : durationOf(tool.timeoutMs)],
     [

@@ -142,7 +142,7 @@ function Listing({
       ) : null}
       <h2 class="label">{several(shown.length, 'tool')} shown to the model</h2>
       <ul>
-        {shown.map(({ name, title, requiresApproval, annotations, deprecated }) =>
+        {shown.map(({ name, title, executor, requiresApproval, annotations, deprecated }) =>
           item(
             name,
             <>
@@ -154,6 +154,7 @@ function Listing({
                     {flagWords[word] ?? word}
                   </Badge>
                 ))}
+                {executor === 'inline' ? null : <Badge tone="accent">{executor}</Badge>}
                 {deprecated ? <Badge tone="warn">deprecated</Badge> : null}
               </span>
               {title === undefined ? null : <span class="small soft wrap">{title}</span>}

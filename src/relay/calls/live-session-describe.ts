@@ -1,0 +1,51 @@
+/** Describes what a session shows, without keeping it open on this node. */
+import type { HostTool } from '../../index.ts';
+import type { SessionDocument, ToolsDocument } from '../ports/documents.ts';
+import { leaving } from '../relay-error.ts';
+import { createRelayedTools } from '../tools/relayed-tools.ts';
+import { readTools } from '../tools/tools-document.ts';
+import { getLive } from './live-session-open.ts';
+import type { LiveSessionParts } from './live-session-parts.ts';
+import { governedSessionOptions } from './session-registry.ts';
+
+/** What a session shows. */
+export interface DescribedSession {
+  /** The effective tools, in their order. */
+  readonly tools: readonly HostTool[];
+  /** What the application has registered. */
+  readonly registered: ToolsDocument | undefined;
+}
+
+/**
+ * Describes a session. One that is open here is asked. Otherwise a session is opened for this
+ * reading alone, because only a session knows which tools profile and rules leave to it. Kept open,
+ * it would take a hundred kilobytes for ten minutes.
+ */
+export async function describeLive(
+  parts: LiveSessionParts,
+  document: SessionDocument,
+): Promise<DescribedSession> {
+  const { options, settings, registry, state, calls } = parts;
+  const { code } = document;
+  if (state.ended) throw leaving();
+  if (state.entries.has(code)) {
+    const { session } = await getLive(parts, document);
+    const found = await readTools(settings.store, code);
+    return { tools: session.tools(), registered: found?.document };
+  }
+  const found = await readTools(settings.store, code);
+  const session = registry.createSession(governedSessionOptions(options, code));
+  try {
+    const relayed = createRelayedTools({
+      code,
+      session,
+      requestTimeoutMs: settings.requestTimeoutMs,
+      logger: settings.logger,
+      run: (input, context, idempotent) => calls.run(code, input, context, idempotent),
+    });
+    if (found !== undefined) await relayed.show(found.document);
+    return { tools: session.tools(), registered: found?.document };
+  } finally {
+    await session.close();
+  }
+}

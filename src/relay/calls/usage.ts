@@ -1,0 +1,94 @@
+/**
+ * How often each tool of an application has been called, over all nodes. A node counts in memory
+ * and adds to the store from time to time, so that a call costs no operation of its own. A node
+ * that dies loses what it has counted in the last seconds.
+ */
+import { keys } from '../ports/documents.ts';
+import type { RelayStore } from '../ports/store.ts';
+
+/** Counts calls of the application's tools. */
+export interface Usage {
+  /** Counts one call. */
+  count(code: string, tool: string): void;
+  /** The calls of each tool so far, including those that this node has not stored yet. */
+  read(code: string): Promise<ReadonlyMap<string, number>>;
+  /** Stores what is counted, as far as the store can be reached. Never rejects. */
+  flush(): Promise<void>;
+}
+
+/** Milliseconds after a call until what is counted is stored. */
+const flushMs = 1_000;
+/** Most names in a session's counts. Names that have been counted longest go first. */
+const mostNames = 2_000;
+/** More than one, since other nodes may add at the same time. */
+const mostTries = 5;
+
+interface State {
+  readonly store: RelayStore;
+  /** Counts that are not stored, by session and tool. */
+  pending: Map<string, Map<string, number>>;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** Makes the counts of a node. */
+export function createUsage(store: RelayStore): Usage {
+  const state: State = { store, pending: new Map(), timer: undefined };
+  return {
+    count(code, tool) {
+      let counts = state.pending.get(code);
+      if (counts === undefined) {
+        counts = new Map();
+        state.pending.set(code, counts);
+      }
+      counts.set(tool, (counts.get(tool) ?? 0) + 1);
+      if (state.timer !== undefined) return;
+      state.timer = setTimeout(() => void flush(state), flushMs);
+      // The timer must not keep the process alive.
+      state.timer.unref?.();
+    },
+    async read(code) {
+      const { counts } = await stored(store, code);
+      for (const [tool, calls] of state.pending.get(code) ?? [])
+        counts.set(tool, (counts.get(tool) ?? 0) + calls);
+      return counts;
+    },
+    flush: () => flush(state),
+  };
+}
+
+async function flush(state: State): Promise<void> {
+  clearTimeout(state.timer);
+  state.timer = undefined;
+  const { pending } = state;
+  state.pending = new Map();
+  // Counts are not worth a retry: what the store cannot take now is lost.
+  for (const [code, counts] of pending) await add(state.store, code, counts).catch(() => {});
+}
+
+async function add(
+  store: RelayStore,
+  code: string,
+  counts: ReadonlyMap<string, number>,
+): Promise<void> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const { counts: all, version } = await stored(store, code);
+    for (const [tool, calls] of counts) all.set(tool, (all.get(tool) ?? 0) + calls);
+    const kept = Object.fromEntries([...all].slice(-mostNames));
+    if ((await store.set(code, keys.usage, JSON.stringify(kept), version)) !== undefined) return;
+  }
+}
+
+async function stored(
+  store: RelayStore,
+  code: string,
+): Promise<{ readonly counts: Map<string, number>; readonly version: number }> {
+  const [found] = await store.get(code, [keys.usage]);
+  return {
+    counts: new Map(
+      found === undefined
+        ? []
+        : Object.entries(JSON.parse(found.value) as Readonly<Record<string, number>>),
+    ),
+    version: found?.version ?? 0,
+  };
+}

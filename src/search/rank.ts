@@ -1,0 +1,273 @@
+/** Ranks the tools that a session may be shown by the words of a query. */
+import { fairOrder } from './fair-order.ts';
+import type { Part, Scope } from './scope.ts';
+import { differenceBetween, differenceOf, lettersOf, mayBeSimilar } from './similar-words.ts';
+import { fields, type Term } from './tool-index.ts';
+import { type Word, wordsOf } from './words.ts';
+
+/** One tool that a query found. */
+export interface Hit<T> {
+  readonly tool: T;
+  /** From 0 to 1, the share of the best hit's. */
+  readonly score: number;
+  /** The words of the query that it has, as the query wrote them. */
+  readonly why: readonly string[];
+}
+
+/**
+ * How much a word counts where it stands. What a tool is called and what it says that it does count
+ * twice as much as what it takes.
+ */
+const boosts: Readonly<Record<(typeof fields)[number], number>> = {
+  name: 2,
+  description: 2,
+  parameters: 1,
+  details: 1,
+  values: 1,
+};
+const boostOf = fields.map((field) => boosts[field]);
+
+/** BM25 with its usual settings. */
+const slope = 1.2;
+const lengthShare = 0.7;
+/** How much a similar word counts, before its differences are taken off. */
+const similarShare = 0.45;
+
+/** The different words of a query that are looked up. */
+const mostWords = 64;
+/** Of these, the unknown ones for which similar words are looked up, which costs much more. */
+const mostGuesses = 8;
+/** The places at which one query looks. Over this, its most common words do not count. */
+const mostPlaces = 400_000;
+/** The words with which unknown ones are compared by their letters, and letter by letter. */
+const mostGlances = 500_000;
+const mostComparisons = 10_000;
+
+/** All tools of a scope that a query describes, best first, equal ones in the scope's order. */
+export function rankTools<T>(scope: Scope<T>, query: string): Hit<T>[] {
+  const found = look(scope, query);
+  const ranked = found.positions.sort(found.compare);
+  return hitsOf(scope, found, ranked);
+}
+
+/**
+ * The best tools of a scope, so that no source fills the first places.
+ * @param sourceOf The source of a tool; undefined for tools that have no such limit.
+ */
+export function bestTools<T>(
+  scope: Scope<T>,
+  query: string,
+  limit: number,
+  sourceOf: (tool: T) => string | undefined,
+): Hit<T>[] {
+  const found = look(scope, query);
+  const { tools } = scope;
+  // Sorting thousands of hits takes longer than finding them. One source fills no more than `limit`.
+  const bySource = new Map<string | undefined, number[]>();
+  for (const position of found.positions) {
+    const source = sourceOf(tools[position] as T);
+    let best = bySource.get(source);
+    if (best === undefined) {
+      best = [];
+      bySource.set(source, best);
+    }
+    if (best.length === limit && found.compare(position, best.at(-1) as number) >= 0) continue;
+    let at = best.length;
+    while (at > 0 && found.compare(position, best[at - 1] as number) < 0) at--;
+    best.splice(at, 0, position);
+    if (best.length > limit) best.pop();
+  }
+  const ranked = [...bySource.values()].flat().sort(found.compare);
+  return hitsOf(
+    scope,
+    found,
+    fairOrder(ranked, limit, (position) => sourceOf(tools[position] as T)),
+    ranked[0],
+  );
+}
+
+/** What a query says about the tools of a scope, by their positions. */
+interface Found {
+  /** The tools that have one of its words. */
+  readonly positions: number[];
+  readonly points: Float64Array;
+  readonly compare: (left: number, right: number) => number;
+  /** The words of the query, and which of them each tool has: two numbers of 32 bits a tool. */
+  readonly asked: readonly Word[];
+  readonly marks: Int32Array;
+}
+
+function hitsOf<T>(
+  { tools }: Scope<T>,
+  { points, asked, marks }: Found,
+  ranked: readonly number[],
+  first = ranked[0],
+): Hit<T>[] {
+  const best = first === undefined ? 1 : (points[first] as number);
+  return ranked.map((position) => ({
+    tool: tools[position] as T,
+    score: (points[position] as number) / best,
+    why: asked
+      .filter((_, word) => ((marks[2 * position + (word >> 5)] as number) >>> (word & 31)) & 1)
+      .map(({ written }) => written),
+  }));
+}
+
+/**
+ * Adds up what the words of a query say about each tool. A tool that has most of the query's words
+ * comes before one that has a single word often, so the sums are weighted by the words found.
+ */
+function look<T>(scope: Scope<T>, query: string): Found {
+  const asked = distinct(wordsOf(query, 4 * mostWords));
+  const count = scope.tools.length;
+  const points = new Float64Array(count);
+  const marks = new Int32Array(2 * count);
+  const weights = new Float64Array(asked.length);
+  const positions: number[] = [];
+  const search = { scope, points, marks, positions };
+  const unknown: number[] = [];
+  const tooCommon = commonest(scope, asked);
+  for (let word = 0; word < asked.length; word++) {
+    if (tooCommon.has(word)) continue;
+    const { stem } = asked[word] as Word;
+    const tools = addTerm(search, word, termsOf(scope, stem), 1);
+    if (tools > 0) weights[word] = rarity(tools, count);
+    else unknown.push(word);
+  }
+  const left = { glances: mostGlances, comparisons: mostComparisons };
+  let guesses = 0;
+  for (const word of unknown) {
+    const { stem } = asked[word] as Word;
+    if (differenceOf(stem) === 0) continue;
+    if (++guesses > mostGuesses) break;
+    let tools = 0;
+    for (const [other, difference] of similarTo(scope, stem, left)) {
+      const share = (similarShare * other.length) / (other.length + difference);
+      tools += addTerm(search, word, termsOf(scope, other), share);
+    }
+    if (tools > 0) weights[word] = rarity(tools, count);
+  }
+  for (const position of positions) {
+    let weight = 0;
+    for (let word = 0; word < weights.length; word++)
+      if (((marks[2 * position + (word >> 5)] as number) >>> (word & 31)) & 1)
+        weight += weights[word] as number;
+    (points[position] as number) *= weight;
+  }
+  const compare = (left: number, right: number): number =>
+    (points[right] as number) - (points[left] as number) || left - right;
+  return { positions, points, compare, asked, marks };
+}
+
+interface Search<T> {
+  readonly scope: Scope<T>;
+  readonly points: Float64Array;
+  readonly marks: Int32Array;
+  readonly positions: number[];
+}
+
+/**
+ * Adds what one word says about the tools that have it. Returns for how many of them the query's
+ * word is new.
+ */
+function addTerm<T>(
+  { scope, points, marks, positions }: Search<T>,
+  word: number,
+  terms: readonly (Term | undefined)[],
+  share: number,
+): number {
+  const { parts, lengths, tools } = scope;
+  const counts = fields.map(() => 0);
+  for (const [part, term] of terms.entries()) {
+    if (term === undefined) continue;
+    const { positions: here } = parts[part] as Part<T>;
+    for (const place of term.places)
+      if ((here[Math.floor(place / fields.length)] as number) >= 0)
+        (counts[place % fields.length] as number)++;
+  }
+  const values = counts.map(
+    (count, field) => share * (boostOf[field] as number) * rarity(count, tools.length),
+  );
+  const half = word >> 5;
+  const bit = 1 << (word & 31);
+  let added = 0;
+  for (const [part, term] of terms.entries()) {
+    if (term === undefined) continue;
+    const { positions: here, index } = parts[part] as Part<T>;
+    for (let at = 0; at < term.places.length; at++) {
+      const place = term.places[at] as number;
+      const position = here[Math.floor(place / fields.length)] as number;
+      if (position < 0) continue;
+      const field = place % fields.length;
+      const times = term.times[at] as number;
+      const length = (index.lengths[place] as number) / (lengths[field] as number);
+      (points[position] as number) +=
+        ((values[field] as number) * times * (slope + 1)) /
+        (times + slope * (1 - lengthShare + lengthShare * length));
+      const mark = 2 * position;
+      if (marks[mark] === 0 && marks[mark + 1] === 0) positions.push(position);
+      if (((marks[mark + half] as number) & bit) !== 0) continue;
+      (marks[mark + half] as number) |= bit;
+      added++;
+    }
+  }
+  return added;
+}
+
+/** How much a word tells that so many of the tools have. */
+function rarity(having: number, tools: number): number {
+  return Math.log(1 + (tools - having + 0.5) / (having + 0.5));
+}
+
+function termsOf<T>({ parts }: Scope<T>, stem: string): (Term | undefined)[] {
+  return parts.map(({ index }) => index.terms.get(stem));
+}
+
+/** The words that are left out, because a query has too many that thousands of tools have. */
+function commonest<T>(scope: Scope<T>, asked: readonly Word[]): ReadonlySet<number> {
+  const sizes = asked.map(({ stem }) =>
+    termsOf(scope, stem).reduce((sum, term) => sum + (term?.places.length ?? 0), 0),
+  );
+  const left = new Set<number>();
+  let places = sizes.reduce((sum, size) => sum + size, 0);
+  if (places <= mostPlaces) return left;
+  const common = [...sizes.keys()].sort((a, b) => (sizes[b] as number) - (sizes[a] as number));
+  for (const word of common) {
+    // One word is always looked up, however common it is.
+    if (places <= mostPlaces || left.size === common.length - 1) break;
+    left.add(word);
+    places -= sizes[word] as number;
+  }
+  return left;
+}
+
+/** Words that are spelt nearly as one that no tool has, with the number of differences. */
+function similarTo<T>(
+  { parts }: Scope<T>,
+  stem: string,
+  left: { glances: number; comparisons: number },
+): Map<string, number> {
+  const most = differenceOf(stem);
+  const letters = lettersOf(stem);
+  const similar = new Map<string, number>();
+  for (const { index } of parts) {
+    for (const term of index.terms.values()) {
+      if (left.glances-- <= 0) return similar;
+      if (Math.abs(term.stem.length - stem.length) > most || term.stem === stem) continue;
+      if (!mayBeSimilar(term.letters, letters, most)) continue;
+      if (left.comparisons-- <= 0) return similar;
+      const difference = differenceBetween(stem, term.stem, most);
+      if (difference !== undefined) similar.set(term.stem, difference);
+    }
+  }
+  return similar;
+}
+
+function distinct(words: readonly Word[]): Word[] {
+  const seen = new Map<string, Word>();
+  for (const word of words) {
+    if (seen.size >= mostWords) break;
+    if (!seen.has(word.stem)) seen.set(word.stem, word);
+  }
+  return [...seen.values()];
+}

@@ -1,0 +1,50 @@
+/** The tools among which a query searches. */
+import { fields, type ToolIndex } from './tool-index.ts';
+
+/**
+ * The tools among which a query searches. Whatever else the indexes hold has no part in the result:
+ * every statistic is counted over these tools.
+ */
+export interface Scope<T> {
+  readonly tools: readonly T[];
+  readonly parts: readonly Part<T>[];
+  /** The mean number of different words in each field. */
+  readonly lengths: readonly number[];
+}
+
+/** What one index has of the tools of a scope. */
+export interface Part<T> {
+  readonly index: ToolIndex<T>;
+  readonly version: number;
+  /** By id: the place in `tools`, or -1 for a tool that is not in the scope. */
+  readonly positions: Int32Array;
+}
+
+/** Finds each tool in the first index that holds it. */
+export function scopeOf<T extends object>(
+  indexes: readonly ToolIndex<T>[],
+  tools: readonly T[],
+): Scope<T> {
+  const parts = indexes.map((index) => ({
+    index,
+    version: index.version(),
+    positions: new Int32Array(index.size()).fill(-1),
+  }));
+  const sums = fields.map(() => 0);
+  for (let position = 0; position < tools.length; position++) {
+    for (const { index, positions } of parts) {
+      const id = index.ids.get(tools[position] as T);
+      if (id === undefined) continue;
+      positions[id] = position;
+      for (let field = 0; field < sums.length; field++)
+        (sums[field] as number) += index.lengths[id * fields.length + field] as number;
+      break;
+    }
+  }
+  return { tools, parts, lengths: sums.map((sum) => sum / tools.length) };
+}
+
+/** Whether the indexes still have the tools of a scope under the same ids. */
+export function isCurrent<T>({ parts }: Scope<T>): boolean {
+  return parts.every(({ index, version }) => index.version() === version);
+}

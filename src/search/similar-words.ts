@@ -1,0 +1,49 @@
+/** Finds words that are spelt nearly alike. */
+
+/** How many letters may differ in a word. Short words have too many neighbours, long ones are data. */
+export function differenceOf(word: string): number {
+  return word.length < 4 || word.length > 24 ? 0 : word.length < 6 ? 1 : 2;
+}
+
+/**
+ * The letters of a word as bits. One difference between two words changes two bits at most, so that
+ * most words need not be compared.
+ */
+export function lettersOf(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
+
+/** Whether two words may have at most this many differences, judged by their letters. */
+export function mayBeSimilar(left: number, right: number, most: number): boolean {
+  let bits = left ^ right;
+  let count = 0;
+  while (bits !== 0) {
+    bits &= bits - 1;
+    if (++count > 2 * most) return false;
+  }
+  return true;
+}
+
+/** The letters to insert, remove or replace to make one word the other; undefined if over `most`. */
+export function differenceBetween(left: string, right: string, most: number): number | undefined {
+  if (Math.abs(left.length - right.length) > most) return undefined;
+  let row = Array.from({ length: right.length + 1 }, (_, at) => at);
+  for (let at = 1; at <= left.length; at++) {
+    const next = [at];
+    let least = at;
+    for (let other = 1; other <= right.length; other++) {
+      const replaced =
+        (row[other - 1] as number) +
+        (left.charCodeAt(at - 1) === right.charCodeAt(other - 1) ? 0 : 1);
+      const value = Math.min(replaced, (row[other] as number) + 1, (next[other - 1] as number) + 1);
+      next.push(value);
+      if (value < least) least = value;
+    }
+    if (least > most) return undefined;
+    row = next;
+  }
+  const difference = row[right.length] as number;
+  return difference <= most ? difference : undefined;
+}

@@ -1,0 +1,94 @@
+/**
+ * The tools of a session with discovery, for providers that read a definition only when their model
+ * has found it. What is listed does not change while tools are found, so that prompts stay cached.
+ */
+import { type HostTool, type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
+import { isJsonObject } from '../../json.ts';
+import { findableIn, stateOf } from '../../surface-port.ts';
+import { type Dialect, type Listing, listingWith, type ShownTool } from './listing.ts';
+
+/** Who searches the definitions that are not read yet: the session, or the provider. */
+export type Defer = 'ours' | 'provider';
+
+/** A listing with everything that the session may be shown. */
+export interface DeferredListing extends Listing {
+  /** What is always read, without `find_tools`. */
+  readonly kept: readonly ShownTool[];
+  /** The session's `find_tools`, unless a rule hides it. */
+  readonly finder: ShownTool | undefined;
+  /** What is read when it was found. */
+  readonly deferred: readonly ShownTool[];
+}
+
+/**
+ * Lists a session's tools for a provider that defers them.
+ * @param where For the error of a session without discovery.
+ * @throws MisuseError `invalid_option`
+ */
+export function deferredListing(
+  session: ToolSession,
+  dialect: Dialect,
+  where: string,
+): DeferredListing {
+  const found = findableIn(stateOf(session));
+  if (found === undefined)
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: \`defer\` needs a session with \`discovery\`, whose \`keep\` says which tools are ` +
+        'always read. Pass `discovery: {}` to createSession, or leave out `defer`.',
+    );
+  const toolsOf = (names: readonly string[]): HostTool[] =>
+    names.flatMap((name) => session.tool(name) ?? []);
+  const kept = toolsOf(found.kept);
+  const finder = found.finder === undefined ? [] : toolsOf([found.finder]);
+  const listing = listingWith(session, dialect, [...kept, ...finder, ...toolsOf(found.others)]);
+  const { shown } = listing;
+  return {
+    ...listing,
+    kept: shown.slice(0, kept.length),
+    finder: finder.length === 0 ? undefined : shown[kept.length],
+    deferred: shown.slice(kept.length + finder.length),
+  };
+}
+
+/** What `find_tools` has found, if a call was one to it. */
+export interface FoundTools {
+  /** The shown names of the tools whose definitions the session has room for. */
+  readonly loaded: readonly string[];
+  /** What a definition does not say: which tools need an approval, and for which there is no room. */
+  readonly notes: string;
+}
+
+/** Reads the output of a session's `find_tools`; undefined for any other call. */
+export function foundTools(
+  session: ToolSession,
+  toolName: string,
+  output: unknown,
+): FoundTools | undefined {
+  const finder = findableIn(stateOf(session))?.finder;
+  if (finder === undefined || toolName !== finder || !isJsonObject(output as JsonObject))
+    return undefined;
+  const { tools } = output as { readonly tools?: unknown };
+  if (!Array.isArray(tools)) return undefined;
+  const found = (tools as readonly unknown[]).filter((one) => isJsonObject(one as JsonObject)) as {
+    readonly name: string;
+    readonly requiresApproval?: unknown;
+    readonly parameters?: unknown;
+  }[];
+  const namesWhere = (test: (one: (typeof found)[number]) => boolean): string =>
+    found
+      .filter(test)
+      .map(({ name }) => `\`${name}\``)
+      .join(', ');
+  const asking = namesWhere(({ requiresApproval }) => requiresApproval === true);
+  const leftOut = namesWhere(({ parameters }) => parameters === undefined);
+  const notes = [
+    found.length === 0 ? 'No tool fits. Describe the task in other words.' : '',
+    asking === '' ? '' : `A call needs an approval: ${asking}.`,
+    leftOut === '' ? '' : `Ask again with a smaller \`limit\` to use: ${leftOut}.`,
+  ];
+  return {
+    loaded: found.flatMap(({ name, parameters }) => (parameters === undefined ? [] : [name])),
+    notes: notes.filter((note) => note !== '').join('\n'),
+  };
+}
