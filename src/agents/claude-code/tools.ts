@@ -103,5 +103,40 @@ export const claudeCodeTools: readonly ToolRow[] = [
   { name: 'ExitPlanMode', description: 'Shows the plan to the user.' },
   { name: 'Skill', description: 'Reads a skill.' },
   { name: 'SlashCommand', description: 'Runs a command of the agent.' },
+  {
+    name: 'ListMcpResourcesTool',
+    description: 'Lists what MCP servers offer.',
+    annotations: { readOnly: true, openWorld: true },
+  },
+  {
+    name: 'ReadMcpResourceTool',
+    description: 'Reads a resource of an MCP server.',
+    annotations: { readOnly: true, openWorld: true },
+    required: ['server', 'uri'],
+  },
+  {
+    name: 'ReadMcpResourceDirTool',
+    description: 'Lists resources of an MCP server.',
+    annotations: { readOnly: true, openWorld: true },
+    required: ['server', 'uri'],
+  },
+  {
+    name: 'ReadNotifications',
+    description: 'Reads notifications.',
+    annotations: readOnly,
+    origin: 'untrusted',
+  },
+  {
+    name: 'PushNotification',
+    description: 'Tells the user something.',
+    content: ['message'],
+  },
+  { name: 'ReportFindings', description: 'Shows the findings of a review.' },
+  { name: 'CronList', description: 'Lists what is to be done later.', annotations: readOnly },
+  {
+    name: 'ScheduleWakeup',
+    description: 'Goes on later.',
+    content: ['prompt', 'reason'],
+  },
   { name: 'ToolSearch', description: 'Looks for tools.', annotations: readOnly },
 ];

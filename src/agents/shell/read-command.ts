@@ -14,17 +14,21 @@ import {
   type WrapperRow,
   wrappers,
 } from './programs.ts';
-import type { ShellCommand } from './shell-facts.ts';
 
 /** What is collected from a command line. */
 export interface Collected {
-  readonly commands: ShellCommand[];
+  /** Adds a command. False, and unclear, if there is no room: it is not read any further. */
+  add(program: string, words: readonly string[]): boolean;
+  /** Whether there is no room for commands any more. */
+  readonly isFull: boolean;
   /** Adds a reason why the line is unclear. */
   unclear(why: string): void;
   /** Reads text that is itself a command line. */
   script(text: string): void;
 }
 
+/** Folders in which only the system's own programs are. */
+const ofTheSystem = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/s?bin\/[^/]+$/;
 /** How deeply commands may stand in each other's arguments. */
 const mostNested = 16;
 
@@ -37,8 +41,10 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   if (first === undefined || first === '') return;
   const program = basename(first);
   if (depth > mostNested) return to.unclear('commands in commands, too deep to follow');
+  // What stands there may be anything, whatever it is called. Rules see both names.
+  if (first.includes('/') && !ofTheSystem.test(first) && !to.add(first, args)) return;
   if (program === 'git') return readGit(args, to);
-  to.commands.push({ program, text: [program, ...args].join(' ') });
+  if (!to.add(program, args)) return;
   const wrapper = wrappers.get(program);
   if (wrapper !== undefined) return readWrapped(program, args, wrapper, to, depth);
   if (shells.has(program)) return readShell(program, args, to);
@@ -111,6 +117,8 @@ function readShell(program: string, args: readonly string[], to: Collected): voi
 
 function readFind(program: string, args: readonly string[], to: Collected, depth: number): void {
   for (const [at, word] of args.entries()) {
+    // Each may have others in it, which are read once for each of them.
+    if (to.isFull) return;
     if (!/^-(?:exec|execdir|ok|okdir|x|X)$|^--exec(?:-batch)?$/.test(word)) continue;
     to.unclear(`\`${program} ${word}\` runs a command for each file`);
     const rest = args.slice(at + 1);
@@ -152,8 +160,7 @@ function readGit(args: readonly string[], to: Collected): void {
   }
   const own = args.slice(at);
   const [command] = own;
-  to.commands.push({ program: 'git', text: ['git', ...own].join(' ') });
-  if (command === undefined) return;
+  if (!to.add('git', own) || command === undefined) return;
   if (!gitCommands.has(command)) return to.unclear(`\`git ${command}\` may be an alias`);
   const runs =
     gitRunners.test(command) ||

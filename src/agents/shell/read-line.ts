@@ -18,6 +18,10 @@ const mostBrackets = 3_000;
 const mostText = 400_000;
 /** Most words, commands and reasons that are kept. Beyond, the line is unclear. */
 const mostWords = 2_000;
+/** Most parts of the line that are looked at, since each takes some microseconds. */
+const mostParts = 6_000;
+/** Most characters that end a command. The parser takes some microseconds for each command. */
+const mostEnds = 20_000;
 const mostWhy = 8;
 /** Most paths that are looked up on the disk, since each costs some microseconds. */
 const mostLookups = 1_500;
@@ -38,7 +42,8 @@ export async function shellParser(
 /** What a command line does, as far as it can be told. Never throws. */
 export function shellFacts(line: string, place: Place, parser: ShellParser): ShellFacts {
   if (line.length > mostChars) return unclearFacts(`more than ${mostChars} characters`);
-  if (hasManyBrackets(line)) return unclearFacts(`more than ${mostBrackets} brackets`);
+  if (hasMany('({`', mostBrackets, line)) return unclearFacts(`more than ${mostBrackets} brackets`);
+  if (hasMany('\n;|&', mostEnds, line)) return unclearFacts(`more than ${mostEnds} commands`);
   try {
     return new LineReader(place, parser).read(line);
   } catch {
@@ -46,11 +51,12 @@ export function shellFacts(line: string, place: Place, parser: ShellParser): She
   }
 }
 
-function hasManyBrackets(line: string): boolean {
+/** Whether some characters occur more often than so. Here-documents count as brackets. */
+function hasMany(characters: string, most: number, line: string): boolean {
   let count = 0;
   for (let at = 0; at < line.length; at++)
-    if ('(`{'.includes(line[at] as string) || line.startsWith('<<', at)) {
-      if (++count > mostBrackets) return true;
+    if (characters.includes(line[at] as string) || line.startsWith('<<', at)) {
+      if (++count > most) return true;
     }
   return false;
 }
@@ -67,6 +73,8 @@ class LineReader implements Collected {
   #scripts = 0;
   #left = mostText;
   #lookups = 0;
+  #parts = 0;
+  #text = 0;
 
   constructor(place: Place, parser: ShellParser) {
     this.#folders = [place];
@@ -105,7 +113,20 @@ class LineReader implements Collected {
     else this.#visit(this.#parser.parse(text));
   }
 
+  add(program: string, words: readonly string[]): boolean {
+    const text = this.isFull ? '' : [program, ...words].join(' ');
+    this.#text += text.length;
+    if (this.isFull) this.unclear('too many commands');
+    else this.commands.push({ program, text });
+    return !this.isFull;
+  }
+
+  get isFull(): boolean {
+    return this.commands.length >= mostWords || this.#text > mostText;
+  }
+
   #visit(node: SyntaxNode): void {
+    if (++this.#parts > mostParts) return this.unclear('too many words');
     if ((node as ParsedScript).errors?.length) this.unclear('syntax that is not understood');
     if (node.type === 'Command') this.#command(node);
     if (node.type === 'Redirect') this.#redirect(node);
@@ -121,14 +142,14 @@ class LineReader implements Collected {
 
   #command({ name, args }: Command): void {
     if (name === undefined) return;
-    const words = [name, ...args].map((arg) =>
+    if (args.length > mostParts) this.unclear('too many words');
+    const words = [name, ...args.slice(0, mostParts)].map((arg) =>
       arg.type === 'Word' ? readWord(arg, this.#place) : { value: arg.text, open: undefined },
     );
     const [program] = words;
     if (program?.open !== undefined)
       return this.unclear(`\`${program.open}\` stands for a program`);
     for (const { value } of words.slice(1)) this.#keep(value);
-    if (this.commands.length > mostWords) return this.unclear('too many commands');
     const values = words.map(({ value }) => value);
     if (/^(?:cd|pushd|popd)$/.test(values[0] as string)) this.#move(values);
     readCommand(values, this);

@@ -24,6 +24,11 @@ describe('programs', () => {
     ["cat <<'EOF'\n$(rm x)\nEOF", ['cat']],
     ['f() { rm x; }; f', ['rm x', 'f']],
     ['/bin/rm x', ['rm x']],
+    // It may be anything, so a rule that allows `ls` does not hold, and one that denies `rm` does.
+    ['./ls -l', ['./ls -l', 'ls -l']],
+    ['sub/rm', ['sub/rm', 'rm']],
+    ['/tmp/git push', ['/tmp/git push', 'git push']],
+    ['sudo ./x.sh', ['sudo ./x.sh', './x.sh', 'x.sh']],
     ['find . -name x -exec rm {} +', ['find . -name x -exec rm {} +', 'rm {}']],
   ])('%s', (line, expected) => {
     expect(texts(line)).toEqual(expected);
@@ -114,6 +119,11 @@ describe('hostile lines', () => {
     ['dots', `${'../'.repeat(2_000)}x`],
     ['a null', 'cat a\0b'],
     ['redirects', '>a'.repeat(many)],
+    ['many words', `rm ${'a '.repeat(60_000)}`],
+    ['many short commands', 'a;'.repeat(90_000)],
+    ['many searches', `find ${'-exec a \\; '.repeat(18_000)}`],
+    ['searches in searches', `find ${'-exec find '.repeat(12_000)}`],
+    ['searches in programs in searches', `env find ${'-exec env find '.repeat(8_000)}`],
     ['sed', `sed 's/${'\\\\'.repeat(many)}'`],
   ])('%s: read in time', (_, line) => {
     const start = performance.now();
@@ -121,6 +131,11 @@ describe('hostile lines', () => {
     // Without bounds, these take minutes.
     expect(performance.now() - start).toBeLessThan(10_000);
     expect(JSON.stringify(facts).length).toBeLessThan(2_000_000);
+  });
+
+  test('of too many words, the program is still known', () => {
+    const { commands, unclear, why } = read(`rm ${'a '.repeat(60_000)}`);
+    expect([commands[0]?.program, unclear, why]).toEqual(['rm', true, ['too many words']]);
   });
 
   test('whatever is written, there is an answer', () => {
