@@ -17,6 +17,7 @@ import { policyTest } from './policy-test.ts';
 import { profilesDiff } from './profiles-diff.ts';
 import { relay } from './relay.ts';
 import { replay } from './replay.ts';
+import { search } from './search.ts';
 import { serve } from './serve.ts';
 import { toolsDiff } from './tools-diff.ts';
 import { validate } from './validate/validation.ts';
@@ -25,6 +26,7 @@ import { validate } from './validate/validation.ts';
 export const commands: readonly Command[] = [
   init,
   list,
+  search,
   call,
   explain,
   validate,

@@ -2,6 +2,7 @@
 import type {
   AnyTool,
   Approver,
+  DiscoveryOptions,
   Hook,
   HostToolRegistry,
   JsonObject,
@@ -60,6 +61,12 @@ export interface RelaySessionOptions<S = unknown> {
   readonly hooks?: readonly Hook[] | undefined;
   /** The `services` of the host's handlers and policies. @default undefined */
   readonly services?: S | undefined;
+  /**
+   * Lists few tools to an agent, which finds the others with `find_tools`; those of the application
+   * too. What was found is listed by the node that found it, and can be called on all.
+   * @default all tools are listed
+   */
+  readonly discovery?: DiscoveryOptions | undefined;
   /** Facts for `requires`, flat and with dotted keys. @default {} */
   readonly facts?: JsonObject | undefined;
   /**

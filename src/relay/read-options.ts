@@ -108,7 +108,7 @@ export const relayTable = {
 /** The names of the options of `session`. */
 export const sessionNames = (
   'tools registry rules quotas quotaStore profiles approvals profile policies hooks services ' +
-  'facts limits exposeErrors approver approvalMode approvalTimeoutMs'
+  'facts discovery limits exposeErrors approver approvalMode approvalTimeoutMs'
 ).split(' ');
 const storeMethods = (
   'create drop get set delete append read acquire renew release holder count schedule ' +

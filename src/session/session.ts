@@ -14,7 +14,7 @@ import type { JsonObject } from '../json.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import { readCallOptions } from '../state/call-options.ts';
 import { checkDefinition } from '../state/check-definition.ts';
-import { listingOf } from '../state/discovery.ts';
+import { findToolsName, listingOf } from '../state/discovery.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
 import {
   notifyOrigin,
@@ -145,7 +145,9 @@ export class Session<S> implements ToolSession<S> {
     const { name } = definition;
     const twin =
       registry.twinOf(name) ??
-      [...(state.own?.keys() ?? [])].find((other) => nameSkeleton(other) === nameSkeleton(name));
+      [...(state.own?.keys() ?? []), ...(state.discovery === undefined ? [] : [findToolsName])].find(
+        (other) => nameSkeleton(other) === nameSkeleton(name),
+      );
     if (twin !== undefined) {
       throw new MisuseError(
         twin === name ? 'duplicate_name' : 'name_conflict',

@@ -43,6 +43,8 @@ export class Discovery {
   #version = 0;
   #last: { view: View; version: number; shows: boolean; listing: Listing } | undefined;
 
+  #lastFindable: { view: View; shows: boolean; findable: Findable } | undefined;
+
   constructor(settings: DiscoverySettings, entry: ToolEntry) {
     this.settings = settings;
     this.entry = entry;
@@ -92,6 +94,20 @@ export class Discovery {
       this.#found.delete(oldest[0]);
       tokens -= oldest[1].tokens;
     }
+  }
+
+  /** What is always listed and what can be found. The same object until one of them changes. */
+  findable(view: View, shows: boolean, reader: AnyTool | undefined): Findable {
+    const last = this.#lastFindable;
+    if (last?.view === view && last.shows === shows) return last.findable;
+    const isKept = keptIn(this, view, reader);
+    const findable = Object.freeze({
+      kept: view.names.filter(isKept),
+      finder: shows ? this.entry.name : undefined,
+      others: view.names.filter((name) => !isKept(name)),
+    });
+    this.#lastFindable = { view, shows, findable };
+    return findable;
   }
 
   /**
@@ -144,13 +160,11 @@ export interface Findable {
 export function findableIn(session: SessionState): Findable | undefined {
   const { registry, discovery } = session;
   if (discovery === undefined) return undefined;
-  const view = registry.viewOf(session);
-  const isKept = keptIn(discovery, view, registry.offload?.reader);
-  return {
-    kept: view.names.filter(isKept),
-    finder: showsFinder(session, discovery) ? discovery.entry.name : undefined,
-    others: view.names.filter((name) => !isKept(name)),
-  };
+  return discovery.findable(
+    registry.viewOf(session),
+    showsFinder(session, discovery),
+    registry.offload?.reader,
+  );
 }
 
 function keptIn(

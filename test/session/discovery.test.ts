@@ -329,6 +329,14 @@ describe('discovery', () => {
     expect(names()).not.toContain('get_weather');
   });
 
+  test('a tool of the session cannot take the place of find_tools', () => {
+    const { session, registry } = open({});
+    expect(() => session.register(tool('find_tools', 'Mine.'))).toThrow('Choose another name');
+    const plain = registry.createSession({ sessionId: 'plain' });
+    plain.register(tool('find_tools', 'Mine.'));
+    expect(plain.tool('find_tools')?.description).toBe('Mine.');
+  });
+
   test('sessions with and without discovery of one registry do not mix', async () => {
     const { registry, names, find } = open({});
     await find('weather');

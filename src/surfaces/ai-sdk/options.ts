@@ -41,12 +41,20 @@ export interface AiSdkOptions<
    * @default "results"
    */
   readonly failures?: 'results' | 'errors' | undefined;
+  /**
+   * For a session with `discovery`: with `ours`, what the model finds can be called in the same run.
+   * `tools` has everything that the session may be shown, and `prepareStep`, which the run needs,
+   * shows the model what the session lists at each step.
+   * @default a run has the tools that the session lists when it begins
+   */
+  readonly defer?: 'ours' | undefined;
 }
 
 /** Options with their defaults. */
 export interface ReadAiSdkOptions {
   readonly approvals: 'ours' | 'sdk';
   readonly failures: 'results' | 'errors';
+  readonly defer: 'ours' | undefined;
   /** Names of the tools that are shown; undefined for all. */
   readonly names: readonly string[] | undefined;
 }
@@ -56,6 +64,7 @@ const definitions = 'an array of definitions';
 const table = {
   approvals: withDefault(oneOf('ours', 'sdk'), 'ours'),
   failures: withDefault(oneOf('results', 'errors'), 'results'),
+  defer: oneOf('ours'),
   tools: array<AnyTool>(definitions),
 } satisfies TableOf<AiSdkOptions>;
 
@@ -64,7 +73,7 @@ export function readAiSdkOptions(
   session: ToolSession,
   options: AiSdkOptions | undefined,
 ): ReadAiSdkOptions {
-  const { approvals, failures, tools } = readOptions(where, options, table);
+  const { approvals, failures, defer, tools } = readOptions(where, options, table);
   if (approvals === 'sdk' && stateOf(session).setup.approver !== undefined)
     throw new MisuseError(
       'invalid_option',
@@ -73,7 +82,7 @@ export function readAiSdkOptions(
     );
   const names =
     tools === undefined ? undefined : reading(where, 'tools', () => namesOf(session, tools));
-  return { approvals, failures, names };
+  return { approvals, failures, defer, names };
 }
 
 function namesOf(session: ToolSession, tools: readonly AnyTool[]): readonly string[] {

@@ -8,6 +8,7 @@ import {
   type ToolSession,
 } from '../../index.ts';
 import { readArguments } from '../../surface-port.ts';
+import { deferredListing } from '../shared/deferred.ts';
 import {
   type Dialect,
   type Listing,
@@ -54,6 +55,13 @@ export interface AiSdkTools<Tools extends readonly AnyTool[] | undefined = undef
    * run. With `approvals: "sdk"` it also runs at each call.
    */
   readonly takeDenials: (messages: readonly unknown[]) => Promise<void>;
+  /**
+   * With `defer`, for the SDK's `prepareStep`: which of the tools the model is shown at a step. Without
+   * `defer` it changes nothing.
+   */
+  readonly prepareStep: () => {
+    activeTools?: (keyof AiSdkToolSet<Tools> & string)[];
+  };
 }
 
 const dialect: Dialect = { convert: (schema) => ({ schema, losses: [] }) };
@@ -63,7 +71,7 @@ const made = new WeakMap<Listing, Map<string, AiSdkTools>>();
  * Returns a session's effective tools for the AI SDK, version 6 or 7. A failed call is a result
  * with an error text for the model.
  * @throws MisuseError `invalid_option` for unknown options, for `approvals: "sdk"` on a session
- * with an approver, and for a definition in `tools` whose shown name differs from its type;
+ * with an approver, for `defer` on a session without discovery, and for a definition in `tools` whose shown name differs from its type;
  * `unknown_tool` for a definition that the session does not know.
  *
  * @example
@@ -88,7 +96,10 @@ export function toAiSdkTools<const Tools extends readonly AnyTool[] | undefined 
   options?: AiSdkOptions<Tools>,
 ): AiSdkTools<Tools> {
   const read = readAiSdkOptions(session, options);
-  const listing = listingOf(session, dialect);
+  const listing =
+    read.defer === undefined
+      ? listingOf(session, dialect)
+      : deferredListing(session, dialect, 'toAiSdkTools');
   const known = made.get(listing) ?? new Map<string, AiSdkTools>();
   made.set(listing, known);
   const key = JSON.stringify(read);
@@ -100,7 +111,7 @@ export function toAiSdkTools<const Tools extends readonly AnyTool[] | undefined 
 function makeSet(
   session: ToolSession,
   listing: Listing,
-  { approvals, failures, names }: ReadAiSdkOptions,
+  { approvals, failures, names, defer }: ReadAiSdkOptions,
 ): AiSdkTools {
   const surface: Surface = Object.freeze({ name: 'ai-sdk', shownName: listing.shownName });
   const run: Run = {
@@ -124,7 +135,14 @@ function makeSet(
     warnings: listing.warnings,
     repairToolCall: (attempt) => recordUnseen(session, listing, surface, attempt.toolCall),
     takeDenials: (messages) => takeDenials(session, messages, true),
+    prepareStep: () => (defer === undefined ? {} : { activeTools: listedOf(session, tools) }),
   } satisfies AiSdkTools);
+}
+
+/** The names of the tools that the session lists now. */
+function listedOf(session: ToolSession, tools: Readonly<Record<string, AiSdkTool>>): string[] {
+  const { shown } = listingOf(session, dialect);
+  return shown.flatMap(({ name }) => (Object.hasOwn(tools, name) ? [name] : []));
 }
 
 /** The tools of these names, in effective order. @throws MisuseError if a type would be wrong. */

@@ -4,7 +4,7 @@
  */
 import { type HostTool, type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
-import { findableIn, stateOf } from '../../surface-port.ts';
+import { type Findable, findableIn, stateOf } from '../../surface-port.ts';
 import { type Dialect, type Listing, listingWith, type ShownTool } from './listing.ts';
 
 /** Who searches the definitions that are not read yet: the session, or the provider. */
@@ -20,8 +20,11 @@ export interface DeferredListing extends Listing {
   readonly deferred: readonly ShownTool[];
 }
 
+const listings = new WeakMap<Dialect, WeakMap<Findable, DeferredListing>>();
+
 /**
- * Lists a session's tools for a provider that defers them.
+ * Lists a session's tools for a provider that defers them. The same object is returned until they
+ * change.
  * @param where For the error of a session without discovery.
  * @throws MisuseError `invalid_option`
  */
@@ -37,18 +40,24 @@ export function deferredListing(
       `${where}: \`defer\` needs a session with \`discovery\`, whose \`keep\` says which tools are ` +
         'always read. Pass `discovery: {}` to createSession, or leave out `defer`.',
     );
+  const known = listings.get(dialect) ?? new WeakMap<Findable, DeferredListing>();
+  listings.set(dialect, known);
+  const before = known.get(found);
+  if (before !== undefined) return before;
   const toolsOf = (names: readonly string[]): HostTool[] =>
     names.flatMap((name) => session.tool(name) ?? []);
   const kept = toolsOf(found.kept);
   const finder = found.finder === undefined ? [] : toolsOf([found.finder]);
   const listing = listingWith(session, dialect, [...kept, ...finder, ...toolsOf(found.others)]);
   const { shown } = listing;
-  return {
+  const made: DeferredListing = {
     ...listing,
     kept: shown.slice(0, kept.length),
     finder: finder.length === 0 ? undefined : shown[kept.length],
     deferred: shown.slice(kept.length + finder.length),
   };
+  known.set(found, made);
+  return made;
 }
 
 /** What `find_tools` has found, if a call was one to it. */

@@ -53,6 +53,7 @@ export interface RunOptions {
   abortSignal?: AbortSignal;
   repairToolCall?: AiSdkTools['repairToolCall'];
   secret?: string;
+  prepareStep?: AiSdkTools['prepareStep'];
 }
 
 /**
