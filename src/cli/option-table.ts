@@ -145,7 +145,7 @@ export const optionTable = {
     value: 'N',
     help: 'with --coverage: end with exit code 1 if cases exercise less than N per cent of rules',
   },
-  limit: { value: 'N', help: 'the most tools that a search finds, from 1 to 100; 8 if not given' },
+  top: { value: 'N', help: 'the most tools that a search finds, from 1 to 100; 8 if not given' },
   verbose: { help: 'show the whole stack of what a tool or a module throws, with its causes' },
   json: { help: 'print one JSON document' },
   help: { short: 'h', help: 'show this help, or the help of a command' },

@@ -84,7 +84,7 @@ export interface Options {
   /** Per cent. */
   readonly failUnder: number | undefined;
   /** The most tools of a search. */
-  readonly limit: number | undefined;
+  readonly top: number | undefined;
   readonly verbose: boolean;
   readonly json: boolean;
   readonly help: boolean;
@@ -211,7 +211,7 @@ function optionsOf(
     failOn: readEffect('fail-on', values.get('fail-on')),
     coverage: values.has('coverage'),
     failUnder: readNumber('fail-under', values.get('fail-under'), 0, 100),
-    limit: readNumber('limit', values.get('limit'), 1, 100),
+    top: readNumber('top', values.get('top'), 1, 100),
     verbose: values.has('verbose'),
     json: values.has('json'),
     help: values.has('help'),

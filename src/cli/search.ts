@@ -6,20 +6,20 @@ import { columns, headline, printable } from './printable.ts';
 
 export const search: Command = {
   name: 'search',
-  usage: 'QUERY [--limit N]',
+  usage: 'QUERY [--top N]',
   summary: 'find tools by what they do, and say why',
   notes: [
     'It finds what a model of the session may be shown, and ranks it as `find_tools` does.',
     'The exit code is 0, and 1 if nothing is found.',
   ],
-  options: [...worldOptions, 'limit'],
+  options: [...worldOptions, 'top'],
   operands: ['QUERY'],
   async run({ options, operands: [query = ''], world }) {
     const loaded = await world();
     loaded.requireRules();
-    const { limit } = options;
+    const { top } = options;
     try {
-      return answer(loaded.session().search(query, limit === undefined ? {} : { limit }));
+      return answer(loaded.session().search(query, top === undefined ? {} : { limit: top }));
     } catch (error) {
       if (!(error instanceof MisuseError)) throw error;
       throw usageFault(printable(error.message));

@@ -12,7 +12,7 @@ describe('search', () => {
   });
 
   test('--json has what session.search answers', async () => {
-    const { stdout } = await cli(['search', 'push', ...tools, '--json', '--limit', '1']);
+    const { stdout } = await cli(['search', 'push', ...tools, '--json', '--top', '1']);
     expect(JSON.parse(stdout)).toEqual({
       tools: [
         {
@@ -38,7 +38,7 @@ describe('search', () => {
     ['an empty query', [''], 'Describe the task in a few words'],
     ['a huge query', ['x'.repeat(5_000)], 'got 5000 characters. Describe the task in a few words'],
     ['no query', [], 'QUERY'],
-    ['a wrong limit', ['push', '--limit', '0'], 'a whole number from 1 to 100, got `0`'],
+    ['a wrong limit', ['push', '--top', '0'], 'a whole number from 1 to 100, got `0`'],
   ])('%s is a usage error', async (_, words, message) => {
     const { exit, stderr } = await cli(['search', ...words, ...tools]);
     expect(exit).toBe(2);
