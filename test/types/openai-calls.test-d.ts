@@ -22,10 +22,8 @@ export const byOutput: Promise<OpenAI.Responses.ResponseInputItem[]> = dispatchO
   session,
   given<OpenAI.Responses.Response>().output,
 );
-
-declare const calls: readonly OpenAI.Responses.ResponseFunctionToolCall[];
 /** Calls to functions alone have answers that all have an `output`. */
 export const byFunctionCalls: Promise<{ readonly output: unknown }[]> = dispatchOpenAI(
   session,
-  calls,
+  given<readonly OpenAI.Responses.ResponseFunctionToolCall[]>(),
 );
