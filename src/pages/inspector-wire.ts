@@ -52,7 +52,7 @@ export interface CallStage {
 export interface CallOrigin {
   readonly path: string;
   readonly origin: string;
-  readonly seen?: readonly { readonly callId: string; readonly toolName: string }[];
+  readonly seen?: { readonly callId: string; readonly toolName: string };
   readonly approvedBy?: string;
 }
 
