@@ -145,6 +145,21 @@ describe('calls', () => {
     await kit.inspector.close();
   });
 
+  test('that wait for a person say where their arguments came from', async () => {
+    const rules = [{ id: 'ask-pay', effect: 'ask', tools: 'pay' }] as const;
+    const registry = makeRegistry({ rules });
+    const kit = inspect(registry);
+    const session = registry.createSession({
+      sessionId: 's1',
+      approver: () => new Promise(() => {}),
+    });
+    session.said('Pay somebody.');
+    void session.call('pay', { to: 'eve' });
+    await stateOf(kit, ({ approvals }) => approvals[0]);
+    expect((await detailOf(kit, 1)).kept?.origins).toEqual([{ path: 'to', origin: 'unknown' }]);
+    await kit.inspector.close();
+  });
+
   test('are told as they go on', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
