@@ -108,8 +108,8 @@ export interface RuleLine {
   readonly effect: VerdictEffect;
   readonly shadow: boolean;
   readonly reason?: string;
-  /** Whether it looks at the input or the surface of a call, at origins, or at the principal. */
-  readonly looksAt: readonly ('input' | 'origins' | 'principal')[];
+  /** What it tests, such as `when {"path":{"glob":"/etc/*"}}`, cut; `""` if it tests nothing. */
+  readonly conditions: string;
   /** Calls that it matched; rules of one id share the count. */
   readonly matched: number;
   /** Calls that it, as a shadow rule, would have changed. */
@@ -117,6 +117,24 @@ export interface RuleLine {
   /** It has neither matched a call nor hidden a tool. */
   readonly unused: boolean;
   /** How many of the registry's tools it can concern, and the first of them. */
+  readonly tools: number;
+  readonly toolNames: readonly string[];
+}
+
+/** A quota. What is used of it depends on the call: a call is explained for that. */
+export interface QuotaLine {
+  readonly id: string;
+  readonly layer: string;
+  readonly max: number;
+  /** `day`, `session`, `1500 ms`, … */
+  readonly per: string;
+  /** What it counts for, in words: `each principal`, `each value of payee`, `all calls`. */
+  readonly by: string;
+  /** The path of what is added; absent if calls are counted. */
+  readonly sum?: string;
+  /** What happens to a call that would exceed it. */
+  readonly over: 'deny' | 'ask';
+  /** How many of the registry's tools it concerns, and the first of them. */
   readonly tools: number;
   readonly toolNames: readonly string[];
 }
@@ -170,13 +188,14 @@ export interface InspectorState {
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
   readonly tools: readonly ToolLine[];
   readonly rules: readonly RuleLine[];
+  readonly quotas: readonly QuotaLine[];
   readonly sessions: readonly SessionLine[];
   readonly approvals: readonly ApprovalLine[];
   /** The store of approvals cannot be read: suspended calls are missing from the list. */
   readonly approvalsUnread: boolean;
   readonly profiles: readonly string[];
   /** How much more there is of each list than is told. */
-  readonly more: Readonly<Record<'tools' | 'rules' | 'sessions' | 'approvals', number>>;
+  readonly more: Readonly<Record<'tools' | 'rules' | 'quotas' | 'sessions' | 'approvals', number>>;
 }
 
 /** A line of the stream. */

@@ -29,6 +29,7 @@ const ruleKeys = [
   'reason',
   'shadow',
 ];
+const conditionKeys = ['principal', 'surface', 'facts', 'when', 'origins'] as const;
 const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
 /**
@@ -112,10 +113,18 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     layer,
     shadow: shadow === true,
     use: { matched: false },
+    conditions: conditionsOf(rule),
     appliesTo: compileScope(rule, effect, check),
     ...compileSessionPart(rule, effect, check),
     ...compileCallPart(rule, effect, check),
   });
+}
+
+function conditionsOf(rule: Partial<JsonObject>): Partial<JsonObject> {
+  const written = conditionKeys.flatMap((key) =>
+    rule[key] === undefined ? [] : [[key, rule[key]]],
+  );
+  return Object.freeze(Object.fromEntries(written));
 }
 
 type SessionPart = Pick<CompiledRule, 'hasPrincipal' | 'appliesIn'>;

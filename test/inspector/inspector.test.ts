@@ -245,6 +245,56 @@ describe('tools', () => {
     await kit.inspector.close();
   });
 
+  test('rules are told with what they test, and quotas with what they allow', async () => {
+    const registry = makeRegistry({
+      rules: [
+        { id: 'plain', effect: 'ask' },
+        {
+          id: 'all',
+          effect: 'deny',
+          principal: 'ann',
+          facts: { open: true },
+          when: { path: { in: Array.from({ length: 100 }, (_, at) => `/etc/${at}`) } },
+        },
+      ],
+      quotas: [
+        { id: 'daily', tools: 'pay', sum: 'cents', max: 900, per: 'day', by: 'principal' },
+        { id: 'tries', max: 3, per: { ms: 1_500 }, by: { path: ['to', 'name'] }, over: 'ask' },
+      ],
+    });
+    const kit = inspect(registry);
+    const { rules, quotas } = await stateOf(kit, (state) => state);
+    expect(rules[0]?.conditions).toBe('');
+    expect(rules[1]?.conditions).toMatch(
+      /^principal "ann", facts \{"open":true\}, when \{"path":\{"in":\["\/etc\/0".*…/,
+    );
+    expect(rules[1]?.conditions.length).toBeLessThan(600);
+    expect(quotas).toEqual([
+      {
+        id: 'daily',
+        layer: 'registry',
+        max: 900,
+        per: 'day',
+        by: 'each principal',
+        sum: 'cents',
+        over: 'deny',
+        tools: 1,
+        toolNames: ['pay'],
+      },
+      {
+        id: 'tries',
+        layer: 'registry',
+        max: 3,
+        per: '1500 ms',
+        by: 'each value of to.name',
+        over: 'ask',
+        tools: 4,
+        toolNames: ['read', 'write', 'pay', 'deploy'],
+      },
+    ]);
+    await kit.inspector.close();
+  });
+
   test('rules are told with what they have matched', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
@@ -259,10 +309,10 @@ describe('tools', () => {
         unused: false,
         tools: 1,
         toolNames: ['read'],
-        looksAt: ['input'],
+        conditions: 'when {"path":{"glob":"/etc/*"}}',
       },
       { id: 'try', shadow: true, matched: 1, wouldChange: 1 },
-      { id: 'ask-pay', matched: 0, unused: true, looksAt: [] },
+      { id: 'ask-pay', matched: 0, unused: true, conditions: '' },
     ]);
     await kit.inspector.close();
   });

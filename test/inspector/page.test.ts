@@ -57,7 +57,7 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
   afterAll(() => browser?.close());
   beforeEach(async () => {
     said = [];
-    registry = makeRegistry();
+    registry = makeRegistry({ quotas: [{ id: hostile, max: 900, per: 'day', by: 'session' }] });
     inspector = createInspector(registry, { allowCalls: true });
     server = createServer(toNodeListener(inspector));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
