@@ -391,7 +391,9 @@ describe('where quotas are written', () => {
     expect(reasonOf(await w.pay())).toBe('paid');
     const remove = w.registry.addQuotas([{ ...daily, max: 1 }]);
     expect(await reasons([w.pay(), w.pay()])).toEqual(['paid', 'quota_exceeded']);
-    expect(() => w.registry.addQuotas([daily])).toThrow('registry quota 0 (`daily`): Expected `id`');
+    expect(() => w.registry.addQuotas([daily])).toThrow(
+      'registry quota 0 (`daily`): Expected `id`',
+    );
     remove();
     remove();
     expect(reasonOf(await w.pay())).toBe('paid');
@@ -401,7 +403,9 @@ describe('where quotas are written', () => {
 
   test('a malformed one throws where it is given', () => {
     const wrong = [{ ...daily, max: -1 }];
-    expect(() => world({}, { quotas: wrong })).toThrow('registry quota 0 (`daily`): Expected `max`');
+    expect(() => world({}, { quotas: wrong })).toThrow(
+      'registry quota 0 (`daily`): Expected `max`',
+    );
     const w = setup([]);
     expect(() => w.registry.createSession({ sessionId: 's', quotas: wrong })).toThrow(
       'session quota 0 (`daily`): Expected `max`',
