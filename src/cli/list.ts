@@ -14,7 +14,7 @@ const flagWords = {
 export const list: Command = {
   name: 'list',
   usage: '',
-  summary: 'show the effective tools, and why the others are hidden',
+  summary: 'show the tools that a model gets, and why the others are hidden',
   notes: [],
   options: worldOptions,
   operands: [],
