@@ -108,7 +108,7 @@ export function createAuditLog(options: AuditOptions): AuditLog {
     if (content === 'hashed' && key === undefined)
       throw new MisuseError(
         'invalid_option',
-        `${where}: hashed content in a \`sink\` needs a \`key\`, since there is no file to keep one in.`,
+        `${where}: hashed content in a \`sink\` needs a \`key\`, because there is no file to keep one in.`,
       );
   }
   const hash = lineHash(where, key);

@@ -124,7 +124,7 @@ async function wholeOf(head: string, texts: AsyncGenerator<string>, name: string
       throw new MisuseError(
         'invalid_file',
         `${name}: expected one record per line, or at most ${maxDocument} characters. The first ` +
-          'line is no record.',
+          'line is not a record.',
       );
     parts.push(part);
   }

@@ -80,7 +80,7 @@ export function approvalOutcomeTool<S>(
   return defineTool({
     name: 'approval_outcome',
     description:
-      'Tells what came of a call that ended as approval_pending. `id` is the id of the approval, ' +
+      'Says how a call that ended as approval_pending was decided. `id` is the id of the approval, ' +
       'which that answer names. The status is `pending` while nobody has answered, `settled` once ' +
       'somebody has, `expired` if nobody did in time, and `unknown` for any other id. A settled ' +
       'one has the output or the error of the call, unless the call is still running. Do other ' +

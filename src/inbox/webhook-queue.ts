@@ -104,7 +104,7 @@ export function createWebhookQueue({
     const pauseMs = pausesMs[delivery.failed++];
     if (final || pauseMs === undefined) {
       const where = { source, messageId: message.id, attempts: delivery.failed };
-      state.hostFault(fault, where, 'a webhook was given up', scrub);
+      state.hostFault(fault, where, 'gave up sending a webhook', scrub);
       return end(delivery);
     }
     delivery.pause = setTimeout(() => {

@@ -45,14 +45,14 @@ export function decisionOf(result: unknown): Decision {
 function textIn(result: JsonObject, name: string): string | undefined {
   if (!Object.hasOwn(result, name)) return undefined;
   const value = result[name];
-  if (typeof value !== 'string') throw nonsense(`a \`${name}\` that is no string`);
+  if (typeof value !== 'string') throw nonsense(`a \`${name}\` that is not a string`);
   return shortened(value, mostChars);
 }
 
 function wordOf(reason: string | undefined): string {
   if (reason === undefined) return 'opa_denied';
   if (!/^[a-z][a-z0-9_]{0,127}$/.test(reason))
-    throw nonsense('a `reason` that is no word of `a` to `z`, `0` to `9` and `_`');
+    throw nonsense('a `reason` with other characters than `a` to `z`, `0` to `9` and `_`');
   return reason;
 }
 

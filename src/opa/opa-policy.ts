@@ -136,7 +136,7 @@ function only(kind: 'wasm' | 'url', others: Readonly<Record<string, unknown>>): 
       throw new MisuseError(
         'invalid_option',
         `opaPolicy: \`${name}\` has no meaning with \`${kind}\`` +
-          `${name === 'data' ? '; the server has data of its own' : ''}.`,
+          `${name === 'data' ? '; the server has its own data' : ''}.`,
       );
 }
 

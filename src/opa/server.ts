@@ -43,7 +43,7 @@ export async function askServer(
   }
   const answer = parse(text);
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
-    throw opaFault(`${place} gave no decision: its answer is no JSON object`);
+    throw opaFault(`${place} gave no decision: its answer is not a JSON object`);
   return Object.hasOwn(answer, 'result')
     ? (answer as { readonly result: unknown }).result
     : undefined;

@@ -196,7 +196,7 @@ function stepsOf<L>(paths: Readonly<Record<string, L>> | undefined): PathStep<L>
     if (names.includes(''))
       throw new MisuseError(
         'invalid_option',
-        `Expected a path of a label to be names joined by dots, none of them empty, got ${describe(path)}`,
+        `Expected the path of a label to be non-empty names joined by dots, got ${describe(path)}`,
       );
     let step = root;
     for (const name of names) {

@@ -70,7 +70,7 @@ export function instrument<S = unknown>(
     api,
     tracer: given.tracer ?? api.trace.getTracer('host-tools', packageVersion),
     durations: meter.createHistogram('gen_ai.execute_tool.duration', {
-      description: 'How long a call of a tool took.',
+      description: 'How long a call to a tool took.',
       unit: 's',
       advice: { explicitBucketBoundaries: bounds },
     }),

@@ -7,7 +7,7 @@ import { unavailableFault } from './fault.ts';
 
 /** What a process may do beside computing. What is not given is refused. */
 export interface SandboxPermissions {
-  /** Which files it may use. A folder stands for all that is in it. */
+  /** Which files it may use. A folder includes everything in it. */
   readonly fs?:
     | {
         /**
@@ -68,7 +68,7 @@ function absolute(where: string, given: readonly string[] = []): readonly string
       throw new MisuseError(
         'invalid_option',
         `${where}: expected paths without \`*\` and commas in \`permissions.fs\`, got \`${path}\`. ` +
-          'A folder stands for all that is in it.',
+          'A folder includes everything in it.',
       );
     return resolve(path);
   });

@@ -67,7 +67,7 @@ export const factRules = list((value, at) => {
     at,
   );
   if (among === undefined && equals === undefined)
-    throw wrong(at, '`equals` or `in` beside `fact`', value);
+    throw wrong(at, '`equals` or `in` next to `fact`', value);
 });
 /** An unknown word is refused, since it would block nothing. */
 const blocks: ReadonlySet<unknown> = new Set<Block>([

@@ -90,7 +90,7 @@ export function notAvailableError(
   if (drop === 'not_external')
     return toolError(
       'tool_not_available',
-      `\`${name}\` runs here, so nobody else may run it. Call it by \`session.call\`.`,
+      `\`${name}\` runs here, so nobody else may run it. Call it with \`session.call\`.`,
       { reason: drop },
     );
   return toolError(

@@ -261,7 +261,7 @@ describe('what is wrong where the policy is made, throws there', () => {
     [
       'data for a server',
       { url, data: {} },
-      '`data` has no meaning with `url`; the server has data of its own.',
+      '`data` has no meaning with `url`; the server has its own data.',
     ],
     [
       'an entry point for a server',

@@ -98,7 +98,7 @@ function readSums(file: string, now: number): Map<string, Sum> {
     return sums;
   } catch {
     throw new HookFault(
-      `${file} was changed or cut off, so what was spent of the quotas is not known. Remove it to ` +
+      `${file} was modified or truncated, so the use of the quotas is not known. Remove it to ` +
         'begin to count anew.',
     );
   }
