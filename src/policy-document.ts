@@ -79,9 +79,9 @@ export function policyDocument(call: PolicySubject): PolicyDocument {
 }
 
 /**
- * The most that a document may cost. The costs are in proportion to the time that Cedar, the slowest
- * engine, takes to read a value. It runs in the host's thread, and reads a document of this cost in
- * about 50 ms.
+ * The most that a document may cost. The costs are in proportion to the time that Cedar, the
+ * slowest engine, takes to read a value. It runs in the host's thread, and reads a document of this
+ * cost in about 50 ms.
  */
 const mostCost = 20_000;
 const cost = {
@@ -100,7 +100,9 @@ const cost = {
   /** Each further byte of a character that takes several in UTF-8. */
   byte: 4 / 64,
 } as const;
-/** The parsers of the engines are recursive. An input has at most 64 levels; facts may have more. */
+/**
+ * The parsers of the engines are recursive. An input has at most 64 levels; facts may have more.
+ */
 const mostDepth = 80;
 
 /**

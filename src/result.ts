@@ -23,7 +23,8 @@ export interface ResultMetadata {
   /** The repairs of `repair: "safe"`, one entry per place. */
   readonly repaired?: readonly { readonly path: string; readonly rule: string }[];
   /**
-   * Present and true if nothing ran: an earlier call with the same idempotency key had this outcome.
+   * Present and true if nothing ran: an earlier call with the same idempotency key had this
+   * outcome.
    */
   readonly replayed?: true;
   /** The fingerprint of the tool's definition; absent if no tool was found. */

@@ -130,7 +130,9 @@ type Answer =
   | { readonly type: 'success' }
   | { readonly type: 'failure'; readonly errors: readonly CedarFault[] };
 
-/** @throws MisuseError if the engine refused. `what` names what it was given, `text` is its text. */
+/**
+ * @throws MisuseError if the engine refused. `what` names what it was given, `text` is its text.
+ */
 export function refuse(answer: Answer, what: string, text?: string): void {
   if (answer.type === 'failure') throw refused(answer.errors, what, text);
 }

@@ -29,7 +29,8 @@ export interface ApprovalsHandlerOptions {
   /**
    * Says who sent a request, by its cookie or its `Authorization`: 1 to 1 024 characters. Undefined
    * for a stranger, who gets 401 whatever is asked for; so does everyone while this throws or takes
-   * longer than the registry's `policyTimeoutMs`, which is reported to the registry's logger. Whoever has a name may see and answer every approval.
+   * longer than the registry's `policyTimeoutMs`, which is reported to the registry's logger.
+   * Whoever has a name may see and answer every approval.
    */
   readonly authenticate: (request: Request) => string | undefined | Promise<string | undefined>;
   /** The path below which the handler answers, such as `/approvals`. @default "" */

@@ -54,7 +54,8 @@ const outputSchema = {
  * Makes the tool `approval_outcome`: it tells an agent what came of a call that ended as
  * `approval_pending`, in this session id and for this principal only. Without it, an agent outside
  * the process, such as one over MCP, never learns it. Register the tool like any other; it passes
- * the same gates. Its output counts as untrusted, since it may be the output of any tool, and events hide it.
+ * the same gates. Its output counts as untrusted, since it may be the output of any tool, and
+ * events hide it.
  * @throws MisuseError `invalid_option` for a registry without `approvals.secret`, or whose store
  * keeps no outcomes.
  *

@@ -1,7 +1,7 @@
 /**
- * What a host says about the fields of an output or the arguments of an input, as a graph that values
- * are walked with. Labels come from a schema and from paths; a path beats the schema, and a deeper
- * label beats one above it.
+ * What a host says about the fields of an output or the arguments of an input, as a graph that
+ * values are walked with. Labels come from a schema and from paths; a path beats the schema, and a
+ * deeper label beats one above it.
  */
 import { describe, MisuseError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';

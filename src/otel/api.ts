@@ -9,8 +9,8 @@ export type OtelApi = Pick<
 >;
 
 /**
- * Loads the package. Its copies share one state for the process, so it does not matter which one the
- * host has imported.
+ * Loads the package. Its copies share one state for the process, so it does not matter which one
+ * the host has imported.
  * @throws MisuseError `missing_dependency` if it is not installed.
  * @param load Loads a module of the package.
  */

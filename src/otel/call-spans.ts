@@ -60,8 +60,8 @@ export class CallSpans implements CallTrace {
   }
 
   /**
-   * The context of a caller elsewhere, if the host's propagator takes it. What is active here, such as
-   * the request that brought the call, becomes a link, as the conventions for MCP advise.
+   * The context of a caller elsewhere, if the host's propagator takes it. What is active here, such
+   * as the request that brought the call, becomes a link, as the conventions for MCP advise.
    */
   #callerOf({ from }: CallStart, options: SpanOptions): Context | undefined {
     if (from === undefined) return undefined;

@@ -13,8 +13,8 @@ export interface InstrumentOptions {
   /** Makes the spans. @default the global tracer provider's tracer `host-tools` */
   readonly tracer?: Tracer | undefined;
   /**
-   * Makes the metric. The global one is taken when `instrument` is called, so set the meter provider
-   * before. @default the global meter provider's meter `host-tools`
+   * Makes the metric. The global one is taken when `instrument` is called, so set the meter
+   * provider before. @default the global meter provider's meter `host-tools`
    */
   readonly meter?: Meter | undefined;
   /**
@@ -35,14 +35,15 @@ const bounds = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
 
 /**
  * Traces and measures every call of a registry with OpenTelemetry, by the
- * [semantic conventions for generative AI](https://github.com/open-telemetry/semantic-conventions-genai)
- * v0.1.0, whose status is Development: a span `execute_tool {name}` with spans for `policy`,
- * `approval` and `run` below it, and the histogram `gen_ai.execute_tool.duration` in seconds.
- * Refused and suspended calls have spans too. Needs the package `@opentelemetry/api`.
+ * [semantic conventions for generative
+ * AI](https://github.com/open-telemetry/semantic-conventions-genai) v0.1.0, whose status is
+ * Development: a span `execute_tool {name}` with spans for `policy`, `approval` and `run` below it,
+ * and the histogram `gen_ai.execute_tool.duration` in seconds. Refused and suspended calls have
+ * spans too. Needs the package `@opentelemetry/api`.
  *
- * A call's span belongs to the place that came with the request (`surface.traceContext`), else to the
- * span that is active when the call arrives, and what a handler traces belongs to `run`. A tracer or meter that throws is reported to the registry's logger and does not
- * affect a call.
+ * A call's span belongs to the place that came with the request (`surface.traceContext`), else to
+ * the span that is active when the call arrives, and what a handler traces belongs to `run`. A
+ * tracer or meter that throws is reported to the registry's logger and does not affect a call.
  *
  * @returns A function that detaches it. Calls that run by then are traced to their end.
  * @throws MisuseError `invalid_option` if an option is wrong or the target is not a registry;

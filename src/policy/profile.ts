@@ -58,8 +58,8 @@ export interface Profile {
          */
         readonly origins?: Readonly<Record<string, OutputOrigin>> | undefined;
         /**
-         * What fields of the input are for, by path. Beats what the tool itself says. Merged path by
-         * path over those of a parent.
+         * What fields of the input are for, by path. Beats what the tool itself says. Merged path
+         * by path over those of a parent.
          */
         readonly roles?: Readonly<Record<string, Role>> | undefined;
       }
@@ -139,11 +139,11 @@ const profileTable = {
 const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effect, number>;
 
 /**
- * Checks a profile and merges in what it extends: its parents in order, then its own. A tool that is
- * named again keeps its position; later settings override earlier ones, knobs key by key, but a
- * required approval cannot be removed. Rules and quotas add up. Its own limits override those of its parents,
- * of which the tightest count; its own `default` overrides the strictest of theirs. The registry
- * checks that tools and knobs exist.
+ * Checks a profile and merges in what it extends: its parents in order, then its own. A tool that
+ * is named again keeps its position; later settings override earlier ones, knobs key by key, but a
+ * required approval cannot be removed. Rules and quotas add up. Its own limits override those of
+ * its parents, of which the tightest count; its own `default` overrides the strictest of theirs.
+ * The registry checks that tools and knobs exist.
  * @throws MisuseError `unknown_profile` for a parent that `lookup` does not know, `invalid_option`
  * for anything malformed, `invalid_rule` for a bad rule, `invalid_quota` for a bad quota
  */

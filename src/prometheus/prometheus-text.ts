@@ -44,8 +44,8 @@ interface ToolRow {
  * {@link prometheusContentType}. They count from the start of the registry. Needs no package.
  *
  * Up to 500 tools of the registry and 100 tools of sessions have a `tool` of their own, in the
- * order of their first calls; the others are `_other`, and names that no tool has are `_unknown`. Up to
- * 200 reasons and 1 000 rules are named likewise.
+ * order of their first calls; the others are `_other`, and names that no tool has are `_unknown`.
+ * Up to 200 reasons and 1 000 rules are named likewise.
  *
  * @example
  * ```ts

@@ -6,7 +6,8 @@ import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './store.ts';
 /** Options of {@link memoryQuotas}. */
 export interface MemoryQuotasOptions {
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
@@ -28,8 +29,8 @@ const memoryTable = {
 const keepSessionMs = 86_400_000;
 
 /**
- * Most buckets that are looked at to tell when the amounts of one call fit. A call may spend under a
- * thousand keys with two thousand buckets each, and none may hold up the process.
+ * Most buckets that are looked at to tell when the amounts of one call fit. A call may spend under
+ * a thousand keys with two thousand buckets each, and none may hold up the process.
  */
 const mostLooked = 100_000;
 
@@ -48,8 +49,8 @@ class Reservation {
  * spends is not counted. What a session has spent is kept as long as the session, and for a day
  * after its last call, so that a session that is created again with the same id goes on with it.
  *
- * Sums are exact. In a window with more than 1 024 reservations, a refusal may last a 1 024th of the
- * window too long; it never ends too early.
+ * Sums are exact. In a window with more than 1 024 reservations, a refusal may last a 1 024th of
+ * the window too long; it never ends too early.
  * @throws MisuseError `invalid_option`.
  *
  * @example

@@ -103,7 +103,10 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    * @default those of {@link Limits}
    */
   readonly limits?: Limits | undefined;
-  /** What the session remembers of texts, for rules about origins. @default the registry's option */
+  /**
+   * What the session remembers of texts, for rules about origins.
+   * @default the registry's option
+   */
   readonly origins?: OriginOptions | undefined;
   /**
    * Lists few tools, and `find_tools`, with which a model finds the others. See

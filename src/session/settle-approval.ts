@@ -29,8 +29,8 @@ export interface ApprovalOutcome {
   /** Who answered, if the answer said so. */
   readonly by?: string;
   /**
-   * What the call returned. Absent while it runs, if its process has died, and if the result is over
-   * 1 048 576 characters.
+   * What the call returned. Absent while it runs, if its process has died, and if the result is
+   * over 1 048 576 characters.
    */
   readonly result?: ToolResult;
 }

@@ -10,8 +10,8 @@ export interface DiscoveryOptions {
   readonly keep?: string | readonly string[] | undefined;
   /**
    * The most tokens of the tools that were found, counted as a token for each four characters of
-   * their names, descriptions and schemas. When more are found, those leave that were not called for
-   * longest. From 1.
+   * their names, descriptions and schemas. When more are found, those leave that were not called
+   * for longest. From 1.
    * @default 8_000
    */
   readonly maxTokens?: number | undefined;

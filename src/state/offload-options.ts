@@ -15,8 +15,8 @@ import type { AnyTool } from '../tool/tool-config.ts';
 /** What is kept of outputs that are over their budget, for `outputStrategy: "offload"`. */
 export interface OffloadOptions {
   /**
-   * Keeps the outputs: `memoryOffload()`, `fileOffload({ dir })`, `redisOffload({ client })` or your
-   * own. @default memoryOffload() on the registry's clock
+   * Keeps the outputs: `memoryOffload()`, `fileOffload({ dir })`, `redisOffload({ client })` or
+   * your own. @default memoryOffload() on the registry's clock
    */
   readonly store?: OffloadStore | undefined;
   /**

@@ -14,7 +14,9 @@ interface Sum {
   readonly spent: readonly Spent[];
 }
 
-/** Most amounts under one key. Older ones become one, which counts as long as the newest of them. */
+/**
+ * Most amounts under one key. Older ones become one, which counts as long as the newest of them.
+ */
 const mostSpent = 1_000;
 /** Most keys. A call that would need another one is refused. */
 const mostKeys = 10_000;
