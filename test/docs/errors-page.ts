@@ -200,8 +200,8 @@ export const reasons: readonly {
     code: 'policy_error',
     reason: 'opa_error',
     meaning:
-      'OPA gave no [decision](cedar-and-opa.md#opa): it failed, could not be reached, or answered anything ' +
-      'else. The logger gets the error.',
+      'OPA gave no [decision](cedar-and-opa.md#opa): it failed, could not be reached, or answered ' +
+      'anything else. The logger gets the error.',
   },
   {
     code: 'policy_error',
