@@ -53,7 +53,7 @@ export interface ToolSuccess<O> {
    */
   readonly output: O;
   readonly error?: undefined;
-  /** What is known besides the output. */
+  /** Further facts about the call. */
   readonly metadata: ResultMetadata;
 }
 
@@ -66,7 +66,7 @@ export interface ToolFailure {
   /** Why the call failed, with a stable code. */
   readonly error: ToolError;
   readonly output?: undefined;
-  /** What is known besides the error. */
+  /** Further facts about the call. */
   readonly metadata: ResultMetadata;
   /**
    * The suspended request with its token; only present with `approval_pending`. Not enumerable, so

@@ -28,7 +28,7 @@ const maxDocument = 64 * 1_048_576;
  * 64 MiB; it is parsed at once, so a long log is better written with one record per line.
  * @param chunks A stream, or another iterable, of text or of bytes of UTF-8.
  * @throws MisuseError (as a rejection) `invalid_file`, which names the line or the index, the
- * field, what was expected and what came; `invalid_option`.
+ * field, what was expected and what it got; `invalid_option`.
  *
  * @example
  * ```ts

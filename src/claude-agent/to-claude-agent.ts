@@ -45,7 +45,7 @@ export interface ClaudeAgentOptions {
 export interface ClaudeAgent {
   /** The session's tools, as a server in this process. */
   readonly mcpServers: Record<string, McpSdkServerConfigWithInstance>;
-  /** The session's tools alone. They are gated when they are called. */
+  /** Only the session's own tools. They pass the gates when they are called. */
   readonly allowedTools: string[];
   /** Answers the agent's questions by the session's gates. */
   readonly canUseTool: CanUseTool;

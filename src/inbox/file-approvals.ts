@@ -8,9 +8,8 @@ import { type ApprovalFiles, approvalFiles, nameOf } from './approval-files.ts';
 /** Options of {@link fileApprovals}. */
 export interface FileApprovalsOptions {
   /**
-   * The folder, for this store alone, on a disk of the machine that has hard links. It is made if
-   * it is missing, for its owner only. No one else may be able to write to it. 1 to 4 096
-   * characters.
+   * The folder. Use it for this store only, on a local disk with hard links. It is created if it is
+   * missing, for its owner only. Nobody else may have write access to it. 1 to 4 096 characters.
    */
   readonly dir: string;
   /**

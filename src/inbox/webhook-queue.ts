@@ -1,4 +1,4 @@
-/** Sends messages until they are taken or given up. Bounded, and nobody waits for it. */
+/** Sends messages until they are delivered or given up. It is bounded, and no call waits for it. */
 import type { registryStateOf } from '../surface-port.ts';
 import { signatureOf, type WebhookMessage } from './webhook-message.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What policy engines are told about a call: one document, the same for Cedar and OPA, so that a
- * policy means the same in either.
+ * The data about a call that policy engines get: the same document for Cedar and OPA, so that a
+ * policy means the same in both.
  */
 import type { PolicySubject } from '../index.ts';
 import { escapePointer, type JsonObject, type JsonValue } from '../json.ts';

@@ -34,7 +34,7 @@ export interface Profile {
   readonly extends?: string | readonly string[] | undefined;
   /**
    * The tools, in the order in which a session lists them. `git@^2` is the newest version of `git`
-   * that fits the range; `git` is the newest one that is no pre-release.
+   * that fits the range; `git` is the newest one that is not a pre-release.
    */
   readonly tools: readonly (
     | string
@@ -52,9 +52,9 @@ export interface Profile {
         /** Characters. From 1. */
         readonly maxOutputChars?: number | undefined;
         /**
-         * Where the text of fields of the output comes from, by path (`"a.b"`; `*` stands for any
-         * element or member). Beats what the tool itself says. Merged path by path over those of a
-         * parent.
+         * Whether the text of fields of the output can be trusted, by path (`"a.b"`; `*` stands for
+         * any element or member). Overrides the tool's own labels. Merged path by path over those
+         * of a parent.
          */
         readonly origins?: Readonly<Record<string, OutputOrigin>> | undefined;
         /**
@@ -70,7 +70,8 @@ export interface Profile {
    */
   readonly rules?: readonly Rule[] | undefined;
   /**
-   * Quotas of the profile's sessions, beside those of the registry. Those of parents are kept.
+   * Quotas of the profile's sessions, in addition to those of the registry. Those of parents are
+   * kept.
    * @default none
    */
   readonly quotas?: readonly Quota[] | undefined;

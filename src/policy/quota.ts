@@ -48,8 +48,8 @@ export interface Quota {
    */
   readonly by: 'session' | 'principal' | 'registry' | { readonly path: string | readonly string[] };
   /**
-   * What happens to a call that would exceed the quota: it is refused, or a person is asked. What a
-   * person has agreed to is counted, whatever the sum is. @default "deny"
+   * What happens to a call that would exceed the quota: it is refused, or a person is asked. A call
+   * that a person has approved is counted, whatever the sum is. @default "deny"
    */
   readonly over?: 'deny' | 'ask' | undefined;
   /** The reason of a refusal. Must match `^[a-z][a-z0-9_]*$`. @default "quota_exceeded" */

@@ -12,8 +12,9 @@ export interface MemoryQuotasOptions {
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Most sums that are kept at the same time; a quota has one for each session, principal or value
-   * that it counts for. A call that would need another one is refused as `quota_unavailable`. From
+   * The most sums that are kept at the same time. A quota has one for each session, principal or
+   * value that it counts for. A call that would need another one is refused as `quota_unavailable`.
+   * From
    * 1. A sum takes about half a kilobyte, and up to 200 KB once it has more than a thousand
    * reservations in its window. @default 1_000_000
    */

@@ -208,7 +208,8 @@ export interface ToolSession<S = unknown> {
   /**
    * Where the values of an input came from: of each target, and of each identifier in a text. It is
    * what rules about origins judge. Everything is `unknown` in a session that remembers nothing.
-   * @throws MisuseError `unknown_tool`, and `invalid_option` for an input that is no JSON object.
+   * @throws MisuseError `unknown_tool`, and `invalid_option` for an input that is not a JSON
+   * object.
    * @example
    * ```ts
    * for (const { path, origin } of session.originOf('add', { a: 1, b: 2 })) console.log(path, origin);

@@ -1,4 +1,4 @@
-/** What came of a suspended call: kept in the store, and read by the session that made it. */
+/** How a suspended call ended: kept in the store, and read by the session that made it. */
 import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
 import {
   type InboxStore,

@@ -20,8 +20,8 @@ export interface OffloadOptions {
    */
   readonly store?: OffloadStore | undefined;
   /**
-   * Most bytes of UTF-8 that one session keeps, and that one output may have. The oldest outputs of
-   * the session go first; an output that is longer is cut instead. From 1 to 2^26.
+   * The most bytes of UTF-8 that one session keeps, and that one output may have. The oldest
+   * outputs of the session are removed first. A longer output is cut instead. From 1 to 2^26.
    * @default 4_194_304
    */
   readonly maxBytes?: number | undefined;

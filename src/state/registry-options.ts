@@ -65,7 +65,7 @@ export interface RegistryOptions<S = unknown> {
   /** Rules for every session, judged first. */
   readonly rules?: readonly Rule[] | undefined;
   /**
-   * Quotas for every session: limits on how often something is done, or how much of it.
+   * Quotas for every session: limits on counts and sums within a window of time.
    * @default none
    */
   readonly quotas?: readonly Quota[] | undefined;
@@ -132,8 +132,7 @@ export interface RegistryOptions<S = unknown> {
    */
   readonly origins?: OriginOptions | undefined;
   /**
-   * Lets a call with an `idempotencyKey` run at most once, for those who act for the same
-   * principal.
+   * Lets a call with an `idempotencyKey` run at most once for each principal.
    * @default calls run as often as they are made
    */
   readonly idempotency?: IdempotencyOptions | undefined;

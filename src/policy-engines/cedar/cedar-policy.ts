@@ -38,8 +38,8 @@ export interface CedarOptions {
     | ((call: PolicySubject) => MaybePromise<readonly CedarEntity[]>)
     | undefined;
   /**
-   * A schema in Cedar's own syntax or its JSON. Policies are then validated when they are made, and
-   * a call that does not fit the schema is denied.
+   * A schema in Cedar's own syntax or its JSON. Policies are then validated when you create them,
+   * and a call that does not fit the schema is denied.
    * @default none
    */
   readonly schema?: string | JsonObject | undefined;

@@ -17,7 +17,7 @@ export interface OpaWasmOptions {
    */
   readonly wasm: Uint8Array | ArrayBuffer;
   /**
-   * The entry point to ask, as `opa build -e` was told, such as `tools/allow`.
+   * The entry point to ask, as given to `opa build -e`, such as `tools/allow`.
    * @default the only one that the policy has
    */
   readonly entrypoint?: string | undefined;
