@@ -1,6 +1,6 @@
 /**
- * How a malformed rule or quota is refused: the layer, the index, the field, what was expected,
- * what came.
+ * How a malformed rule or quota is refused: the layer, the index, the field, what was expected, what
+ * came.
  */
 import { describe, type MisuseCode, MisuseError } from '../errors.ts';
 
