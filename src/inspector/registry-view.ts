@@ -1,6 +1,7 @@
 /** What the page shows of a registry besides its calls. Each list is bounded. */
 import type { CallMetrics, HostToolRegistry } from '../index.ts';
-import type { InspectorState, QuotaLine, RuleLine, ToolLine } from '../pages/inspector-wire.ts';
+import type { QuotaLine } from '../pages/inspector-quota-wire.ts';
+import type { InspectorState, RuleLine, ToolLine } from '../pages/inspector-wire.ts';
 import { everyQuota, everyRule, registryStateOf } from '../surface-port.ts';
 import type { WaitingQuestions } from './approvals.ts';
 import { boundedJson } from './bounded-json.ts';

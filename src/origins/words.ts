@@ -35,7 +35,7 @@ function predicate(
         : `was first seen in ${outputOf(seen)}, which is trusted.`;
     case 'untrusted':
       return seen === undefined
-        ? 'may stand in an untrusted output, and not in anything the user wrote.'
+        ? 'may be in an untrusted output, and is not in anything the user wrote.'
         : `was first seen in ${outputOf(seen)}, not in anything the user wrote.`;
     default:
       return 'was seen nowhere: neither in anything the user wrote nor in any output.';

@@ -1,6 +1,6 @@
 /** The quotas, as they were written. */
 import type { JSX } from 'preact';
-import type { QuotaLine } from '../../inspector-wire.ts';
+import type { QuotaLine } from '../../inspector-quota-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
 import { countOf, several } from '../parts/words.ts';
 import { Concerned } from './concerned.tsx';
