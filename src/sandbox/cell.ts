@@ -1,5 +1,6 @@
 /** One sandbox as the pool sees it: it is started, loads the handler, and runs one call at a time. */
 import type { JsonObject, ToolContext } from '../index.ts';
+import type { Stop } from '../surface-port.ts';
 import { shortened } from '../text/shortened.ts';
 import { CallLink } from './call-link.ts';
 import { lostFault, unavailableFault, unloadedFault } from './fault.ts';
@@ -69,7 +70,7 @@ export class Cell {
   }
 
   /** Runs one call. Only after `ready`, and one at a time. */
-  async run(input: JsonObject, context: ToolContext): Promise<unknown> {
+  async run(input: JsonObject, context: ToolContext, stop: Stop): Promise<unknown> {
     // It may have died in the turn in which it was ready, before its call could begin.
     if (this.#lost !== undefined) throw this.#lost;
     this.calls++;
@@ -79,24 +80,23 @@ export class Cell {
     });
     this.#link = link;
     this.#transport.busy(true);
-    const { signal } = context;
     let killing: NodeJS.Timeout | undefined;
-    const abort = (): void => {
-      link.abort(signal.reason);
+    const stopped = (): void => {
+      link.abort(stop.reason);
       killing ??= setTimeout(() => {
         this.kill('sandbox_ended', 'was ended, since the handler did not stop when its call ended');
       }, this.#options.killAfterMs);
     };
     try {
       link.start(input);
-      if (signal.aborted) abort();
-      else signal.addEventListener('abort', abort, { once: true });
+      if (stop.stopped) stopped();
+      else stop.watch(stopped);
       return await link.settled;
     } catch (error) {
       // The call has ended already. What became of the sandbox is no news to it.
-      throw signal.aborted ? signal.reason : error;
+      throw stop.stopped ? stop.reason : error;
     } finally {
-      signal.removeEventListener('abort', abort);
+      stop.unwatch(stopped);
       clearTimeout(killing);
       link.close();
       this.#link = undefined;

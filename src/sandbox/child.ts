@@ -55,7 +55,10 @@ function startChild(
   const channel = child.stdio[3] as Duplex & Referenced;
   const tail = tailOf(child.stderr as Readable);
   let death: Death | undefined;
+  let over = false;
   const kill = (why: Death): void => {
+    // Later, the number may be that of another process.
+    if (over) return;
     death ??= why;
     killGroup(pid);
   };
@@ -67,6 +70,7 @@ function startChild(
   );
   hear(channel, events, kill, () => death?.reason === 'sandbox_protocol');
   onEnd(child, channel, (code, signal) => {
+    over = true;
     memory.stop();
     // Its own children are in its group.
     killGroup(pid);
@@ -76,8 +80,16 @@ function startChild(
     const printed = tail();
     events.died({ reason, text, cause: cause ?? (printed && new Error(printed)) });
   });
-  const held = [child, ...(child.stdio as unknown as (Referenced | null)[])];
-  for (const one of [child.stdio[2], child.stdio[4]]) (one as unknown as Referenced).unref();
+  // While a call runs, the channel keeps the host alive, and when it closes, the process does.
+  for (const one of [child, child.stdio[2], child.stdio[4]]) (one as unknown as Referenced).unref();
+  channel.once('close', () => {
+    child.ref();
+    // It may have closed it without ending.
+    setTimeout(kill, lastWordsMs, {
+      reason: 'sandbox_protocol',
+      text: 'closed its channel, and was ended',
+    }).unref();
+  });
   return {
     send: (text) => {
       if (channel.writable) channel.write(frameOf(text));
@@ -85,7 +97,7 @@ function startChild(
     kill,
     busy: (isBusy) => {
       memory.often(isBusy);
-      for (const one of [held[0], channel]) isBusy ? one?.ref() : one?.unref();
+      isBusy ? channel.ref() : channel.unref();
     },
   };
 }

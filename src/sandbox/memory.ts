@@ -26,17 +26,26 @@ export function watchMemory(
   exceeded: (usedMb: number) => void,
 ): MemoryWatch {
   let timer: NodeJS.Timeout | undefined;
-  const look = (): void =>
+  let period = 0;
+  let wanted = seldomMs;
+  const every = (milliseconds: number): void => {
+    period = milliseconds;
+    clearInterval(timer);
+    timer = setInterval(look, period);
+    timer.unref();
+  };
+  const look = (): void => {
     usedBytes(pid, (used) => {
       if (used > maxMb * mega) exceeded(Math.round(used / mega));
     });
-  const every = (milliseconds: number): void => {
-    clearInterval(timer);
-    timer = setInterval(look, milliseconds);
-    timer.unref();
+    // Only now, so that many short calls do not each move a timer twice.
+    if (period !== wanted) every(wanted);
   };
   return {
-    often: (isOften) => every(isOften ? oftenMs : seldomMs),
+    often: (isOften) => {
+      wanted = isOften ? oftenMs : seldomMs;
+      if (wanted < period || period === 0) every(wanted);
+    },
     stop: () => clearInterval(timer),
   };
 }

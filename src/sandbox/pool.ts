@@ -3,6 +3,7 @@
  * need not wait for one to start, not even right after another has died.
  */
 import { messageOf } from '../errors.ts';
+import type { Stop } from '../surface-port.ts';
 import { Cell, type CellOptions } from './cell.ts';
 import { lostFault, unavailableFault } from './fault.ts';
 
@@ -42,27 +43,33 @@ export class Pool {
     this.#runnerText = runnerText;
   }
 
-  /** Gives a sandbox that is ready. Rejects with the signal's reason, or if none can be started. */
-  take(signal: AbortSignal): Promise<Cell> {
-    this.#closed = false;
+  /** Gives a sandbox that is ready now, if there is one. */
+  ready(): Cell | undefined {
     // The one that had a call last, since its memory and its thread are the most likely to be warm.
     let ready: Cell | undefined;
     for (const cell of this.#idle.keys()) ready = cell;
-    if (ready !== undefined) {
-      clearTimeout(this.#idle.get(ready));
-      this.#idle.delete(ready);
-      void this.#grow();
-      return Promise.resolve(ready);
-    }
+    if (ready === undefined) return undefined;
+    this.#closed = false;
+    clearTimeout(this.#idle.get(ready));
+    this.#idle.delete(ready);
+    void this.#grow();
+    return ready;
+  }
+
+  /** Gives a sandbox. Rejects with the reason of the stop, or if no sandbox can be started. */
+  take(stop: Stop): Promise<Cell> {
+    const ready = this.ready();
+    if (ready !== undefined) return Promise.resolve(ready);
+    this.#closed = false;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#waiters.delete(waiter);
-        signal.removeEventListener('abort', aborted);
+        stop.unwatch(stopped);
         if (this.#waiters.size === 0) for (const cell of this.#starting) cell.awaited(false);
       };
-      const aborted = (): void => {
+      const stopped = (): void => {
         leave();
-        reject(signal.reason);
+        reject(stop.reason);
       };
       const waiter: Waiter = {
         give: (cell) => {
@@ -74,8 +81,8 @@ export class Pool {
           reject(error);
         },
       };
-      if (signal.aborted) return reject(signal.reason);
-      signal.addEventListener('abort', aborted, { once: true });
+      if (stop.stopped) return reject(stop.reason);
+      stop.watch(stopped);
       this.#waiters.add(waiter);
       for (const cell of this.#starting) cell.awaited(true);
       void this.#grow();

@@ -162,4 +162,11 @@ describe('process', () => {
     expect(result.error?.message).toContain('was killed by SIGKILL');
     await registry.close();
   });
+
+  test('a process that closes its channel and goes on is ended', async () => {
+    const { registry, run } = sandboxed(make({ module: handlerOf('catastrophes') }));
+    expect(endOf(await run({ do: 'hangUp' }))).toMatch(/^executor_lost sandbox_/);
+    expect(endOf(await run({ do: 'nothing' }))).toBe('fine');
+    await registry.close();
+  });
 });

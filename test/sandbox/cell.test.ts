@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { ToolContext } from '../../src/index.ts';
 import { Cell } from '../../src/sandbox/cell.ts';
 import type { TransportEvents } from '../../src/sandbox/transport.ts';
+import { stopOf } from '../../src/surface-port.ts';
 
 test('one that dies in the turn in which it was ready loses its call', async () => {
   let events: TransportEvents | undefined;
@@ -26,7 +27,7 @@ test('one that dies in the turn in which it was ready loses its call', async () 
   expect(told).toEqual(['ready', 'gone']);
 
   const context = { signal: new AbortController().signal } as ToolContext;
-  await expect(cell.run({}, context)).rejects.toMatchObject({
+  await expect(cell.run({}, context, stopOf(context))).rejects.toMatchObject({
     message: "The tool's sandbox exited with code 3. The call may have had effects.",
   });
 });

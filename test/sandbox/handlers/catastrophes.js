@@ -1,5 +1,5 @@
 /** A handler that does what no handler should. It runs in sandboxes only. */
-import { writeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 const frame = (text, length = Buffer.byteLength(text)) => {
@@ -35,6 +35,10 @@ const deeds = {
   exit: () => process.exit(7),
   kill: () => {
     process.kill(process.pid, 'SIGKILL');
+    return never();
+  },
+  hangUp: () => {
+    closeSync(3);
     return never();
   },
   throwLater: () => {
