@@ -35,6 +35,8 @@ export interface CellEvents {
 
 /** The longest time that a sandbox may take until it has loaded the handler. */
 const startTimeoutMs = 10_000;
+/** The longest time that a sandbox without a call may take to give a sign of life. */
+const answerTimeoutMs = 1_000;
 
 export class Cell {
   readonly #options: CellOptions;
@@ -49,6 +51,7 @@ export class Cell {
   #unconfirmed = 0;
   #unconfirmedSize = 0;
   #confirming = false;
+  #answered: (() => void) | undefined;
   /** How many calls it has run. */
   calls = 0;
 
@@ -102,6 +105,24 @@ export class Cell {
       this.#link = undefined;
       if (this.#phase !== 'dead') this.#transport.busy(false);
     }
+  }
+
+  /** Asks for a sign of life, and ends it if none comes. Only without a call. */
+  ask(answered: () => void): void {
+    const late = setTimeout(() => {
+      // If the host was busy for so long, the answer is here and not yet read.
+      setImmediate(() => {
+        if (this.#answered === answer)
+          this.kill('sandbox_ended', 'was ended, since what an earlier call left behind blocks it');
+      });
+    }, answerTimeoutMs);
+    late.unref();
+    const answer = (): void => {
+      clearTimeout(late);
+      answered();
+    };
+    this.#answered = answer;
+    this.#send({ t: 'ping' });
   }
 
   get dead(): boolean {
@@ -184,6 +205,12 @@ export class Cell {
         );
         return this.kill('sandbox_ended', 'was ended');
       }
+      case 'pong': {
+        const answered = this.#answered;
+        if (answered === undefined) return this.#violation('an answer to no question');
+        this.#answered = undefined;
+        return answered();
+      }
       case 'crashed':
         this.#crash ??= message;
         return undefined;
@@ -196,6 +223,7 @@ export class Cell {
   #died(death: Death): void {
     const phase = this.#phase;
     this.#phase = 'dead';
+    this.#answered = undefined;
     clearTimeout(this.#starting);
     const told = this.#told(death);
     if (phase === 'starting')

@@ -76,6 +76,8 @@ export type HostMessage =
       readonly value?: JsonValue | undefined;
       readonly error?: SentError | undefined;
     }
+  /** Asks for a sign of life. */
+  | { readonly t: 'ping' }
   /** The host has read this many messages more, of this size together. */
   | { readonly t: 'confirm'; readonly count: number; readonly size: number };
 
@@ -88,6 +90,8 @@ export type SandboxMessage =
   | { readonly t: 'up' }
   /** The handler is loaded. */
   | { readonly t: 'ready' }
+  /** The sign of life. */
+  | { readonly t: 'pong' }
   | { readonly t: 'unfit'; readonly why: 'module' | 'export'; readonly message: string }
   | {
       readonly t: 'progress';

@@ -6,6 +6,7 @@ import { messageOf } from '../errors.ts';
 import type { Stop } from '../surface-port.ts';
 import { Cell, type CellOptions } from './cell.ts';
 import { lostFault, unavailableFault } from './fault.ts';
+import { IdleCells } from './idle-cells.ts';
 
 /** How many sandboxes there are, and how long they live. */
 export interface PoolLimits {
@@ -30,8 +31,9 @@ export class Pool {
   readonly #runnerText: () => Promise<string>;
   readonly #cells = new Set<Cell>();
   readonly #starting = new Set<Cell>();
-  /** Without a call, with the timers that will end them. */
-  readonly #idle = new Map<Cell, NodeJS.Timeout | undefined>();
+  readonly #idle = new IdleCells((cell) => {
+    if (this.#waiters.size > 0 && this.#idle.remove(cell)) this.#offer(cell);
+  });
   readonly #waiters = new Set<Waiter>();
   #runner: string | undefined;
   #loading: Promise<void> | undefined;
@@ -45,13 +47,9 @@ export class Pool {
 
   /** Gives a sandbox that is ready now, if there is one. */
   ready(): Cell | undefined {
-    // The one that had a call last, since its memory and its thread are the most likely to be warm.
-    let ready: Cell | undefined;
-    for (const cell of this.#idle.keys()) ready = cell;
+    const ready = this.#idle.take();
     if (ready === undefined) return undefined;
     this.#closed = false;
-    clearTimeout(this.#idle.get(ready));
-    this.#idle.delete(ready);
     void this.#grow();
     return ready;
   }
@@ -112,11 +110,7 @@ export class Pool {
       return;
     }
     const extra = this.#idle.size >= this.#limits.spare;
-    const timer = extra
-      ? setTimeout(() => cell.kill('sandbox_ended', 'had nothing to do'), this.#limits.idleMs)
-      : undefined;
-    timer?.unref();
-    this.#idle.set(cell, timer);
+    this.#idle.add(cell, extra ? this.#limits.idleMs : undefined);
   }
 
   /** Starts what is missing. */
@@ -165,9 +159,7 @@ export class Pool {
 
   #gone(cell: Cell, fault: Error | undefined): void {
     this.#cells.delete(cell);
-    const wasIdle = this.#idle.has(cell);
-    clearTimeout(this.#idle.get(cell));
-    this.#idle.delete(cell);
+    const wasIdle = this.#idle.remove(cell);
     if (!this.#starting.delete(cell)) {
       // One that dies without a call is replaced at the next call only, so that a module whose
       // sandboxes keep dying does not start them for ever.

@@ -37,6 +37,7 @@ const maybe =
 const shapes: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   ['up', {}],
   ['ready', {}],
+  ['pong', {}],
   ['unfit', { why: oneOf('module', 'export'), message: isText }],
   [
     'progress',

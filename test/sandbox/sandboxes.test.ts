@@ -232,6 +232,15 @@ describe('permissions of a process', () => {
     await expectQuiet(file);
   });
 
+  test('a loop that a call leaves behind ends with its sandbox, before any other call', async () => {
+    const { registry, run } = sandboxed(
+      processExecutor({ module: probes, export: 'leavesLoop', pool: { spare: 0 } }),
+    );
+    const { output: pid } = await run({});
+    await expect.poll(() => isAlive(pid as number)).toBe(false);
+    await registry.close();
+  });
+
   test('the sandbox dies with a host that is killed, even in a loop', async () => {
     const text = `
       import { defineTool, HostToolRegistry } from './src/index.ts';

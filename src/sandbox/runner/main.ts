@@ -43,6 +43,9 @@ function serve(channel: Channel): void {
       case 'answer':
         runs.get(message.id)?.answered(message);
         return;
+      case 'ping':
+        outbox.send({ t: 'pong' });
+        return;
       case 'confirm':
         outbox.confirmed(message.count, message.size);
     }

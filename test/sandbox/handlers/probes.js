@@ -27,6 +27,10 @@ export const client = async (_, { client: agent }) => ({
   sampled: await agent.sample({ messages: [] }),
   elicited: await agent.elicit({ message: 'Sure?', requestedSchema: { type: 'object' } }),
 });
+export const leavesLoop = () => {
+  setTimeout(loop, 1);
+  return process.pid;
+};
 export const loop = () => {
   for (;;);
 };
