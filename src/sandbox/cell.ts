@@ -7,6 +7,7 @@ import { lostFault, unavailableFault, unloadedFault } from './fault.ts';
 import {
   confirmEvery,
   type HostMessage,
+  maxBacklog,
   maxUnconfirmed,
   maxUnconfirmedSize,
   type SandboxMessage,
@@ -22,6 +23,8 @@ export interface CellOptions {
   readonly export: string;
   /** The export to take if there is none of that name. */
   readonly otherwise?: string | undefined;
+  /** The whole environment, if what starts a sandbox may change it. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** How long a handler may take to stop once its call has ended. */
   readonly killAfterMs: number;
 }
@@ -68,8 +71,8 @@ export class Cell {
       this.kill('sandbox_ended', 'took too long to start, and was ended');
     }, startTimeoutMs);
     this.#starting.unref();
-    const { module, otherwise } = options;
-    this.#send({ t: 'load', module, export: options.export, otherwise });
+    const { module, otherwise, env } = options;
+    this.#send({ t: 'load', module, export: options.export, otherwise, env });
   }
 
   /** Runs one call. Only after `ready`, and one at a time. */
@@ -139,7 +142,11 @@ export class Cell {
   }
 
   #send(message: HostMessage): void {
-    if (this.#phase !== 'dead') this.#transport.send(JSON.stringify(message));
+    if (this.#phase === 'dead') return undefined;
+    // Code that asks and never reads the answers would fill this process.
+    if (this.#transport.backlog() > maxBacklog)
+      return this.kill('sandbox_protocol', 'did not read what was sent to it, and was ended');
+    return this.#transport.send(JSON.stringify(message));
   }
 
   #violation(fault: string): void {

@@ -94,6 +94,7 @@ function startChild(
     send: (text) => {
       if (channel.writable) channel.write(frameOf(text));
     },
+    backlog: () => channel.writableLength,
     kill,
     busy: (isBusy) => {
       memory.often(isBusy);

@@ -113,6 +113,8 @@ export function childExecutor(
     module: place.address,
     export: read.export,
     otherwise,
+    // Shells set variables of their own, such as PWD.
+    env,
     killAfterMs,
   });
 }

@@ -65,6 +65,8 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
     });
     return {
       send: (text) => port.postMessage(text),
+      // A port does not tell, and what waits in it is memory of this process either way.
+      backlog: () => 0,
       kill,
       busy: (isBusy) => {
         if (isBusy) {

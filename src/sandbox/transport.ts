@@ -25,6 +25,8 @@ export interface TransportEvents {
 /** A running sandbox. */
 export interface Transport {
   send(text: string): void;
+  /** How many bytes were sent that the sandbox has not taken, as far as that can be known. */
+  backlog(): number;
   /** Ends it at once, whatever it does. `died` follows. */
   kill(death: Death): void;
   /** Whether it has a call. A sandbox without one does not keep the host's process alive. */

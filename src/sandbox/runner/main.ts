@@ -55,9 +55,13 @@ function serve(channel: Channel): void {
 
 /** Imports the handler. Undefined if it is not there; the host has then been told. */
 async function load(
-  { module, export: name, otherwise }: Extract<HostMessage, { t: 'load' }>,
+  { module, export: name, otherwise, env }: Extract<HostMessage, { t: 'load' }>,
   outbox: Outbox,
 ): Promise<SandboxedHandler | undefined> {
+  if (env !== undefined) {
+    for (const one of Object.keys(process.env)) delete process.env[one];
+    Object.assign(process.env, env);
+  }
   let members: Readonly<Record<string, unknown>>;
   try {
     members = (await import(module)) as Readonly<Record<string, unknown>>;
