@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
 import { unavailableFault } from './fault.ts';
 import { frameOf, frameReader } from './frames.ts';
-import { watchMemory } from './memory.ts';
+import { processMemory, watchMemory } from './memory.ts';
 import { maxMessage } from './messages.ts';
 import { type Death, type StartTransport, type TransportEvents, tailOf } from './transport.ts';
 
@@ -62,12 +62,7 @@ function startChild(
     death ??= why;
     killGroup(pid);
   };
-  const memory = watchMemory(pid, maxMemoryMb, (usedMb) =>
-    kill({
-      reason: 'sandbox_out_of_memory',
-      text: `used ${usedMb} MB of memory, which is more than its ${maxMemoryMb} MB, and was ended`,
-    }),
-  );
+  const memory = watchMemory(processMemory(pid), maxMemoryMb, kill);
   hear(channel, events, kill, () => death?.reason === 'sandbox_protocol');
   onEnd(child, channel, (code, signal) => {
     over = true;

@@ -13,7 +13,12 @@ import {
 import { bubblewrapCommand } from './bubblewrap.ts';
 import { processes } from './child.ts';
 import { unavailableFault } from './fault.ts';
-import { permissionFlags, readPermissions, type SandboxPermissions } from './permissions.ts';
+import {
+  checkModuleFolder,
+  permissionFlags,
+  readPermissions,
+  type SandboxPermissions,
+} from './permissions.ts';
 import { sandboxExecutor } from './sandbox-executor.ts';
 import { readCommon, type SandboxOptions, sandboxTable } from './sandbox-options.ts';
 
@@ -89,6 +94,7 @@ export function childExecutor(
   const read = readOptions(where, options, table);
   const { place, limits, env } = readCommon(where, read as SandboxOptions);
   const permissions = readPermissions(where, read.permissions);
+  checkModuleFolder(where, place.file);
   const { maxMemoryMb, bubblewrap, killAfterMs } = read;
   const cwd = read.cwd === undefined ? dirname(place.file) : resolve(read.cwd);
   return sandboxExecutor('process', limits, {

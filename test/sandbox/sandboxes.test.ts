@@ -1,6 +1,14 @@
 /** What sandboxes give handlers, what they refuse, and how they start and end. */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -214,6 +222,12 @@ describe('permissions of a process', () => {
   });
 
   test('a path with a wildcard is refused', () => {
+    const starred = join(folder, 'a*');
+    mkdirSync(starred);
+    copyFileSync(fileURLToPath(probes), join(starred, 'probes.mjs'));
+    expect(() => processExecutor({ module: join(starred, 'probes.mjs') })).toThrow(
+      'processExecutor: expected `module` in a folder without `*` in its path, got ',
+    );
     expect(() =>
       processExecutor({ module: probes, permissions: { fs: { read: ['/srv/*'] } } }),
     ).toThrow(

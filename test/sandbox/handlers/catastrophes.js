@@ -55,6 +55,10 @@ const deeds = {
     const kept = [];
     for (;;) kept.push(Array.from({ length: 1_000 }, (_, index) => ({ index })));
   },
+  heapAtOnce: () => {
+    const kept = new Set();
+    for (let index = 0; ; index++) kept.add(`key ${index}`);
+  },
   offHeap: async () => {
     const kept = [];
     for (;;) {
