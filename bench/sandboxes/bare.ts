@@ -34,9 +34,12 @@ export async function tinypools(): Promise<((threads: number) => Bare) | undefin
   };
 }
 
-/** So many processes, of which each has one call at a time. */
-export function forks(processes: number): Bare {
-  const free = Array.from({ length: processes }, startFork);
+/**
+ * So many processes, of which each has one call at a time.
+ * @param detached Whether each is a session of its own, as a sandbox is.
+ */
+export function forks(processes: number, detached = false): Bare {
+  const free = Array.from({ length: processes }, () => startFork(detached));
   const all = [...free];
   const waiting: ((one: Fork) => void)[] = [];
   return {
@@ -59,9 +62,10 @@ interface Fork {
   call(input: Input): Promise<unknown>;
 }
 
-function startFork(): Fork {
+function startFork(detached: boolean): Fork {
   const child = fork(fileURLToPath(new URL('sandboxes/forked.mjs', benchFolder)), {
     execArgv: [],
+    detached,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const waiting = new Map<number, (output: unknown) => void>();

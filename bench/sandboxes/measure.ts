@@ -21,6 +21,7 @@ export async function measure(): Promise<FamilyResult> {
   const tinypool = await tinypools();
   const rows = [
     ...(await kindRows('process', 'forks', forks)),
+    ...(await sessionRows()),
     ...(tinypool === undefined
       ? []
       : await kindRows('thread', 'threads of a bare Tinypool', tinypool)),
@@ -29,34 +30,42 @@ export async function measure(): Promise<FamilyResult> {
   return tinypool === undefined ? { rows, skipped: 'tinypool: not installed' } : { rows };
 }
 
+type MakeBare = (size: number) => Bare;
+
 async function kindRows(
   kind: 'thread' | 'process',
   peer: string,
-  bare: (size: number) => Bare,
+  bare: MakeBare,
 ): Promise<readonly Row[]> {
-  const make = kinds[kind];
-  const alone = await rates(
-    () => bare(1),
-    () => governed(make()),
-    1,
-  );
-  const atOnce = await rates(
-    () => bare(width),
-    () => governed(make({ max: width })),
-    width,
-  );
   const start = await starts(
     () => bare(1),
-    () => governed(make()),
+    () => governed(kinds[kind]()),
   );
   return [
-    { id: `sandbox_${kind}` satisfies TargetId, ...alone },
+    { id: `sandbox_${kind}` satisfies TargetId, ...(await rates(kind, bare, 1)) },
     {
       what: `${width} calls to a ${kind} at once, against ${width} ${peer}`,
       unit: '×',
-      ...atOnce,
+      ...(await rates(kind, bare, width)),
     },
     { id: `sandbox_${kind}_start` satisfies TargetId, ...start },
+  ];
+}
+
+/** Linux may share the processor among sessions, and a sandbox is a session of its own. */
+async function sessionRows(): Promise<readonly Row[]> {
+  const bare = (size: number): Bare => forks(size, true);
+  return [
+    {
+      what: 'one call to a process, against a fork in a session of its own',
+      unit: '×',
+      ...(await rates('process', bare, 1)),
+    },
+    {
+      what: `${width} calls to a process at once, against ${width} such forks`,
+      unit: '×',
+      ...(await rates('process', bare, width)),
+    },
   ];
 }
 
@@ -110,10 +119,11 @@ type Measured = Pick<Row, 'value' | 'note'>;
  * The quickest rounds of several pairs. The system may put two processes on one core or on two, and
  * then wakes them at another speed for as long as they live: a median shows that more than anything.
  */
-async function rates(bare: () => Bare, own: () => Bare, lanes: number): Promise<Measured> {
+async function rates(kind: 'thread' | 'process', bare: MakeBare, lanes: number): Promise<Measured> {
   const best = { bare: Infinity, own: Infinity };
   for (let pair = 0; pair < (quick ? 2 : 6); pair++) {
-    const both = [bare(), own()] as const;
+    const pool = lanes === 1 ? undefined : { max: lanes };
+    const both = [bare(lanes), governed(kinds[kind](pool))] as const;
     const [theirs, ours] = await compare(
       both.map(({ call }, index) => ({ name: String(index), run: repeat(call, lanes) })),
       { rounds: 15, sampleMs: 15 },

@@ -40,8 +40,9 @@ export interface ProcessExecutorOptions extends SandboxOptions {
   readonly maxMemoryMb?: number | undefined;
   /**
    * `require` also puts the process into namespaces of its own with bubblewrap, on Linux: it then
-   * sees no file beyond its permissions and the system's programs, and no process outside, and
-   * everything that it starts ends with it. Without bubblewrap calls end as `sandbox_unavailable`.
+   * sees no file beyond its permissions and the system's programs, can write to no folder beyond its
+   * permissions, sees no process outside, has no capabilities, and everything that it starts ends with
+   * it. Without bubblewrap calls end as `sandbox_unavailable`.
    * @default "off"
    */
   readonly bubblewrap?: 'require' | 'off' | undefined;
