@@ -8,9 +8,9 @@ import { threads } from './thread.ts';
 /** Options of {@link workerExecutor}. */
 export interface WorkerExecutorOptions extends SandboxOptions {
   /**
-   * The most memory that a thread may take, in megabytes. From 16. On Node 22.16 and later, and 24,
-   * that is its heap and its buffers, looked at every 25 milliseconds. Before, it is the heap alone,
-   * and V8 may abort the whole process if a thread with a full heap asks for much at once.
+   * The most memory that a thread may use, in megabytes. From 16. On Node 22.16 and later, and on Node
+   * 24, this is its heap and its buffers, measured every 25 milliseconds. On older versions it is only
+   * the heap, and V8 may abort the whole process if a thread with a full heap asks for much at once.
    * @default 256
    */
   readonly maxMemoryMb?: number | undefined;
@@ -23,8 +23,8 @@ const table = {
 
 /**
  * Makes an executor that runs a handler in threads of this process. A thread contains loops, exits,
- * errors that nobody catches, its heap and its own threads. It is no protection against code that
- * means harm: that has the files, the network and the memory of this process.
+ * uncaught errors, its heap and its own threads. It does not protect against malicious code, which
+ * has the files, the network and the memory of this process.
  * @throws MisuseError `invalid_option`, also if the module does not exist.
  *
  * @example
