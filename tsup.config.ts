@@ -132,7 +132,7 @@ export async function buildHook(folder = 'dist/hook'): Promise<void> {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     alias: { yaml: join(packages, 'yaml/browser/index.js') },
-    plugins: [oneLanguage],
+    plugins: [oneLanguage, finishedRunner],
     define: { 'import.meta.url': 'bundleUrl' },
     banner: { js: '(function(require,module,exports,bundleUrl){' },
     footer: { js: '})' },
