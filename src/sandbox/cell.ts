@@ -94,7 +94,7 @@ export class Cell {
       }, this.#options.killAfterMs);
     };
     try {
-      link.start(input);
+      link.start(input, this.#takeUnconfirmed());
       if (stop.stopped) stopped();
       else stop.watch(stopped);
       return await link.settled;
@@ -176,15 +176,16 @@ export class Cell {
   }
 
   #confirm(): void {
-    const message = {
-      t: 'confirm',
-      count: this.#unconfirmed,
-      size: this.#unconfirmedSize,
-    } as const;
     this.#confirming = false;
+    this.#send({ t: 'confirm', ...this.#takeUnconfirmed() });
+  }
+
+  /** What is to be confirmed now. */
+  #takeUnconfirmed(): { readonly count: number; readonly size: number } {
+    const [count, size] = [this.#unconfirmed, this.#unconfirmedSize];
     this.#unconfirmed = 0;
     this.#unconfirmedSize = 0;
-    this.#send(message);
+    return { count, size };
   }
 
   #take(message: SandboxMessage): void {

@@ -5,7 +5,14 @@ import { unavailableFault } from './fault.ts';
 import { frameOf, frameReader } from './frames.ts';
 import { processMemory, watchMemory } from './memory.ts';
 import { maxMessage } from './messages.ts';
-import { type Death, type StartTransport, type TransportEvents, tailOf } from './transport.ts';
+import {
+  type Death,
+  hungUp,
+  lastWordsMs,
+  type StartTransport,
+  type TransportEvents,
+  tailOf,
+} from './transport.ts';
 
 /** How processes are started. */
 export interface ChildOptions {
@@ -22,9 +29,6 @@ export interface ChildOptions {
  * group: a handler that loops could not notice that itself.
  */
 const script = '(read -r _ <&4; kill -9 -$$) 2>/dev/null 3>&- & exec "$@" 4<&-';
-
-/** How long a process that has ended may take to hand over what it sent last. */
-const lastWordsMs = 200;
 
 /** Gives the function that starts such processes. */
 export function processes(options: ChildOptions): StartTransport {
@@ -80,10 +84,7 @@ function startChild(
   channel.once('close', () => {
     child.ref();
     // It may have closed it without ending.
-    setTimeout(kill, lastWordsMs, {
-      reason: 'sandbox_protocol',
-      text: 'closed its channel, and was ended',
-    }).unref();
+    setTimeout(kill, lastWordsMs, hungUp).unref();
   });
   return {
     send: (text) => {

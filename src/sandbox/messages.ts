@@ -70,6 +70,9 @@ export type HostMessage =
       readonly id: number;
       readonly input: JsonObject;
       readonly context: SentContext;
+      /** As in a `confirm`, so that no call pays for what an earlier one has sent uncounted. */
+      readonly count: number;
+      readonly size: number;
     }
   | { readonly t: 'abort'; readonly id: number; readonly reason: SentError }
   | {

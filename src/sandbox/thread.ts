@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts';
 import { shortened } from '../text/shortened.ts';
 import { watchMemory } from './memory.ts';
 import { heapLimits, threadMemory } from './thread-memory.ts';
-import type { Death, StartTransport } from './transport.ts';
+import { type Death, hungUp, lastWordsMs, type StartTransport } from './transport.ts';
 
 /** How threads are started. */
 export interface ThreadOptions {
@@ -46,6 +46,11 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
     };
     port.on('message', take);
     port.on('messageerror', () => take(undefined));
+    port.on('close', () => {
+      if (dead) return;
+      worker.ref();
+      setTimeout(kill, lastWordsMs, hungUp).unref();
+    });
     worker.on('error', (error: unknown) => {
       death ??= deathBy(error);
     });

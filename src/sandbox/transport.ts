@@ -14,6 +14,15 @@ export interface Death {
   readonly cause?: unknown;
 }
 
+/** How long a sandbox may take to end once its channel is closed, and the other way round. */
+export const lastWordsMs = 200;
+
+/** Of one that closes its channel and does not end. */
+export const hungUp: Death = {
+  reason: 'sandbox_protocol',
+  text: 'closed its channel, and was ended',
+};
+
 /** What the owner of a sandbox is told. */
 export interface TransportEvents {
   /** A message came. It may be longer than the limit where the channel cannot tell before. */

@@ -103,6 +103,8 @@ describe.each(kinds)('%s', (kind, make) => {
   );
 
   test('a handler that emits far too much is slowed down, and ends', async () => {
+    // Also where an earlier call has sent messages that nobody in there has counted.
+    for (let call = 0; call < 4; call++) await run({ do: 'forgeOther' });
     expect(endOf(await survive('emitFlood'))).toBe('sent');
   });
 
@@ -112,6 +114,10 @@ describe.each(kinds)('%s', (kind, make) => {
     expect(endOf(await fresh.run({ do: 'twice', id: 1 }))).toBe('first');
     expect(endOf(await fresh.run({ do: 'nothing' }))).toBe('fine');
     await fresh.registry.close();
+  });
+
+  test('one that closes its channel and goes on is ended', async () => {
+    expect(endOf(await survive('hangUp'))).toMatch(/^executor_lost sandbox_(exited|protocol)$/);
   });
 
   test('an answer to another call is not taken', async () => {
@@ -163,13 +169,6 @@ describe('process', () => {
     const result = await run({ do: 'kill' });
     expect(endOf(result)).toBe('executor_lost sandbox_exited');
     expect(result.error?.message).toContain('was killed by SIGKILL');
-    await registry.close();
-  });
-
-  test('a process that closes its channel and goes on is ended', async () => {
-    const { registry, run } = sandboxed(make({ module: handlerOf('catastrophes') }));
-    expect(endOf(await run({ do: 'hangUp' }))).toMatch(/^executor_lost sandbox_/);
-    expect(endOf(await run({ do: 'nothing' }))).toBe('fine');
     await registry.close();
   });
 });

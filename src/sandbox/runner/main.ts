@@ -32,6 +32,7 @@ function serve(channel: Channel): void {
         });
         return;
       case 'run': {
+        outbox.confirmed(message.count, message.size);
         const run = new Run(message, outbox);
         runs.set(message.id, run);
         void run.start(handler as SandboxedHandler).then(() => runs.delete(message.id));

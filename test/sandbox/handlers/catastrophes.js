@@ -38,7 +38,8 @@ const deeds = {
     return never();
   },
   hangUp: () => {
-    closeSync(3);
+    if (isMainThread) closeSync(3);
+    else workerData.port.close();
     return never();
   },
   throwLater: () => {
