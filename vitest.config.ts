@@ -28,7 +28,7 @@ const outside = [
   'test/policy-engines/opa/server.test.ts',
   'test/telemetry/otel/elsewhere.test.ts',
   'test/redis/{client,ledger,two-nodes,redis-*}.test.ts',
-  'test/sandbox/*.test.ts',
+  'test/sandbox/!(idle-cells).test.ts',
   'test/relay/{attacks,gates}.test.ts',
   'test/relay/http/{mcp-sessions,poll}.test.ts',
   'test/relay/server/*.test.ts',

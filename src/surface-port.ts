@@ -10,6 +10,7 @@ export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';
 export { alternatives } from './call/schema-places.ts';
+export { type Stop, stopOf } from './call/stop-of.ts';
 export { nullReader, takesNull } from './call/takes-null.ts';
 export { traceContextOf } from './call/traced.ts';
 export { loggedError, logTo } from './logging.ts';
