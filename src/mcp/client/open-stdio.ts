@@ -1,11 +1,12 @@
 /** A server in a child process of this one. */
 import { isMisuseError } from '../../index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import { createDirectCalls } from './direct-calls.ts';
 import { shakeHands } from './handshake.ts';
 import type { Link, OpenOptions } from './link.ts';
 import { maxMessageBytes, messageBounds, smallBounds } from './message-guard.ts';
 import { loadSdkStdio } from './sdk.ts';
-import { boundStdio } from './stdio-guard.ts';
+import { watchLines } from './stdio-lines.ts';
 
 /** A server in a child process of this one. */
 export interface McpStdioConnection {
@@ -82,13 +83,14 @@ async function start(
     maxBufferSize: maxMessageBytes,
   });
   let greeted = false;
-  boundStdio(
-    transport,
-    () => (greeted ? messageBounds : smallBounds),
-    (message) => {
+  const direct = createDirectCalls(transport.send.bind(transport));
+  watchLines(transport, {
+    bounds: () => (greeted ? messageBounds : smallBounds),
+    exceeded(message) {
       tried.excess = message;
     },
-  );
+    take: direct.take,
+  });
   let stderrTail = '';
   // Standard error is read to its end: otherwise the server would block on a full pipe.
   transport.stderr?.on('data', (chunk: Buffer) => {
@@ -101,6 +103,7 @@ async function start(
       probeMs,
       stderr: () => cleanLine(stderrTail, 1_000),
       excess: () => tried.excess,
+      direct,
     },
     options,
   );

@@ -2,11 +2,12 @@
  * What a call may ask of the client behind its request, in the 2025 era of the protocol. In the
  * 2026 era a server cannot ask while it works.
  */
-import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
+import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import type { Approver, JsonObject, JsonSchema, SurfaceClient, ToolSession } from '../../index.ts';
 import { longestTimerMs } from '../../options.ts';
 import { overheard, stateOf } from '../../surface-port.ts';
 import { approvalAnswer, approvalForm, unshowable } from './approval.ts';
+import type { CallContext } from './call-context.ts';
 
 /**
  * Longest wait for one answer, in milliseconds. The timeout of the call and the expiry of an
@@ -25,18 +26,18 @@ export function offersForms(capabilities: ClientCapabilities | undefined): boole
 /**
  * Makes `context.client`; undefined if the client offers neither forms nor sampling. What the user
  * writes into a form is remembered as said by the user.
- * @param signal aborts when the call ends
+ * @param ended aborts when the call ends
  */
 export function askingClient(
   session: ToolSession,
-  ctx: ServerContext,
+  ctx: CallContext,
   capabilities: ClientCapabilities | undefined,
-  signal: AbortSignal,
+  ended: AbortController,
 ): SurfaceClient | undefined {
   const forms = offersForms(capabilities);
   const sampling = capabilities?.sampling !== undefined;
   if (!forms && !sampling) return undefined;
-  const options = { signal, timeout: longestWaitMs };
+  const options = { signal: ended.signal, timeout: longestWaitMs };
   return {
     ...(sampling
       ? {
@@ -71,7 +72,7 @@ export function askingClient(
 }
 
 /** Asks the client's user, over the request that the call came with. */
-export function askingApprover(ctx: ServerContext, always: boolean): Approver {
+export function askingApprover(ctx: CallContext, always: boolean): Approver {
   return async (request, { signal }) => {
     const form = approvalForm(request, always);
     if (form === undefined) return unshowable;
