@@ -74,7 +74,13 @@ async function start(
   const { StdioClientTransport } = await loadSdkStdio();
   // The SDK starts the program twice, and asks the first of the two for its era. Transports of a
   // class that is not its own are asked directly.
-  const transport = new (class extends StdioClientTransport {})({
+  const transport = new (class extends StdioClientTransport {
+    #started: Promise<void> | undefined;
+    override start(): Promise<void> {
+      this.#started ??= super.start();
+      return this.#started;
+    }
+  })({
     command,
     args: [...args],
     env: { ...env },
@@ -96,6 +102,8 @@ async function start(
   transport.stderr?.on('data', (chunk: Buffer) => {
     stderrTail = (stderrTail + chunk.toString('utf8')).slice(-2_000);
   });
+  // The program starts while the client is loaded, which starts it too and hears why it cannot.
+  transport.start().catch(() => {});
   const link = await shakeHands(
     {
       transport,
