@@ -3,7 +3,14 @@
  * 2026 era a server cannot ask while it works.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
-import type { Approver, JsonObject, JsonSchema, SurfaceClient, ToolSession } from '../../index.ts';
+import type {
+  Approver,
+  JsonObject,
+  JsonSchema,
+  JsonValue,
+  SurfaceClient,
+  ToolSession,
+} from '../../index.ts';
 import { longestTimerMs } from '../../options.ts';
 import { overheard, stateOf } from '../../surface-port.ts';
 import { approvalAnswer, approvalForm, unshowable } from './approval.ts';
@@ -25,7 +32,7 @@ export function offersForms(capabilities: ClientCapabilities | undefined): boole
 
 /**
  * Makes `context.client`; undefined if the client offers neither forms nor sampling. What the user
- * writes into a form is remembered as said by the user.
+ * writes into a form is remembered as said by the user, unless the form itself offered it.
  * @param ended aborts when the call ends
  */
 export function askingClient(
@@ -62,13 +69,26 @@ export function askingClient(
               options,
             );
             if (action !== 'accept' || content === undefined) return { action };
+            const offered = textsOf(requestedSchema as JsonValue);
             for (const value of Object.values(content).flat())
-              if (typeof value !== 'boolean') overheard(stateOf(session), String(value), 'user');
+              if (typeof value !== 'boolean' && !offered.has(String(value)))
+                overheard(stateOf(session), String(value), 'user');
             return { action, content: content as JsonObject };
           },
         }
       : {}),
   };
+}
+
+/**
+ * The texts and numbers of a form. A default or a choice that the user only accepts comes from whoever
+ * made the form, which may be a server behind a gateway.
+ */
+function textsOf(value: JsonValue, found = new Set<string>()): ReadonlySet<string> {
+  if (typeof value === 'object' && value !== null)
+    for (const one of Object.values(value)) textsOf(one, found);
+  else if (typeof value !== 'boolean') found.add(String(value));
+  return found;
 }
 
 /** Asks the client's user, over the request that the call came with. */

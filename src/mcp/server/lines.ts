@@ -174,5 +174,5 @@ function goesDirect({ version, requests, transport }: State, message: RpcMessage
   const { direct } = transport;
   if (direct === undefined || version === undefined) return false;
   const others = requests.inFlight.size - direct.running - (message.kind === 'request' ? 1 : 0);
-  return (message.kind === 'notification' || others === 0) && direct.take(message);
+  return (message.kind === 'notification' || others <= 0) && direct.take(message);
 }
