@@ -86,12 +86,14 @@ function serverRow({ name, state, error, tools }: ServerStatus): readonly string
 /** Most tools that are named in a hint. */
 const mostNamed = 20;
 
+/** A server chooses the names of its tools, so only plain ones are shown, and none in the example. */
 function readersOf(server: string, tools: readonly string[]): string {
-  const more = tools.length > mostNamed ? ` and ${tools.length - mostNamed} more` : '';
+  const named = tools.filter((tool) => /^[\w.-]{1,64}$/.test(tool)).slice(0, mostNamed);
+  const more = tools.length > named.length ? ` and ${tools.length - named.length} more` : '';
   return (
-    `  ${server}: it says that these only read: ${tools.slice(0, mostNamed).join(', ')}${more}. They ` +
-    'count as destructive until you label them: ' +
-    `labels: { "${tools[0]}": { annotations: { readOnly: true, destructive: false } } }`
+    `  ${server}: it says that these only read: ${named.join(', ')}${more}. They count as ` +
+    'destructive until you label them: labels: { NAME: { annotations: { readOnly: true, ' +
+    'destructive: false } } }'
   );
 }
 

@@ -74,8 +74,7 @@ describe('`list`', () => {
     };
     expect(await textOf({ ...files, tools: ['read_text_file', 'write_file'] })).toContain(
       'files: it says that these only read: read_text_file. They count as destructive until you ' +
-        'label them: labels: { "read_text_file": { annotations: { readOnly: true, destructive: ' +
-        'false } } }',
+        'label them: labels: { NAME: { annotations: { readOnly: true, destructive: false } } }',
     );
     const labels = { 'read_*': { annotations: { readOnly: true, destructive: false } } };
     expect(await textOf({ ...files, tools: ['read_text_file'], labels })).not.toContain('it says');
