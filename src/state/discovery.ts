@@ -6,7 +6,7 @@ import type { Embed } from '../search/meanings.ts';
 import { globTest } from '../text/glob.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import type { Dropped, Prerequisite } from '../toolset/effective.ts';
-import { digest } from '../toolset/effective.ts';
+import { digest, notDiscovered } from '../toolset/effective.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { View } from './view.ts';
@@ -131,7 +131,7 @@ export class Discovery {
       ...view.dropped,
       ...view.names
         .filter((one) => !entries.has(one))
-        .map((one) => Object.freeze({ name: one, code: 'not_discovered' })),
+        .map((one) => Object.freeze({ name: one, code: notDiscovered })),
     ];
     const { prerequisites } = view;
     const listing = Object.freeze({
