@@ -146,7 +146,7 @@ describe('what is in the package', () => {
     expect(
       packed.filter(
         (path) =>
-          !/^dist\/(?:relay\/|hook\/)?[\w-]+(?:\.d-[\w-]{8})?\.(js|js\.map|d\.ts)$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(
+          !/^dist\/(?:relay\/)?[\w-]+(?:\.d-[\w-]{8})?\.(js|js\.map|d\.ts)$|^dist\/hook\/[\w-]+\.c?js$|^docs\/(?:decisions\/)?[\w-]+\.md$|^docs\/images\/[\w-]+\.svg$/.test(
             path,
           ),
       ),
