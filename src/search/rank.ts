@@ -38,7 +38,7 @@ const mostWords = 64;
 /** Of these, the unknown ones for which similar words are looked up, which costs much more. */
 const mostGuesses = 8;
 /** The places at which one query looks. Over this, its most common words do not count. */
-const mostPlaces = 400_000;
+const mostPlaces = 200_000;
 /** The words with which unknown ones are compared by their letters, and letter by letter. */
 const mostGlances = 500_000;
 const mostComparisons = 10_000;

@@ -405,8 +405,97 @@ describe('embed', () => {
     expect(asked.mock.calls.map(([texts]) => texts.length)).toEqual([4, 1, 1]);
   });
 
+  test('calls at the same time ask about each definition once', async () => {
+    const asked = vi.fn(embed);
+    const { find } = open({ embed: asked });
+    await Promise.all([find('warm'), find('rain'), find('a letter')]);
+    expect(asked.mock.calls.map(([texts]) => texts.length)).toEqual([4, 1, 1, 1]);
+  });
+
+  test('lists of 32 and of 64 bits are taken as they are', async () => {
+    for (const List of [Float32Array, Float64Array]) {
+      const { find } = open({
+        embed: async (texts) => (await embed(texts)).map((numbers) => List.from(numbers)),
+        limit: 1,
+      });
+      expect(await find('is it warm outside')).toMatchObject([{ name: 'get_weather' }]);
+    }
+  });
+
+  test('one that never answers is given up, for all who wait, and words alone count', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const error = vi.fn();
+    const { find } = open(
+      { embed: () => new Promise(() => {}) },
+      { registry: { logger: { warn: () => undefined, error } } },
+    );
+    const finding = Promise.all([find('weather'), find('mail')]);
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await finding).map(([first]) => first?.name)).toEqual(['get_weather', 'send_email']);
+    expect(error).toHaveBeenCalledTimes(2);
+    vi.useRealTimers();
+  });
+
+  test('tools that mean nothing to it keep the order of the words', async () => {
+    const { find } = open({ embed: async (texts) => texts.map(() => [0, 0]) });
+    const names = (await find('the weather in a city')).map(({ name }) => name);
+    expect(names[0]).toBe('get_weather');
+    const { find: plain } = open({});
+    const [first] = await plain('files mail');
+    expect((await find('files mail'))[0]?.name).toBe(first?.name);
+  });
+
+  test('a model that changes is asked again', async () => {
+    let width = 2;
+    const asked = vi.fn(async (texts: readonly string[]) =>
+      (await embed(texts)).map((numbers) => [...numbers, 0, 0].slice(0, width)),
+    );
+    const error = vi.fn();
+    const { find } = open(
+      { embed: asked, limit: 1 },
+      { registry: { logger: { warn: () => undefined, error } } },
+    );
+    await find('warm');
+    width = 3;
+    expect(await find('weather')).toMatchObject([{ name: 'get_weather' }]);
+    expect(error).toHaveBeenCalledTimes(1);
+    expect(await find('is it warm outside')).toMatchObject([{ name: 'get_weather' }]);
+    expect(asked.mock.calls.map(([texts]) => texts.length)).toEqual([4, 1, 1, 4, 1]);
+  });
+
+  test('it may change facts, profiles and tools meanwhile', async () => {
+    const { registry, session, find, names } = open({
+      embed: async (texts) => {
+        session.setFacts({ go: texts.length });
+        session.setProfile('few');
+        registry.unregister('launch_rocket');
+        registry.unregister('get_weather');
+        registry.register(tool('get_weather', 'Another one.'));
+        return embed(texts);
+      },
+    });
+    registry.defineProfile({ id: 'few', tools: ['send_email', 'get_weather'] });
+    const found = (await find('weather mail rocket files')).map(({ name }) => name);
+    // The new `get_weather` is not the tool that was found.
+    expect(found).toEqual(['send_email']);
+    expect(names()).toEqual(['find_tools', 'send_email']);
+  });
+
   test.each([
     ['throws', () => Promise.reject(new Error('away'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('away');
+      },
+    ],
+    ['gives nothing', () => undefined],
+    ['gives a text', async () => 'xxxx'],
+    ['gives too many answers', async (texts: readonly string[]) => [...texts, 'x'].map(() => [1])],
+    ['gives holes', async (texts: readonly string[]) => texts.map(() => new Array(3))],
+    ['gives infinity', async (texts: readonly string[]) => texts.map(() => [1e200, 1e200])],
+    ['gives objects', async (texts: readonly string[]) => texts.map(() => ({ 0: 1, length: 1 }))],
     ['gives too few answers', async () => []],
     ['gives what is not numbers', async (texts: readonly string[]) => texts.map(() => ['x'])],
     ['gives no numbers', async (texts: readonly string[]) => texts.map(() => [Number.NaN])],
