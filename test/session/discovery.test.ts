@@ -148,6 +148,30 @@ describe('session.search', () => {
   });
 });
 
+test('a registry of many tools is read before somebody searches it, one of few is not', async () => {
+  const many = Array.from({ length: 501 }, (_, at) => tool(`tool_${at}`, `Does the work ${at}.`));
+  const { registry, session } = open(undefined, { tools: many });
+  const { finder } = registryStateOf(registry);
+  await vi.waitFor(() => expect(finder?.epoch).toBe(registryStateOf(registry).epoch));
+  expect(session.search('work 77')[0]?.name).toBe('tool_77');
+  // What joined meanwhile is read by the search.
+  registry.register(weather);
+  expect(session.search('weather')[0]?.name).toBe('get_weather');
+  const few = open(undefined, { tools: many.slice(1) });
+  expect(registryStateOf(few.registry).finder).toBeUndefined();
+});
+
+test('a registry that closes while it is read reads no further', async () => {
+  const many = Array.from({ length: 2_000 }, (_, at) =>
+    tool(`tool_${at}`, Array.from({ length: 60 }, (_, word) => `word${at}x${word}`).join(' ')),
+  );
+  const { registry } = open(undefined, { tools: many });
+  await registry.close();
+  const { finder } = registryStateOf(registry);
+  await finder?.reading;
+  expect(finder?.epoch).not.toBe(registryStateOf(registry).epoch);
+});
+
 describe('discovery', () => {
   test('lists what is kept, and find_tools; what is found joins at the end', async () => {
     const { names, find } = open({ keep: 'list_*' });
