@@ -1,16 +1,19 @@
 /**
  * `npm run bench:search -- TOOLS QUESTIONS`: how often a search finds a tool that answers a question
  * among the first five or eight, averaged by tool, for our search and for others. The files have the
- * shape that `bench/search/data.ts` describes. `--missed` names the questions that ours misses.
+ * shape that `bench/search/data.ts` describes. Then what it costs among 10 000 tools, which are the
+ * given ones under many names. `--missed` names the questions that ours misses.
  */
 import { parseArgs } from 'node:util';
 import { create, insertMultiple, search as searchOrama } from '@orama/orama';
 import FlexSearch from 'flexsearch';
 import lunr from 'lunr';
-import MiniSearch from 'minisearch';
+import MiniSearch, { type Options } from 'minisearch';
 import { defineTool, HostToolRegistry } from '../src/index.ts';
 import { toolText } from '../src/search/tool-text.ts';
+import { wordsOf } from '../src/search/words.ts';
 import { distinctTools, type QuestionLine, readLines, type ToolLine } from './search/data.ts';
+import { measureMany } from './search/many.ts';
 
 const { values, positionals } = parseArgs({
   options: { missed: { type: 'boolean' } },
@@ -24,32 +27,44 @@ const allTools = await readLines<ToolLine>(toolsPath);
 const tools = distinctTools(allTools, questions);
 const nameOf = new Map(allTools.map(({ id, name }) => [id, name]));
 
-const documents = tools.map(({ name, description = '', parameters }) => ({
-  id: name,
-  ...toolText({ name, description, tags: [], parameters: parameters as never }),
-}));
+const documentsOf = (some: readonly ToolLine[]) =>
+  some.map(({ name, description = '', parameters }) => ({
+    id: name,
+    ...toolText({ name, description, tags: [], parameters: parameters as never }),
+  }));
 const fields = ['name', 'description', 'parameters', 'details', 'values'];
 
 type Search = (query: string) => Promise<readonly string[]> | readonly string[];
 
-const registry = new HostToolRegistry();
-for (const { name, description = '', parameters } of tools)
-  registry.register(
-    defineTool({ name, description, parameters: { ...parameters }, handler: () => null }),
-  );
+function registryOf(some: readonly ToolLine[]): HostToolRegistry {
+  const made = new HostToolRegistry();
+  for (const { name, description = '', parameters } of some)
+    made.register(
+      defineTool({ name, description, parameters: { ...parameters }, handler: () => null }),
+    );
+  return made;
+}
+const registry = registryOf(tools);
 const session = registry.createSession({ sessionId: 'bench' });
 
-function mini(searched: readonly string[]): Search {
-  const index = new MiniSearch({ fields: [...searched] });
-  index.addAll(documents);
+function mini(searched: readonly string[], options: Partial<Options> = {}, of = tools): Search {
+  const index = new MiniSearch({ fields: [...searched], ...options });
+  index.addAll(documentsOf(of));
   return (query) => index.search(query).map(({ id }) => String(id));
 }
+
+/** The library with everything that we chose by hand: stems, split names, stop words, boosts. */
+const ourWords: Partial<Options> = {
+  tokenize: (text) => [...new Set(wordsOf(text, 2_000).map(({ stem }) => stem))],
+  processTerm: (stem) => stem,
+  searchOptions: { boost: { name: 2, description: 2 } },
+};
 
 function lunrSearch(): Search {
   const index = lunr(function build() {
     this.ref('id');
     for (const field of fields) this.field(field);
-    for (const document of documents) this.add(document);
+    for (const document of documentsOf(tools)) this.add(document);
   });
   const safe = (query: string): string => query.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim();
   return (query) => index.search(safe(query)).map(({ ref }) => ref);
@@ -60,7 +75,7 @@ function flex(): Search {
     document: { id: 'id', index: fields },
     tokenize: 'forward',
   });
-  for (const document of documents) index.add(document);
+  for (const document of documentsOf(tools)) index.add(document);
   return (query) => {
     const found = index.search(query, { limit: 50, suggest: true });
     return [...new Set(found.flatMap(({ result }) => result.map(String)))];
@@ -72,7 +87,7 @@ async function orama(): Promise<Search> {
     schema: { id: 'string', ...Object.fromEntries(fields.map((field) => [field, 'string'])) },
     components: { tokenizer: { stemming: true, language: 'english' } },
   });
-  await insertMultiple(index, documents as never);
+  await insertMultiple(index, documentsOf(tools) as never);
   return async (query) => {
     const { hits } = await searchOrama(index, { term: query, limit: 8 });
     return hits.map(({ id }) => id);
@@ -81,6 +96,7 @@ async function orama(): Promise<Search> {
 
 const candidates: readonly (readonly [name: string, search: Search])[] = [
   ['session.search', (query) => session.search(query).map(({ name }) => name)],
+  ['minisearch, our words and boosts', mini(fields, ourWords)],
   ['minisearch, its defaults, all fields', mini(fields)],
   ['minisearch, its defaults, name and description', mini(['name', 'description'])],
   ['lunr, its defaults, all fields', lunrSearch()],
@@ -146,4 +162,18 @@ saved.sort((a, b) => a - b);
 console.log(
   `All tools: ${whole} tokens. After one question: ` +
     `${(100 * (saved[saved.length >> 1] ?? 0)).toFixed(1)} % fewer (median).`,
+);
+
+await measureMany(
+  tools,
+  questions.map(({ question }) => question.slice(0, 4_096)),
+  {
+    'session.search': (many) => {
+      const found = registryOf(many).createSession({ sessionId: 'many' });
+      found.tools();
+      return (query) => found.search(query);
+    },
+    'minisearch, our words and boosts': (many) => mini(fields, ourWords, many),
+    'minisearch, its defaults, all fields': (many) => mini(fields, {}, many),
+  },
 );
