@@ -3,7 +3,7 @@ import { shownNameOf } from '../call/shown-name.ts';
 import { MisuseError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { idsInFlight } from '../state/calls-in-flight.ts';
-import { Discovery, type DiscoverySettings, findToolsName } from '../state/discovery.ts';
+import { Discovery, type DiscoverySettings, type FoundEntry, findToolsName } from '../state/discovery.ts';
 import { findByMeaning, findTools, readTools } from '../state/found-tools.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { ToolEntry } from '../state/tool-entry.ts';
@@ -110,7 +110,7 @@ async function find(
       ? findTools(session, query, wanted)
       : await findByMeaning(session, query, wanted, embed);
   const tools: JsonObject[] = [];
-  const joining: { name: string; tokens: number }[] = [];
+  const joining: FoundEntry[] = [];
   let left = maxTokens;
   for (const hit of hits) {
     const found = describeFound(session, hit);
@@ -123,7 +123,7 @@ async function find(
     const fits = tokens <= left;
     if (fits) {
       left -= tokens;
-      joining.push({ name: found.name, tokens });
+      joining.push({ name: found.name, tokens, callId, words: found.why });
     }
     tools.push({ name, description, requiresApproval, ...(fits ? { parameters } : {}) });
   }
