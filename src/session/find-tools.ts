@@ -15,7 +15,7 @@ import { describeFound, longestQuery, mostFound, wrongQuery } from './search.ts'
 /** Lets a session list few tools, and `find_tools` for the others. @throws MisuseError */
 export function discover(session: SessionState, settings: DiscoverySettings): void {
   const twin = session.registry.twinOf(findToolsName);
-  if (twin !== undefined)
+  if (twin !== undefined && session.registry.tools.get(twin)?.source === 'host')
     throw new MisuseError(
       'name_conflict',
       `createSession: \`discovery\` brings a tool with the name \`${findToolsName}\`, and the ` +

@@ -37,15 +37,14 @@ async function world(session: RelaySessionOptions = {}) {
     askOf(relay.fetch, method, `${base}${path}`, what);
   const made = (await ask('POST', '', { body: {} })).body as unknown as Made;
   const { code, agentToken: token } = made;
-  await ask('POST', `/${code}/register-tools`, {
-    token: made.sessionToken,
-    body: {
-      pluginType: 'custom',
-      pluginVersion: '1',
-      availableTools: [drawing, { ...drawing, name: 'drop_circle' }],
-    },
-  });
+  const register = (availableTools: object[]): Promise<Told> =>
+    ask('POST', `/${code}/register-tools`, {
+      token: made.sessionToken,
+      body: { pluginType: 'custom', pluginVersion: '1', availableTools },
+    });
+  await register([drawing, { ...drawing, name: 'drop_circle' }]);
   return {
+    register,
     metadata: (headers: Record<string, string> = {}) =>
       ask('GET', `/${code}/metadata`, { token, headers }),
     async names() {
@@ -92,6 +91,14 @@ describe('an agent over REST', () => {
     await find('circle');
     expect(await metadata({ 'If-None-Match': etag })).toMatchObject({ status: 304 });
   });
+});
+
+test.each(['find_tools', 'Find-Tools'])('an application cannot take the name %s', async (name) => {
+  const { register, names, find } = await world();
+  const { status, body } = await register([{ ...drawing, name }]);
+  expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining(name)]);
+  expect(await names()).toEqual(['get_weather', 'find_tools']);
+  expect(JSON.stringify((await find('circle')).body)).toContain('draw_circle');
 });
 
 test('an agent over MCP is told that the list has changed', async () => {

@@ -3,7 +3,8 @@
  * share one registry of the host's tools.
  */
 import type { HostToolRegistry, SessionOptions } from '../../index.ts';
-import { readSessionOptions, registryStateOf } from '../../surface-port.ts';
+import { findToolsName, readSessionOptions, registryStateOf } from '../../surface-port.ts';
+import { nameSkeleton } from '../../text/names.ts';
 import type { Hub } from '../hub.ts';
 import type { RelaySessionOptions } from '../options.ts';
 import type { SessionDocument } from '../ports/documents.ts';
@@ -89,7 +90,11 @@ export function createLiveSessions(
       return registryState.epoch;
     },
     listed: (code) => state.alive.get(code)?.session.effectiveTools().hash,
-    taken: (name) => registryState.twinOf(name),
+    taken: (name) =>
+      registryState.twinOf(name) ??
+      (options.discovery !== undefined && nameSkeleton(name) === nameSkeleton(findToolsName)
+        ? findToolsName
+        : undefined),
     close: (code) => closeLive(parts, code, sessionNotFound()),
     async closeAll() {
       clearInterval(sweep);
