@@ -5,7 +5,11 @@ import type { FoundView, ToolDetail, ToolListing, VerdictView } from '../pages/i
 import type { Redactor } from '../redaction/redactor.ts';
 import {
   explainCall,
-  listingOf, readSessionOptions, registryStateOf, SessionState } from '../surface-port.ts';
+  listingOf,
+  readSessionOptions,
+  registryStateOf,
+  SessionState,
+} from '../surface-port.ts';
 import { boundedJson } from './bounded-json.ts';
 
 /** Most tools of a list. */

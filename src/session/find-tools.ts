@@ -3,7 +3,12 @@ import { shownNameOf } from '../call/shown-name.ts';
 import { MisuseError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { idsInFlight } from '../state/calls-in-flight.ts';
-import { Discovery, type DiscoverySettings, type FoundEntry, findToolsName } from '../state/discovery.ts';
+import {
+  Discovery,
+  type DiscoverySettings,
+  type FoundEntry,
+  findToolsName,
+} from '../state/discovery.ts';
 import { findByMeaning, findTools, readTools } from '../state/found-tools.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { ToolEntry } from '../state/tool-entry.ts';
