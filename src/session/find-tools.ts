@@ -114,7 +114,7 @@ async function find(
     embed === undefined
       ? findTools(session, query, wanted)
       : await findByMeaning(session, query, wanted, embed);
-  const tools: JsonObject[] = [];
+  const answers: Answer[] = [];
   const joining: FoundEntry[] = [];
   let left = maxTokens;
   for (const hit of hits) {
@@ -125,18 +125,51 @@ async function find(
     const name = call === undefined ? found.name : shownNameOf(call, found.name);
     const parameters = hit.tool.internals.input.json;
     const tokens = tokensOf({ name, description, parameters });
-    const fits = tokens <= left;
-    if (fits) {
+    const joins = tokens <= left;
+    if (joins) {
       left -= tokens;
       joining.push({ name: found.name, tokens, callId, words: found.why });
     }
-    tools.push({ name, description, requiresApproval, ...(fits ? { parameters } : {}) });
+    answers.push({
+      short: { name, description, requiresApproval },
+      parameters: joins ? parameters : undefined,
+    });
   }
   if (discovery.join(joining) && !session.closed) session.touch('discovered');
-  return { tools };
+  return { tools: within(session.binding(findToolsName)?.maxOutputChars ?? 0, answers) };
+}
+
+interface Answer {
+  readonly short: JsonObject;
+  readonly parameters: JsonObject | undefined;
+}
+
+/**
+ * The answers that fit into the budget of outputs, which would else cut one in the middle. Names
+ * come before schemas: the schema of a tool that is listed can be read in the list.
+ */
+function within(maxChars: number, answers: readonly Answer[]): JsonObject[] {
+  let room = maxChars - '{"tools":[]}'.length;
+  const fitting = answers.filter(({ short }) => {
+    if (room >= 0) room -= charsOf(short);
+    return room >= 0;
+  });
+  return fitting.map(({ short, parameters }) => {
+    if (parameters === undefined) return short;
+    const whole = { ...short, parameters };
+    const more = charsOf(whole) - charsOf(short);
+    if (more > room) return short;
+    room -= more;
+    return whole;
+  });
 }
 
 /** What a tool costs a model, estimated as a token for each four characters. */
 function tokensOf(shown: object): number {
   return Math.ceil(JSON.stringify(shown).length / 4);
+}
+
+/** How long a tool is in an answer, with a comma. */
+function charsOf(shown: object): number {
+  return JSON.stringify(shown).length + 1;
 }

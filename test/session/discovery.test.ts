@@ -242,6 +242,29 @@ describe('discovery', () => {
     expect(names()).toEqual(['find_tools']);
   });
 
+  test('the answer keeps to the budget of outputs: schemas are left out first, then tools', async () => {
+    const search = async (maxOutputChars: number) => {
+      const { registry } = open(undefined);
+      registry.defineProfile({
+        id: 'p',
+        tools: ['send_email', 'get_weather', 'list_files'],
+        limits: { maxOutputChars },
+      });
+      const session = registry.createSession({ sessionId: 't', profile: 'p', discovery: {} });
+      const result = await session.call('find_tools', { query: 'weather mail files' });
+      expect(result.metadata.truncated).toBeUndefined();
+      const { tools } = result.output as { tools: { parameters?: object }[] };
+      return [
+        tools.length,
+        tools.filter(({ parameters }) => parameters !== undefined).length,
+        session.tools().length,
+      ];
+    };
+    expect(await search(10_000)).toEqual([3, 3, 4]);
+    expect(await search(400)).toEqual([3, 1, 4]);
+    expect(await search(120)).toEqual([1, 0, 4]);
+  });
+
   test('a call finds at most as many as the session allows', async () => {
     const { find } = open({ limit: 2 });
     expect(await find('weather mail files rocket')).toHaveLength(2);
