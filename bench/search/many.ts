@@ -5,7 +5,7 @@ import type { ToolLine } from './data.ts';
 const count = 10_000;
 
 /** Makes a search over these tools. */
-type Make = (tools: readonly ToolLine[]) => (query: string) => unknown;
+export type Make = (tools: readonly ToolLine[]) => (query: string) => unknown;
 
 /** Prints what each search takes to read the tools, for questions, and for hostile queries. */
 export async function measureMany(
