@@ -42,7 +42,7 @@ export type {
   Told,
 } from './state/call-tracers.ts';
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
-export { type Findable, findableIn } from './state/discovery.ts';
+export { type Findable, findableIn, findToolsName, listingOf } from './state/discovery.ts';
 export { judgingCopy } from './state/judging-copy.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { everyQuota, everyRule } from './state/rule-use.ts';

@@ -154,6 +154,20 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
     }
   });
 
+  test('says which tools a model has found, and why', async () => {
+    const finding = registry.createSession({ sessionId: 'finding', discovery: { keep: 'read' } });
+    await finding.call('find_tools', { query: `writing a file ${hostile}` }, { callId: 'c7' });
+    const page = await open();
+    await go(page, 'Sessions and tools');
+    await page.getByRole('button', { name: 'finding' }).click();
+    const list = page.getByRole('region', { name: 'Tools', exact: true });
+    await list.getByText('Found by writing, file, in the call c7.').waitFor();
+    await list.getByText('The model has not found it yet').first().waitFor();
+    await list.getByRole('button', { name: 'write' }).click();
+    await page.getByRole('region', { name: 'Tool write' }).getByText('Found by writing').waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
   test('fits a narrow window', async () => {
     await work();
     const page = await open('light', 400);

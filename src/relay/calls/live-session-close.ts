@@ -26,7 +26,7 @@ export async function closeLive(
   const entry = await opening?.catch(() => undefined);
   if (entry === undefined) return;
   entry.over = over;
-  alive.delete(entry);
+  forget(alive, entry);
   entry.stop();
   for (const run of entry.closers.splice(0)) {
     try {
@@ -43,14 +43,19 @@ export async function makeRoom(parts: LiveSessionParts): Promise<void> {
   const { alive } = parts.state;
   const { mostChars } = parts;
   let chars = 0;
-  for (const entry of alive) chars += entry.chars;
+  for (const entry of alive.values()) chars += entry.chars;
   if (chars <= mostChars) return;
-  for (const entry of [...alive].sort((one, other) => one.usedAt - other.usedAt)) {
+  for (const entry of [...alive.values()].sort((one, other) => one.usedAt - other.usedAt)) {
     if (chars <= mostChars) return;
-    if (entry.chars === 0 || !isUnused(entry, freshMs) || !alive.delete(entry)) continue;
+    if (entry.chars === 0 || !isUnused(entry, freshMs) || !forget(alive, entry)) continue;
     chars -= entry.chars;
     await closeLive(parts, entry.code);
   }
+}
+
+/** False if the session has begun to close before. One of the same code may be open by now. */
+function forget(alive: Map<string, LiveEntry>, entry: LiveEntry): boolean {
+  return alive.get(entry.code) === entry && alive.delete(entry.code);
 }
 
 /** Closes sessions that have expired or are idle. */

@@ -1,5 +1,5 @@
 /** Describes what a session shows, without keeping it open on this node. */
-import type { HostTool } from '../../index.ts';
+import type { HostTool, ToolSession } from '../../index.ts';
 import type { SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';
 import { createRelayedTools } from '../tools/relayed-tools.ts';
@@ -12,6 +12,8 @@ import { governedSessionOptions } from './session-registry.ts';
 export interface DescribedSession {
   /** The effective tools, in their order. */
   readonly tools: readonly HostTool[];
+  /** Changes with what is listed, as `LiveSessions.listed` does. */
+  readonly listing: string;
   /** What the application has registered. */
   readonly registered: ToolsDocument | undefined;
 }
@@ -31,7 +33,7 @@ export async function describeLive(
   if (state.entries.has(code)) {
     const { session } = await getLive(parts, document);
     const found = await readTools(settings.store, code);
-    return { tools: session.tools(), registered: found?.document };
+    return shownBy(session, found?.document);
   }
   const found = await readTools(settings.store, code);
   const session = registry.createSession(governedSessionOptions(options, code));
@@ -44,8 +46,12 @@ export async function describeLive(
       run: () => Promise.reject(new Error('A description runs no calls.')),
     });
     if (found !== undefined) await relayed.show(found.document);
-    return { tools: session.tools(), registered: found?.document };
+    return shownBy(session, found?.document);
   } finally {
     await session.close();
   }
+}
+
+function shownBy(session: ToolSession, registered: ToolsDocument | undefined): DescribedSession {
+  return { tools: session.tools(), listing: session.effectiveTools().hash, registered };
 }

@@ -15,6 +15,8 @@ const mostPages = 10_000;
 /** Metadata whose text may have been dropped. */
 export interface KeptMetadata extends Pick<WrittenMetadata, 'headers'> {
   readonly written: WrittenMetadata | undefined;
+  /** What the session listed, as `LiveSessions.listed` says. */
+  readonly listing: string;
 }
 
 /** Reads the metadata of sessions. */
@@ -56,7 +58,7 @@ interface KeptTexts {
 
 /** Makes the cache of a node. */
 export function createMetadataCache(
-  live: Pick<LiveSessions, 'describe' | 'epoch'>,
+  live: Pick<LiveSessions, 'describe' | 'epoch' | 'listed'>,
   { chars = mostTextChars, pages: most = mostPages }: MetadataCacheLimits = {},
 ): MetadataCache {
   // The page that was read longest ago comes first.
@@ -71,7 +73,8 @@ export function createMetadataCache(
         pages.delete(key);
         pages.set(key, page);
         const kept = await page.kept;
-        if (kept.written !== undefined || isKnown(kept.headers.ETag)) {
+        const listed = live.listed(document.code) ?? kept.listing;
+        if (listed === kept.listing && (kept.written !== undefined || isKnown(kept.headers.ETag))) {
           if (texts.lengths.has(page)) keep(texts, page, charsOf(kept));
           return kept;
         }
@@ -113,11 +116,11 @@ function isCurrent(
 
 function write(
   document: SessionDocument,
-  { tools, registered }: DescribedSession,
+  { tools, listing, registered }: DescribedSession,
   version: MetadataVersion,
 ): KeptMetadata {
   const written = describeSession(document, registered, tools, version);
-  return { headers: written.headers, written };
+  return { headers: written.headers, listing, written };
 }
 
 function charsOf({ written }: KeptMetadata): number {
@@ -139,6 +142,6 @@ function keep(texts: KeptTexts, page: Page, length: number): void {
   for (const [oldest] of texts.lengths) {
     if (texts.chars <= texts.mostChars) return;
     forget(texts, oldest);
-    oldest.kept = oldest.kept.then(({ headers }) => ({ headers, written: undefined }));
+    oldest.kept = oldest.kept.then((kept) => ({ ...kept, written: undefined }));
   }
 }

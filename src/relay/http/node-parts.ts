@@ -24,7 +24,7 @@ export interface NodeParts {
   readonly hub: Pick<Hub, 'wake'>;
   readonly live: Pick<
     LiveSessions,
-    'get' | 'describe' | 'epoch' | 'close' | 'count' | 'taken' | 'registry'
+    'get' | 'describe' | 'epoch' | 'listed' | 'close' | 'count' | 'taken' | 'registry'
   >;
   readonly requests: Pick<Requests, 'submit' | 'status' | 'cancel' | 'decide'>;
   readonly calls: Pick<Calls, 'answer' | 'progress' | 'usage'>;
