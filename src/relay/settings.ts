@@ -54,6 +54,8 @@ export interface RelaySettings {
   readonly store: RelayStore;
   readonly bus: RelayBus;
   readonly ttlMs: number;
+  /** How long a session may live at most, from its creation. */
+  readonly maxTtlMs: number;
   readonly requestTimeoutMs: number;
   readonly heartbeatMs: number;
   readonly leaseMs: number;

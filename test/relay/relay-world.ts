@@ -84,6 +84,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
         store,
         bus,
         ttlMs: 3_600_000,
+        maxTtlMs: 86_400_000,
         requestTimeoutMs,
         heartbeatMs,
         leaseMs,

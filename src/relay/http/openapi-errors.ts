@@ -83,6 +83,7 @@ const ofAccess: Readonly<Record<Access, readonly string[]>> = {
 const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
   create: ['rate_limit_exceeded', 'busy'],
   pair: ['not_found', 'session_not_found', 'already_paired', 'rate_limit_exceeded', 'busy'],
+  extend: ['busy'],
   ticket: ['rate_limit_exceeded'],
   'register-tools': [
     'validation_error',

@@ -63,6 +63,11 @@ const operations: Readonly<Record<string, Operation>> = {
     answers: { 201: 'CreatedSession' },
   },
   'DELETE delete': { summary: 'Ends the session.', answers: { 204: undefined } },
+  'POST extend': {
+    summary: 'Moves the end of the session. Only with the host key.',
+    body: 'Extension',
+    answers: { 200: 'Extended' },
+  },
   'POST pair': {
     summary: 'Exchanges the code for a token, once per side. Only if pairing is on.',
     body: 'PairRequest',

@@ -52,6 +52,7 @@ export type SessionRouteName =
   | 'response'
   | 'progress'
   | 'delete'
+  | 'extend'
   | 'request'
   | 'request-status'
   | 'request-cancel'
@@ -71,6 +72,13 @@ export const routes: readonly Route[] = [
   { name: 'openapi', method: 'GET', path: `${basePath}/openapi.json`, access: 'anyone' },
   { name: 'create', method: 'POST', path: basePath, access: 'creator', body: smallBody },
   { name: 'delete', method: 'DELETE', path: `${basePath}/:code`, access: 'application' },
+  {
+    name: 'extend',
+    method: 'POST',
+    path: `${basePath}/:code/extend`,
+    access: 'host',
+    body: smallBody,
+  },
   {
     name: 'pair',
     method: 'POST',
