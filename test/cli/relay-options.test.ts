@@ -121,7 +121,7 @@ describe('the other options', () => {
           { ttlSeconds: 86_400 },
           key,
         );
-        expect(Date.parse(extended.expiresAt) - Date.parse(body.expiresAt)).toBe(3_600_000);
+        expect(Date.parse(String(extended.expiresAt)) - Date.parse(body.expiresAt)).toBe(3_600_000);
       },
       env,
     );

@@ -128,6 +128,11 @@ const operations: Readonly<Record<string, Operation>> = {
     answers: { 200: 'Events' },
     parameters: ofStreams,
   },
+  'GET agent': {
+    summary: "The agent's WebSocket: it sends calls and gets events.",
+    answers: { 101: undefined },
+    parameters: ofStreams.slice(1),
+  },
   'POST mcp': {
     summary: 'A message of the Model Context Protocol.',
     body: 'JsonRpc',
@@ -149,6 +154,7 @@ const operations: Readonly<Record<string, Operation>> = {
 };
 
 const descriptions: Readonly<Record<number, string>> = {
+  101: 'The connection is a WebSocket from now on.',
   201: 'Created.',
   202: 'Accepted.',
   204: 'Done.',

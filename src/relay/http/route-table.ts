@@ -57,6 +57,7 @@ export type SessionRouteName =
   | 'request-status'
   | 'request-cancel'
   | 'events'
+  | 'agent'
   | 'mcp'
   | 'approval'
   | 'metadata';
@@ -151,6 +152,14 @@ export const routes: readonly Route[] = [
     name: 'events',
     method: 'GET',
     path: `${basePath}/:code/events`,
+    access: 'agent',
+    ticket: true,
+    stream: true,
+  },
+  {
+    name: 'agent',
+    method: 'GET',
+    path: `${basePath}/:code/agent`,
     access: 'agent',
     ticket: true,
     stream: true,
