@@ -50,6 +50,7 @@ const sameOnEveryNode = [
   'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',
   'test/relay/server/proxies.test.ts',
 ];
+const cores = availableParallelism();
 const leftOut = process.env.HOST_TOOLS_TEST_NODE === 'other' ? sameOnEveryNode : [];
 
 // A project takes its settings from here, not from its parent.
@@ -78,7 +79,7 @@ export default defineConfig({
   test: {
     sequence: { ...shared.sequence, sequencer: Order },
     // By default one core is left to the editor.
-    maxWorkers: availableParallelism(),
+    maxWorkers: cores,
     reporters: ['default', './test/runner/slowest-files.ts'],
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
@@ -86,6 +87,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'inside',
+          sequence: { ...shared.sequence, groupOrder: 1 },
           include: ['test/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...outside, ...leftOut],
           setupFiles: 'test/setup.ts',
@@ -95,6 +97,9 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'outside',
+          sequence: { ...shared.sequence, groupOrder: 0 },
+          // These wait for other programs most of the time.
+          maxWorkers: 2 * cores,
           include: outside,
           exclude: [
             ...leftOut,
