@@ -59,6 +59,7 @@ export interface ReadRelayOptions<S> {
 /** The default limits of a relay. */
 export const defaultLimits: RelayLimits = {
   toolsPerSession: 1_000,
+  resultBytesPerSession: 33_554_432,
   updatesPerMinute: 10,
   requestsPerMinute: 60,
   responsesPerMinute: 60,

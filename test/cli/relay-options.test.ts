@@ -336,7 +336,10 @@ describe('what is wrong on the line', () => {
       ['--limit', 'requestPerMinute=5'],
       '`--limit`: unknown limit `requestPerMinute`; did you mean `requestsPerMinute`?',
     ],
-    [['--limit', 'zzz=5'], 'expected one of `toolsPerSession`, `updatesPerMinute`'],
+    [
+      ['--limit', 'zzz=5'],
+      'expected one of `toolsPerSession`, `resultBytesPerSession`, `updatesPerMinute`',
+    ],
     [
       ['--limit', 'requestsPerMinute'],
       'Expected `--limit requestsPerMinute=N` with a whole number from 1, got `requestsPerMinute`. For example, `--limit requestsPerMinute=120`.',

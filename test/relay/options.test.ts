@@ -195,6 +195,7 @@ describe('what is left out', () => {
       leaseMs: 10_000,
       limits: {
         toolsPerSession: 1_000,
+        resultBytesPerSession: 33_554_432,
         updatesPerMinute: 10,
         requestsPerMinute: 5,
         responsesPerMinute: 60,

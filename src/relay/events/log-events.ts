@@ -2,7 +2,8 @@
  * Makes events from the entries of a log. An entry names what happened; the documents hold the
  * data.
  */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue, ToolResult } from '../../index.ts';
+import { unkeptResult } from '../calls/lost-result.ts';
 import {
   type CallDocument,
   keys,
@@ -79,7 +80,8 @@ export async function eventOf(
     };
   }
   const [stored] = await lookup.store.get(lookup.code, [keys.request(record.id)]);
-  const { result } = stored === undefined ? {} : (JSON.parse(stored.value) as RequestDocument);
+  const document = stored && (JSON.parse(stored.value) as RequestDocument);
+  const result = document && resultOf(record.id, document);
   return (
     result && {
       id,
@@ -87,6 +89,11 @@ export async function eventOf(
       data: { requestId: record.id, result: result as unknown as JsonValue },
     }
   );
+}
+
+/** An agent that waits for a result that is no longer kept has to hear that its call is done. */
+function resultOf(id: string, { result, status, tool }: RequestDocument): ToolResult | undefined {
+  return result ?? (status === 'done' ? unkeptResult(id, tool, 0) : undefined);
 }
 
 /** Removes entries of calls that are no longer open. The calls are looked up together. */
