@@ -3,10 +3,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { HostTool, JsonObject } from '../../index.ts';
-import { createPause } from '../../limits/stretches.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import type { RelayedDefinition, SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
+import { definitionPause } from '../tools/definition-pause.ts';
 
 /** Versions of the metadata, oldest first. */
 const versions = ['1.0.0', '2.0.0'] as const;
@@ -153,7 +153,7 @@ async function newerBody(
   const pieces: string[] = [];
   const gaps: (string | undefined)[] = [];
   let text = `${about.slice(0, -1)},"tools":[`;
-  const pause = createPause();
+  const pause = definitionPause();
   for (const [index, tool] of shown.entries()) {
     await pause();
     const own = registered.get(tool.name);

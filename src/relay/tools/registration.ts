@@ -4,9 +4,10 @@
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
-import { createPause, type Pause } from '../../limits/stretches.ts';
+import type { Pause } from '../../limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
+import { definitionPause } from './definition-pause.ts';
 import {
   contentOf,
   definitionsByName,
@@ -88,7 +89,7 @@ export async function registerTools(
     availableTools,
   } = registration;
   refuseTooMany('availableTools', availableTools.length, options);
-  const pause = createPause();
+  const pause = definitionPause();
   const read = await readDefinitions(availableTools, { taken: options.taken, pause });
   const pinned = await pinIf(options.pinDefinitions, read.definitions, before, pause);
   const failedTools = [...read.failed, ...pinned.failed];
@@ -167,7 +168,7 @@ export async function updateTools(
     notFound.add(name);
     return false;
   });
-  const pause = createPause();
+  const pause = definitionPause();
   const read = await readDefinitions([...known, ...update.added], {
     taken: options.taken,
     kept: [...tools.values()],

@@ -12,11 +12,11 @@ import {
   type ToolSession,
 } from '../../index.ts';
 import { canonicalJson } from '../../json.ts';
-import { createPause } from '../../limits/stretches.ts';
 import type { OutsidePlace } from '../../surface-port.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import type { RelayLogger } from '../settings.ts';
 import { learnApplication } from './application-facts.ts';
+import { definitionPause } from './definition-pause.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
 
 /** The tools of one session. */
@@ -94,7 +94,7 @@ export function createRelayedTools({
 
   return {
     async show({ definitions, pluginType, capabilities }) {
-      const pause = createPause();
+      const pause = definitionPause();
       // First, so that agents hear of one change where tools of the host depend on them.
       learnApplication(session, capabilities);
       const wanted = new Set(definitions.map(({ name }) => name));
