@@ -74,8 +74,8 @@ export async function measure(): Promise<FamilyResult> {
   const { port } = server;
   for (let count = 0; count < warmUpSessions; count++) await tripsOf(port);
   const rows: Row[] = [];
-  for (const [what, messageFor] of floodsOf()) {
-    const flood = { port, connections, message: messageFor(await bigSession(port)) };
+  for (const [what, floodFor] of floodsOf()) {
+    const flood: Flood = { port, connections, ...floodFor(await bigSession(port)) };
     const alone: number[] = [];
     const beside: number[] = [];
     let answered: Answered = {};
@@ -108,9 +108,39 @@ const floodNames = [
   'the state of a call',
   'answers to calls that do not exist',
   'calls of 256 KB that are refused',
+  'frames of an agent that are refused',
+  'cancellations by frames, of calls that do not exist',
 ] as const;
 
-function floodsOf(): readonly (readonly [string, (credentials: Credentials) => string])[] {
+/** Few, since each round opens them again. */
+const sockets = 6;
+
+type Flooding = Pick<Flood, 'message'> & Partial<Flood>;
+
+function bySocket(frame: object): (credentials: Credentials) => Flooding {
+  return ({ code, agentToken }) => ({
+    message: JSON.stringify(frame),
+    socket: { path: `${base}/${code}/agent`, token: agentToken },
+    connections: sockets,
+  });
+}
+
+function floodsOf(): readonly (readonly [string, (credentials: Credentials) => Flooding])[] {
+  const byHttp = requestsOf().map(
+    ([what, messageFor]) =>
+      [
+        what,
+        (credentials: Credentials): Flooding => ({ message: messageFor(credentials) }),
+      ] as const,
+  );
+  return [
+    ...byHttp,
+    [floodNames[4], bySocket({ event: 'request', data: { requestId: 'r', tool: 5 } })],
+    [floodNames[5], bySocket({ event: 'cancel', data: { requestId: 'r' } })],
+  ];
+}
+
+function requestsOf(): readonly (readonly [string, (credentials: Credentials) => string])[] {
   const call = JSON.stringify({ tool: 5, args: { text: 'x'.repeat(262_144) } });
   return [
     [
