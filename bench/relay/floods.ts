@@ -79,12 +79,16 @@ export async function measure(): Promise<FamilyResult> {
     const alone: number[] = [];
     const beside: number[] = [];
     let answered: Answered = {};
+    let busy = 0;
     for (let round = 0; round < rounds; round++) {
       alone.push(...(await tripsOf(port)));
       const running = await startFlood(flood);
       // What the limits of a minute allow has been answered by then.
       await sleep(quick ? 500 : 1_500);
+      const [from, before] = [performance.now(), await server.ask('cpu')];
       beside.push(...(await tripsOf(port)));
+      const after = await server.ask('cpu');
+      busy += (after.cpuUs - before.cpuUs) / 1_000 / (performance.now() - from) / rounds;
       answered = await running.stop();
       await sleep(2_500);
     }
@@ -93,7 +97,8 @@ export async function measure(): Promise<FamilyResult> {
       value: spreadOf(beside).p50 / spreadOf(alone).p50,
       unit: '×',
       note:
-        `alone ${spreadText(alone)}; beside ${spreadText(beside)}; answers of the last flood ` +
+        `alone ${spreadText(alone)}; beside ${spreadText(beside)}, server ` +
+        `${Math.round(busy * 100)} % busy; answers of the last flood ` +
         Object.entries(answered)
           .map(([status, count]) => `${status}: ${count}`)
           .join(', '),

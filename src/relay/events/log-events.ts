@@ -10,12 +10,14 @@ import {
   type LogRecord,
   type RequestDocument,
   type SessionDocument,
+  type Side,
   type ToolsDocument,
   type ToolsRecord,
 } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { readTools } from '../tools/tools-document.ts';
 import type { StreamEvent } from './ports.ts';
+import { updateData } from './shared-updates.ts';
 import { describeUpdate } from './tool-updates.ts';
 
 /** An entry of a log. */
@@ -28,6 +30,8 @@ export interface LogRead {
 export interface EventLookup {
   readonly store: RelayStore;
   readonly code: string;
+  /** Whose log is read. */
+  readonly side: Side;
   /**
    * The data of a `tool-request`; undefined when there is nothing to deliver.
    * @param isNew whether the call was made a moment ago, while this reader listened, so that its
@@ -38,24 +42,29 @@ export interface EventLookup {
   tools: ToolsDocument | undefined;
 }
 
-/** Makes the event for a change of tools; undefined when the session is gone. */
+/**
+ * Makes the event for a change of tools; undefined when the session is gone.
+ * @param upTo the id of the last entry that the change covers
+ */
 export async function updateEvent(
   lookup: EventLookup,
   id: number,
   record: ToolsRecord,
+  upTo = id,
 ): Promise<StreamEvent | undefined> {
-  const { store, code } = lookup;
+  const { store, code, side } = lookup;
   const [session] = await store.get(code, [keys.session]);
   if (session === undefined) return undefined;
   const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
-  // Kept between events, because several changes in a row would each read all definitions again.
-  if (lookup.tools === undefined || lookup.tools.revision < toolsRevision)
-    lookup.tools = (await readTools(store, code))?.document;
-  return {
-    id,
-    event: 'tool-availability-update',
-    data: describeUpdate(code, record, lookup.tools),
-  };
+  // Whoever reads the same entries needs the tools as they were after the last of them, or later.
+  const key = `${code} ${side} ${upTo} ${toolsRevision} ${JSON.stringify(record)}`;
+  const data = await updateData(store, key, record, async () => {
+    // Kept between events, because several changes in a row would each read all definitions again.
+    if (lookup.tools === undefined || lookup.tools.revision < toolsRevision)
+      lookup.tools = (await readTools(store, code))?.document;
+    return describeUpdate(code, record, lookup.tools);
+  });
+  return { id, event: 'tool-availability-update', data };
 }
 
 /** Makes the event for an entry; undefined when the entry is obsolete. */

@@ -6,6 +6,7 @@ import pTimeout from 'p-timeout';
 import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { bufferBytes } from './backpressure.ts';
+import { dataText } from './event-text.ts';
 import { whenExpired } from './expiry.ts';
 import { type LogReader, momentMs } from './log-reader.ts';
 import type { StreamEvent, StreamRequest } from './ports.ts';
@@ -126,7 +127,7 @@ async function readEvents(poll: Poll, reader: LogReader): Promise<StreamEvent[]>
   let bytes = 0;
   for await (const event of reader.next()) {
     events.push(event);
-    bytes += JSON.stringify(event.data).length;
+    bytes += dataText(event).length;
     // The rest is left for the next poll.
     if (bytes >= bufferBytes || isOver(poll)) break;
   }
