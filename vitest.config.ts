@@ -25,8 +25,8 @@ const outside = [
   'test/inbox/page.test.ts',
   'test/inspector/{inspector,page}.test.ts',
   'test/mcp/{client,server}/**/*.test.ts',
-  'test/opa/server.test.ts',
-  'test/otel/elsewhere.test.ts',
+  'test/policy-engines/opa/server.test.ts',
+  'test/telemetry/otel/elsewhere.test.ts',
   'test/redis/{client,ledger,two-nodes,redis-*}.test.ts',
   'test/sandbox/*.test.ts',
   'test/relay/{attacks,gates}.test.ts',
@@ -51,7 +51,8 @@ const sameOnEveryNode = [
   'test/relay/server/proxies.test.ts',
 ];
 const cores = availableParallelism();
-const leftOut = process.env.HOST_TOOLS_TEST_NODE === 'other' ? sameOnEveryNode : [];
+const onOtherNode = process.env.HOST_TOOLS_TEST_NODE === 'other';
+const leftOut = onOtherNode ? sameOnEveryNode : [];
 
 // A project takes its settings from here, not from its parent.
 const shared = {
@@ -68,7 +69,8 @@ const shared = {
   expect: { poll: { timeout: 30_000 } },
   // Files and tests run in a mixed order, so that none leans on another.
   sequence: { shuffle: { files: true, tests: true }, seed },
-  ...(quick && {
+  // The long random runs are those of `npm test` on the Node that one develops on.
+  ...((quick || onOtherNode) && {
     alias: [
       { find: /^fast-check$/, replacement: `${import.meta.dirname}/test/runner/fewer-runs.ts` },
     ],
