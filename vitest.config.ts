@@ -32,7 +32,7 @@ const outside = [
   'test/relay/{attacks,gates}.test.ts',
   'test/relay/http/{mcp-sessions,poll}.test.ts',
   'test/relay/server/*.test.ts',
-  'test/relay-client/{live-connection,real-relay}.test.ts',
+  'test/relay-client/{live-connection,real-relay,reconnect}.test.ts',
   'test/surfaces/{ai-sdk,openai}/*.test.ts',
   'test/surfaces/*.test.ts',
   'test/{docs,package}.test.ts',

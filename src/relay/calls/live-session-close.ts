@@ -3,6 +3,7 @@ import { type RelayError, sessionNotFound } from '../relay-error.ts';
 import { faultOf } from '../report.ts';
 import { isUnused, type LiveEntry } from './live-session.ts';
 import type { LiveSessionParts } from './live-session-parts.ts';
+import { endOfSession } from './session-document.ts';
 
 /**
  * Milliseconds without use after which a session is closed on this node. The store keeps everything
@@ -63,7 +64,21 @@ export async function closeIdle(parts: LiveSessionParts): Promise<void> {
   for (const [code, opening] of parts.state.entries) {
     const entry: LiveEntry | undefined = await opening.catch(() => undefined);
     if (entry === undefined) continue;
-    if (entry.expiresAt <= parts.settings.now()) await closeLive(parts, code, sessionNotFound());
+    if (await hasExpired(parts, entry)) await closeLive(parts, code, sessionNotFound());
     else if (isUnused(entry, idleMs)) await closeLive(parts, code);
   }
+}
+
+/** Looks whether the host has extended the session. While the store is away, it counts as open. */
+async function hasExpired(
+  { settings: { store, now } }: LiveSessionParts,
+  entry: LiveEntry,
+): Promise<boolean> {
+  if (entry.expiresAt > now()) return false;
+  try {
+    entry.expiresAt = (await endOfSession(store, entry.code)) ?? entry.expiresAt;
+  } catch {
+    return false;
+  }
+  return entry.expiresAt <= now();
 }

@@ -1,5 +1,6 @@
 /** Describes what a session shows, without keeping it open on this node. */
 import type { HostTool, ToolSession } from '../../index.ts';
+import { nextTurn } from '../../limits/next-turn.ts';
 import type { SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';
 import { createRelayedTools } from '../tools/relayed-tools.ts';
@@ -7,6 +8,9 @@ import { readTools } from '../tools/tools-document.ts';
 import { getLive } from './live-session-open.ts';
 import type { LiveSessionParts } from './live-session-parts.ts';
 import { governedSessionOptions } from './session-registry.ts';
+
+/** Tools above which other requests get their turn. */
+const manyTools = 50;
 
 /** What a session shows. */
 export interface DescribedSession {
@@ -45,7 +49,11 @@ export async function describeLive(
       logger: settings.logger,
       run: () => Promise.reject(new Error('A description runs no calls.')),
     });
-    if (found !== undefined) await relayed.show(found.document);
+    if (found !== undefined) {
+      await relayed.show(found.document);
+      // Finding out which of them are shown takes a while if there are many.
+      if (found.document.definitions.length > manyTools) await nextTurn();
+    }
     return shownBy(session, found?.document);
   } finally {
     await session.close();

@@ -2,13 +2,16 @@
  * Keeps the last written metadata of sessions, so that it is not built again for each request. No
  * session has to be open for that.
  */
-import type { DescribedSession } from '../calls/live-session-describe.ts';
+
+import { nextTurn } from '../../limits/next-turn.ts';
 import type { LiveSessions } from '../calls/live-sessions.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { describeSession, type MetadataVersion, type WrittenMetadata } from './metadata.ts';
 
 /** Most characters of text that a node keeps. ETags are kept when texts are dropped. */
 const mostTextChars = 32 * 1_024 * 1_024;
+/** Tools above which other requests get their turn before they are written. */
+const manyTools = 50;
 /** Most sessions and versions whose ETags a node keeps. */
 const mostPages = 10_000;
 
@@ -83,7 +86,17 @@ export function createMetadataCache(
       }
       const { toolsRevision: revision, expiresAt } = document;
       const { epoch } = live;
-      const kept = live.describe(document).then((described) => write(document, described, version));
+      const kept = live.describe(document).then(async (described) => {
+        // Finding the tools and writing them both take a while if there are many.
+        if (described.tools.length > manyTools) await nextTurn();
+        const written = await describeSession(
+          document,
+          described.registered,
+          described.tools,
+          version,
+        );
+        return { headers: written.headers, listing: described.listing, written };
+      });
       const page: Page = { epoch, revision, expiresAt, kept };
       const before = pages.get(key);
       if (before !== undefined) forget(texts, before);
@@ -112,15 +125,6 @@ function isCurrent(
   epoch: number,
 ): boolean {
   return page.epoch === epoch && page.revision === toolsRevision && page.expiresAt === expiresAt;
-}
-
-function write(
-  document: SessionDocument,
-  { tools, listing, registered }: DescribedSession,
-  version: MetadataVersion,
-): KeptMetadata {
-  const written = describeSession(document, registered, tools, version);
-  return { headers: written.headers, listing, written };
 }
 
 function charsOf({ written }: KeptMetadata): number {

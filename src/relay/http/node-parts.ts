@@ -68,8 +68,13 @@ export interface SessionExchange extends Exchange {
 /** The name of a side of a session in {@link NodeParts.pace}; undefined for the host and others. */
 export function clientOf(exchange: Exchange | SessionExchange): string | undefined {
   return 'document' in exchange && exchange.side !== 'host'
-    ? `${exchange.document.code} ${exchange.side}`
+    ? clientNamed(exchange.document.code, exchange.side)
     : undefined;
+}
+
+/** The same, by its parts. */
+export function clientNamed(code: string, side: Side): string {
+  return `${code} ${side}`;
 }
 
 /** The handlers of routes without a session token. */
