@@ -280,7 +280,8 @@ describe.skipIf(!chromiumAvailable)(
       const page = await open(example.url);
       await soon(() => statusOf(page)).toBe('connected (websocket)');
       const { mcpUrl } = example;
-      const { code, token } = await (await fetch(`${example.url}/session`)).json();
+      const answer = await fetch(`${example.url}/session`);
+      const { code, token } = (await answer.json()) as { code: string; token: string };
       await fetch(`${example.url}/api/sessions/${code}`, {
         method: 'DELETE',
         headers: { Authorization: `Bearer ${token}` },
