@@ -57,6 +57,7 @@ const sections: Readonly<
     'workflow',
     'surfaces',
     'sandbox',
+    'bullmq',
     'prometheus',
     'mcp',
     'relay',
@@ -149,6 +150,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/server': ['mcp'],
   '@open-policy-agent/opa-wasm': ['opa'],
   '@opentelemetry/api': ['otel'],
+  bullmq: ['bullmq'],
   ioredis: ['cli'],
   ws: ['relay'],
   unbash: ['agents'],
@@ -208,7 +210,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // The process that runs foreign code, and the thread that can end it.
   'node:child_process': ['cli', 'sandbox'],
   'node:worker_threads': ['cli', 'sandbox'],
-  'node:os': ['audit', 'claude-agent', 'cli', 'sandbox', 'testing'],
+  'node:os': ['audit', 'bullmq', 'claude-agent', 'cli', 'sandbox', 'testing'],
 };
 
 /** Subpaths whose folder has another name, since the core has a folder of theirs. */

@@ -32,6 +32,7 @@ const entries = [
   'src/limits/deadlines.ts',
   'src/relay/index.ts',
   'test/approval/fixtures/host-process.ts',
+  'test/bullmq/fleet-worker.ts',
   'test/cli/worlds/stuck.ts',
   'test/cli/worlds/tools.ts',
   'test/inbox/answering-process.ts',
