@@ -2,9 +2,7 @@
 import type { IRedisClient } from 'bullmq';
 import { scriptsOn } from './connection.ts';
 import { leasePart } from './fleet-watch.ts';
-import type { FleetJob } from './job.ts';
-import type { Letter, Mailbox } from './mailbox.ts';
-import { openMailbox } from './mailbox.ts';
+import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
 import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf } from './names.ts';
 import { claimScript, renewScript, reportScript, settleScript } from './scripts.ts';
 
@@ -52,7 +50,7 @@ export class Claims {
   }
 
   /** Claims a call. @returns What came of it, and the milliseconds left, -1 for no end. */
-  async claim(id: string, claim: string, { leaseMs }: FleetJob): Promise<[number, number]> {
+  async claim({ id, claim, leaseMs }: Lease): Promise<[number, number]> {
     const args = [claim, Math.ceil(leaseMs * leasePart)];
     return (await this.#run(claimScript, [recordOf(this.#root, id)], args)) as [number, number];
   }

@@ -36,6 +36,16 @@ export function unreachable(waitedMs: number): Error {
   );
 }
 
+/** Redis or BullMQ did not take the call, so that no worker will. */
+export function refusedOffer(cause: unknown): Error {
+  return executorError(
+    'executor_lost',
+    'fleet_unreachable',
+    'The queue did not accept the call, and it did not run.',
+    cause,
+  );
+}
+
 /** The worker has no such tool, or another one. */
 export function refused(reason: 'definition_changed' | 'handler_missing'): Error {
   return executorError(

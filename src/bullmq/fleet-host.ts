@@ -3,12 +3,12 @@ import type { JsonObject, ToolContext } from '../index.ts';
 import { nextTurn } from '../limits/next-turn.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import { type RemoteCall, remoteCall, traceContextOf } from '../surface-port.ts';
-import { lost, notStarted, unreachable } from './faults.ts';
+import { lost, notStarted, refusedOffer, unreachable } from './faults.ts';
 import { FleetLink, withdrawn } from './fleet-link.ts';
 import type { FleetPlace } from './fleet-options.ts';
 import { FleetRun } from './fleet-run.ts';
 import { FleetWatch } from './fleet-watch.ts';
-import { type FleetJob, isTooLarge } from './job.ts';
+import { type FleetJob, isTooLarge, maxJobChars } from './job.ts';
 import type { Letter } from './mailbox.ts';
 
 /** The options as read. */
@@ -41,9 +41,7 @@ export class FleetHost {
 
   constructor(options: FleetHostOptions) {
     this.#options = options;
-    this.#watch = new FleetWatch(options.leaseMs, this.#runs, (ids) =>
-      this.#link === undefined ? Promise.reject(new Error('closed')) : this.#link.watch(ids),
-    );
+    this.#watch = new FleetWatch(options.leaseMs, this.#runs, () => this.#link);
   }
 
   /** Runs a call, once or as often as an idempotent tool may. */
@@ -86,7 +84,9 @@ export class FleetHost {
     try {
       if (signal.aborted) throw signal.reason;
       signal.addEventListener('abort', abort, { once: true });
-      link.offer(run.id, job, remote.leftMs).catch(() => void this.#expire(link, run));
+      link
+        .offer(run.id, job, remote.leftMs)
+        .catch((error: unknown) => void this.#expire(link, run, refusedOffer(error)));
       return await run.settled;
     } finally {
       signal.removeEventListener('abort', abort);
@@ -151,8 +151,8 @@ export class FleetHost {
     });
   }
 
-  /** The call was not taken in time, or could not be offered. */
-  async #expire(link: FleetLink, run: FleetRun): Promise<void> {
+  /** Ends a call that no worker has taken. @param fault Why it was not offered, if it was not. */
+  async #expire(link: FleetLink, run: FleetRun, fault?: Error): Promise<void> {
     if (run.over || run.concluded || run.started) return;
     const code = await withDeadline(
       link.withdraw(run.id, undefined),
@@ -160,9 +160,11 @@ export class FleetHost {
       () => undefined,
     ).catch(() => undefined);
     if (code === withdrawn.claimed) run.started = true;
+    else if (code === undefined)
+      run.fail(lost('fleet_unreachable', 'The queue of the call cannot be reached.'));
+    else if (fault !== undefined) run.fail(fault);
     else if (code === withdrawn.unclaimed) run.fail(notStarted(this.#options.startTimeoutMs));
-    else if (code === withdrawn.ended) run.fail(lost('record_lost', 'Redis has lost the call.'));
-    else run.fail(lost('fleet_unreachable', 'The queue of the call cannot be reached.'));
+    else run.fail(lost('record_lost', 'Redis has lost the call.'));
   }
 
   /** Sends a run's worker what is unsent, in its order. */
@@ -206,6 +208,9 @@ function jobOf(
     trace: traceContextOf(context),
   };
   if (isTooLarge(job))
-    throw new TypeError('The arguments and the knobs of the call are too long for the queue.');
+    throw new TypeError(
+      'The call is too long for the queue: its arguments, its knobs and the metadata of its session ' +
+        `have more than ${maxJobChars} characters together.`,
+    );
   return job;
 }

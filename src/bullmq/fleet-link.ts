@@ -58,6 +58,11 @@ export class FleetLink {
     return this.#open !== undefined && isLive(this.#open.client);
   }
 
+  /** Whether all letters that had been sent were read a moment ago. */
+  get hasReadAll(): boolean {
+    return this.#open?.mailbox.waits === true;
+  }
+
   /** Only once it has been ready. */
   get #opened(): Open {
     return this.#open as Open;

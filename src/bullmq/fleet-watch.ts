@@ -13,12 +13,28 @@ const chunk = 500;
 export const leasePart = 0.8;
 const lookPart = 0.1;
 
+/** So many looks without an answer are a whole lease. */
+const mostMissed = 1 / lookPart;
+
+/** What the watch needs of the connection. */
+export interface Watched {
+  /** How calls are, in their order. */
+  watch(ids: readonly string[]): Promise<readonly unknown[]>;
+  /** Whether all letters that had been sent were read a moment ago. */
+  readonly hasReadAll: boolean;
+}
+
 export class FleetWatch {
   readonly #leaseMs: number;
   readonly #runs: ReadonlyMap<string, FleetRun>;
-  readonly #look: (ids: readonly string[]) => Promise<readonly unknown[]>;
+  readonly #link: () => Watched | undefined;
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
+  /**
+   * How many looks in a row had no answer. Time alone would not tell, since this process may have
+   * been busy with other things.
+   */
+  #missed = 0;
   /** When Redis last answered. */
   #answeredAt = 0;
   /** Leases that ran out before are not held against workers, since they could not renew them. */
@@ -27,16 +43,17 @@ export class FleetWatch {
   constructor(
     leaseMs: number,
     runs: ReadonlyMap<string, FleetRun>,
-    look: (ids: readonly string[]) => Promise<readonly unknown[]>,
+    link: () => Watched | undefined,
   ) {
     this.#leaseMs = leaseMs;
     this.#runs = runs;
-    this.#look = look;
+    this.#link = link;
   }
 
   /** Looks until there are no calls any more. */
   start(): void {
     if (this.#timer !== undefined) return;
+    this.#missed = 0;
     this.#answeredAt = performance.now();
     this.#timer = setInterval(() => void this.#tick(), this.#leaseMs * lookPart);
   }
@@ -48,17 +65,18 @@ export class FleetWatch {
 
   async #tick(): Promise<void> {
     if (this.#runs.size === 0) return this.stop();
-    const now = performance.now();
-    if (now - this.#answeredAt > this.#leaseMs) this.#cutOff();
+    if (this.#missed++ > mostMissed) this.#cutOff();
     if (this.#looking) return;
     this.#looking = true;
     try {
       const runs = [...this.#runs.values()];
       for (let at = 0; at < runs.length; at += chunk) {
+        const link = this.#link();
         const some = runs.slice(at, at + chunk);
-        const seen = await this.#look(some.map(({ id }) => id));
+        const seen = (await link?.watch(some.map(({ id }) => id))) ?? [];
         this.#answered();
-        for (const [index, run] of some.entries()) this.#judge(run, seen[index]);
+        for (const [index, run] of some.entries())
+          this.#judge(run, seen[index], link?.hasReadAll === true);
       }
     } catch {
       // It looks again soon.
@@ -73,6 +91,7 @@ export class FleetWatch {
     if (now - this.#answeredAt > this.#leaseMs / 2)
       this.#lenientUntil = now + this.#leaseMs * leasePart;
     this.#answeredAt = now;
+    this.#missed = 0;
   }
 
   /** Redis has not answered for a whole lease. */
@@ -82,19 +101,27 @@ export class FleetWatch {
         run.fail(lost('fleet_unreachable', 'The worker that runs the call cannot be reached.'));
   }
 
-  #judge(run: FleetRun, state: unknown): void {
-    if (state === states.claimed || state === states.offered) run.strangeSince = undefined;
-    if (state === states.claimed || state === states.done) run.started = true;
+  #judge(run: FleetRun, state: unknown, hasReadAll: boolean): void {
     const now = performance.now();
-    if (state === states.lapsed) {
-      run.started = true;
-      if (now >= this.#lenientUntil)
-        run.fail(lost('worker_lost', 'The worker that ran the call has died.'));
-    } else if (state === states.gone || state === states.done) {
-      // The record, or the outcome, may be on its way.
-      run.strangeSince ??= now;
-      if (now - run.strangeSince >= this.#leaseMs / 2)
-        run.fail(lost('record_lost', 'Redis has lost the call.'));
+    switch (state) {
+      case states.offered:
+        run.strangeSince = undefined;
+        return;
+      case states.claimed:
+        run.started = true;
+        run.strangeSince = undefined;
+        return;
+      case states.lapsed:
+        run.started = true;
+        if (now >= this.#lenientUntil)
+          run.fail(lost('worker_lost', 'The worker that ran the call has died.'));
+        return;
+      case states.done:
+        run.started = true;
     }
+    // The outcome is on its way, unless Redis has lost it.
+    run.strangeSince ??= now;
+    if (hasReadAll && now - run.strangeSince >= this.#leaseMs * leasePart)
+      run.fail(lost('record_lost', 'Redis has lost the call.'));
   }
 }

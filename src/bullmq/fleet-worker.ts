@@ -1,6 +1,6 @@
 /** A worker: it takes calls from the queue, and looks after those that it runs. */
 import { hostname } from 'node:os';
-import { type ConnectionOptions, type Job, UnrecoverableError, Worker } from 'bullmq';
+import { type ConnectionOptions, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { withDeadline } from '../limits/with-deadline.ts';
 import { Claims, claimed } from './claims.ts';
 import type { Around } from './fleet-call.ts';
@@ -47,7 +47,7 @@ export class FleetWorker {
   constructor(options: FleetWorkerOptions) {
     this.#options = options;
     const { connection, prefix, concurrency, queue } = options;
-    this.#worker = new Worker(queue, (job: Job, _token?: string) => this.#process(job), {
+    this.#worker = new Worker(queue, (job: Job, token?: string) => this.#process(job, token), {
       connection,
       prefix,
       concurrency,
@@ -95,7 +95,7 @@ export class FleetWorker {
     const closed = this.#worker.close();
     const inPeace = await withDeadline(
       closed.then(() => true),
-      graceMs,
+      Math.max(1, graceMs),
       () => false,
     );
     if (!inPeace) {
@@ -107,17 +107,26 @@ export class FleetWorker {
     this.#claims?.close();
   }
 
-  async #process(job: Job): Promise<void> {
+  async #process(job: Job, token: string | undefined): Promise<void> {
+    if (this.#closing !== undefined) {
+      // It came at the last moment. Another worker may take it.
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
     const { id = '' } = job;
     const call = readJob(job.data);
     if (call === undefined || !id.startsWith('call-'))
       throw new UnrecoverableError('This is not a call that a `fleetExecutor` has sent.');
     const claims = this.#claims as Claims;
     const claim = claims.newClaim();
-    const [code, leftMs] = await claims.claim(id, claim, call);
+    const lease = { id, claim, leaseMs: call.leaseMs };
+    const asked = performance.now();
+    const [code, leftMs] = await claims.claim(lease);
     // The call has ended, another worker has taken it, or its time is up.
     if (code !== claimed.yes) return;
-    const lease = { id, claim, leaseMs: call.leaseMs };
+    // This process may have been stopped meanwhile, and the host has given it up.
+    const isLate = performance.now() - asked > call.leaseMs / 4;
+    if (isLate && !(await claims.renew([lease]))[0]) return;
     const running = new RunningCall({
       job: call,
       claim,

@@ -24,11 +24,15 @@ export interface MailboxOptions {
 export interface Mailbox {
   /** The number that follows the last entry that was read. */
   readonly next: string;
+  /** It has waited for entries for a while, so that there were none. */
+  readonly waits: boolean;
   close(): void;
 }
 
 /** Milliseconds for which a read waits for entries. */
 const blockMs = 5_000;
+/** A read that waits for this long has found nothing. */
+const settledMs = 250;
 /** A read that takes this long has lost its connection without anyone noticing. */
 const stuckMs = 15_000;
 /** How many entries are read at a time: fewer after many characters. */
@@ -38,6 +42,7 @@ export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
   let client = connect();
   let last = '0-0';
   let closed = false;
+  let waitsSince: number | undefined;
   let count = batch.least;
   const ignore = (): void => {};
   client.on('error', ignore);
@@ -56,7 +61,10 @@ export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
       const reading = client.xread([{ key, id: last }], { BLOCK: blockMs, COUNT: count });
       const letters: Letter[] = [];
       let chars = 0;
-      for (const [id, fields] of entriesOf(await Promise.race([reading, given]))) {
+      waitsSince = performance.now();
+      const reply = await Promise.race([reading, given]);
+      waitsSince = undefined;
+      for (const [id, fields] of entriesOf(reply)) {
         last = id;
         const letter = letterOf(fields);
         if (letter === undefined) continue;
@@ -66,6 +74,7 @@ export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
       count = chars > batch.chars ? batch.least : Math.min(batch.most, count * 2);
       if (letters.length > 0 && !closed) await take(letters);
     } finally {
+      waitsSince = undefined;
       clearTimeout(stuck);
     }
   };
@@ -84,6 +93,9 @@ export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
   return {
     get next() {
       return after(last);
+    },
+    get waits() {
+      return waitsSince !== undefined && performance.now() - waitsSince > settledMs;
     },
     close() {
       closed = true;
