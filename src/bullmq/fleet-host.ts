@@ -73,14 +73,16 @@ export class FleetHost {
   }
 
   async #execute(input: JsonObject, context: ToolContext, remote: RemoteCall): Promise<unknown> {
-    const link = await this.#connected(context.signal);
+    const until = performance.now() + this.#options.startTimeoutMs;
+    const link = await this.#connected(context.signal, until);
     const run = new FleetRun(input, context, (one) => void this.#tell(one));
     const job = jobOf(run, link.name, remote, this.#options.leaseMs, context);
     const { signal } = context;
     const abort = (): void => run.fail(signal.reason);
     this.#runs.set(run.id, run);
     this.#watch.start();
-    const starting = setTimeout(() => void this.#expire(link, run), this.#options.startTimeoutMs);
+    const leftMs = Math.max(1, until - performance.now());
+    const starting = setTimeout(() => void this.#expire(link, run), leftMs);
     try {
       if (signal.aborted) throw signal.reason;
       signal.addEventListener('abort', abort, { once: true });
@@ -98,17 +100,15 @@ export class FleetHost {
   }
 
   /** Resolves once commands go out at once. */
-  async #connected(signal: AbortSignal): Promise<FleetLink> {
+  async #connected(signal: AbortSignal, until: number): Promise<FleetLink> {
     if (this.#link?.live === true) return this.#link;
-    const waitMs = Math.min(this.#options.startTimeoutMs, this.#options.leaseMs);
-    const until = performance.now() + waitMs;
     for (;;) {
       if (this.#closed) throw lost('executor_disposed', "The tool's executor was disposed.");
       if (signal.aborted) throw signal.reason;
       const link = this.#opened();
       if (link.live) return link;
       const left = until - performance.now();
-      if (left <= 0) throw unreachable(waitMs);
+      if (left <= 0) throw unreachable(this.#options.startTimeoutMs);
       // It is ready once only, and may be away again later.
       await withDeadline(link.ready, Math.min(left, lookMs), () => {}).catch(() => {});
       if (!link.live) await new Promise((resolve) => setTimeout(resolve, lookMs));

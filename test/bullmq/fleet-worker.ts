@@ -16,6 +16,8 @@ export interface ServeOrder {
   readonly tool: { readonly name: string; readonly description: string };
   readonly annotations?: Record<string, boolean>;
   readonly concurrency?: number;
+  /** How far the clock of the process is ahead of ours, in milliseconds. */
+  readonly skewMs?: number;
   /** The handlers' ledger, and the name of this process in it. */
   readonly ledger?: string;
   readonly instance?: string;
@@ -28,7 +30,11 @@ const services = new Map<string, FleetService>();
 async function obey(order: Order): Promise<void> {
   if ('close' in order) return services.get(order.close)?.close();
   const members = (await import(order.module)) as Record<string, never>;
-  const { ledger = '', instance = '' } = order;
+  const { ledger = '', instance = '', skewMs } = order;
+  if (skewMs !== undefined) {
+    const { now } = Date;
+    Date.now = () => now() + skewMs;
+  }
   const note = (event: object): void =>
     appendFileSync(ledger, `${JSON.stringify({ ...event, instance })}\n`);
   const tool = defineTool({

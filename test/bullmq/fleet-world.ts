@@ -38,7 +38,10 @@ export function connectionTo(redis: RedisServer): { port: number; host: string }
   return { port: redis.port, host: '127.0.0.1' };
 }
 
-export function fleetWorld(redis: RedisServer, { tool, metadata = {}, ...options }: WorldOptions): FleetWorld {
+export function fleetWorld(
+  redis: RedisServer,
+  { tool, metadata = {}, ...options }: WorldOptions,
+): FleetWorld {
   const registry = new HostToolRegistry({ graceMs: 100 });
   registry.register(
     defineTool({

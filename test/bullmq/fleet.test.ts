@@ -43,7 +43,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
 
   const newQueue = (): string => `fleet-${++queues}`;
   const world = (options: WorldOptions): FleetWorld => {
-    const one = fleetWorld(redis, options);
+    const one = fleetWorld(redis, { leaseMs: 60_000, startTimeoutMs: 60_000, ...options });
     worlds.push(one);
     return one;
   };
@@ -121,7 +121,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
   describe('starting', () => {
     test('a queue that no worker serves ends the call, which then never runs', async () => {
       const queue = newQueue();
-      const { failure } = world({ queue, startTimeoutMs: 50 });
+      const { failure } = world({ queue, startTimeoutMs: 2_000 });
       expect(await failure()).toBe('executor_lost not_started');
       const board = dashboard(redis, queue);
       await soon(() => board.getJobCounts()).toMatchObject({ waiting: 0, active: 0 });
@@ -144,7 +144,7 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       const { call } = world({ queue });
       const first = call();
       await soon(() => runs).toBe(1);
-      const { failure } = world({ queue, startTimeoutMs: 50 });
+      const { failure } = world({ queue, startTimeoutMs: 2_000 });
       expect(await failure()).toBe('executor_lost not_started');
       open();
       expect((await first).success).toBe(true);
@@ -155,9 +155,9 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       const queue = newQueue();
       const { opened, open } = gate();
       await serve(queue, () => opened);
-      const { call } = world({ queue, startTimeoutMs: 200, leaseMs: 100 });
+      const { call } = world({ queue, startTimeoutMs: 2_000 });
       const result = call();
-      setTimeout(open, 700);
+      setTimeout(open, 2_500);
       expect((await result).success).toBe(true);
     });
   });
@@ -352,10 +352,10 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       const queue = newQueue();
       const { opened, open } = gate();
       const service = await serve(queue, () => opened);
-      const { call, failure } = world({ queue, startTimeoutMs: 500 });
+      const { call, failure } = world({ queue, startTimeoutMs: 2_000 });
       const result = call();
       await soon(() => service.running).toBe(1);
-      const closed = service.close();
+      const closed = service.close({ graceMs: 60_000 });
       expect(await failure()).toBe('executor_lost not_started');
       open();
       expect((await result).success).toBe(true);
