@@ -279,9 +279,20 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
   });
 
   describe('mailboxes', () => {
-    const letters = async (box: string, more: readonly (readonly string[])[]): Promise<void> => {
-      const [key] = await client.keys(`bull-host-tools:${queue}:${box}:*`);
-      for (const fields of more) await client.xadd(key as string, '*', ...fields);
+    /** The call that runs, and the mailboxes of its host and its worker. */
+    const running = async (service: FleetService) => {
+      await soon(() => service.running).toBe(1);
+      const root = `bull-host-tools:${queue}:`;
+      const [record = ''] = await client.keys(`${root}call:*`);
+      const id = record.slice(`${root}call:`.length);
+      const claim = (await client.hget(record, 'w')) ?? '';
+      const data = await client.hget(`bull:${queue}:${id}`, 'data');
+      const { host } = JSON.parse(data ?? '{}') as { host?: string };
+      const [worker] = claim.split('.');
+      return { id, claim, host: `${root}host:${host}`, worker: `${root}worker:${worker}` };
+    };
+    const post = async (box: string, letters: readonly (readonly string[])[]): Promise<void> => {
+      for (const fields of letters) await client.xadd(box, '*', ...fields);
     };
 
     test('a host ignores letters that are not about its calls', async () => {
@@ -289,10 +300,9 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       const service = await serve(() => opened);
       const { call } = world();
       const result = call();
-      await soon(() => service.running).toBe(1);
-      await soon(() => client.keys(`bull-host-tools:${queue}:host:*`)).toHaveLength(1);
+      const { host } = await running(service);
       const returned = '{"t":"returned","id":1,"kind":"value","value":"forged"}';
-      await letters('host', [
+      await post(host, [
         ['c', 'call-unknown', 'w', 'x.1', 'm', returned],
         ['m', returned],
         ['x', 'y'],
@@ -317,12 +327,8 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       const service = await serve(() => opened);
       const { call, failure } = world();
       const result = failure();
-      await soon(() => service.running).toBe(1);
-      const [record] = await client.keys(`bull-host-tools:${queue}:call:*`);
-      const id = String(record).split(':').at(-1) ?? '';
-      const claim = (await client.hget(record as string, 'w')) ?? '';
-      await soon(() => client.keys(`bull-host-tools:${queue}:host:*`)).toHaveLength(1);
-      await letters('host', [['c', id, 'w', claim, 'm', text]]);
+      const { id, claim, host } = await running(service);
+      await post(host, [['c', id, 'w', claim, 'm', text]]);
       expect(await result).toBe('executor_lost fleet_protocol');
       open();
       expect((await call()).success).toBe(true);
@@ -333,13 +339,9 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       const service = await serve(() => opened);
       const { call } = world();
       const result = call();
-      await soon(() => service.running).toBe(1);
-      const [record] = await client.keys(`bull-host-tools:${queue}:call:*`);
-      const id = String(record).split(':').at(-1) ?? '';
-      const claim = (await client.hget(record as string, 'w')) ?? '';
-      await soon(() => client.keys(`bull-host-tools:${queue}:worker:*`)).toHaveLength(1);
+      const { id, claim, worker: box } = await running(service);
       const abort = '{"t":"abort","id":1,"reason":{"name":"AbortError","message":"x"}}';
-      await letters('worker', [
+      await post(box, [
         ['c', id, 'w', 'other.1', 'm', abort],
         ['c', 'call-unknown', 'w', claim, 'm', abort],
         ...['x', '[]', '{"t":"abort"}', '{"t":"confirm","count":-1,"size":0}', '{"t":"load"}'].map(
@@ -375,7 +377,11 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       };
       const tools = [defineTool({ ...face, handler })];
       const service = await serveFleet({ connection: connectionTo(own), queue, tools });
-      const { failure, registry } = fleetWorld(own, { queue, leaseMs: 1_000, startTimeoutMs: 3_000 });
+      const { failure, registry } = fleetWorld(own, {
+        queue,
+        leaseMs: 1_000,
+        startTimeoutMs: 3_000,
+      });
       const result = failure();
       await soon(() => runs).toBe(1);
       await own.kill('SIGKILL');
