@@ -37,8 +37,13 @@ describe.skipIf(!redisAvailable)(`the executor of a fleet${whyNot}`, () => {
           queue,
           module: task.module,
           export: task.export,
-          tool: { name: task.toolName, description: 'Runs a handler.' },
-          annotations: task.annotations as Record<string, boolean>,
+          tools: [
+            {
+              name: task.toolName,
+              description: 'Runs a handler.',
+              annotations: task.annotations,
+            },
+          ],
         }),
       ),
     );

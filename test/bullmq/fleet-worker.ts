@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type FleetService, serveFleet } from '../../src/bullmq/index.ts';
-import { defineTool } from '../../src/index.ts';
+import { defineTool, type ToolAnnotations } from '../../src/index.ts';
 
 /** What a worker is told to serve. */
 export interface ServeOrder {
@@ -13,8 +13,12 @@ export interface ServeOrder {
   readonly queue: string;
   readonly module: string;
   readonly export: string;
-  readonly tool: { readonly name: string; readonly description: string };
-  readonly annotations?: Record<string, boolean>;
+  /** They all have the same handler. */
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly annotations?: ToolAnnotations;
+  }[];
   readonly concurrency?: number;
   /** How far the clock of the process is ahead of ours, in milliseconds. */
   readonly skewMs?: number;
@@ -37,16 +41,14 @@ async function obey(order: Order): Promise<void> {
   }
   const note = (event: object): void =>
     appendFileSync(ledger, `${JSON.stringify({ ...event, instance })}\n`);
-  const tool = defineTool({
-    ...order.tool,
-    parameters: { type: 'object' },
-    annotations: order.annotations ?? {},
-    handler: members[order.export] as never,
-  });
+  const handler = members[order.export] as never;
+  const tools = order.tools.map((tool) =>
+    defineTool({ ...tool, parameters: { type: 'object' }, handler }),
+  );
   const service = await serveFleet({
     connection: { port: order.port, host: '127.0.0.1' },
     queue: order.queue,
-    tools: [tool],
+    tools,
     services: { note },
     concurrency: order.concurrency ?? 16,
   });

@@ -65,11 +65,23 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
     worlds.push(one);
     return one;
   };
-  const worker = async (name: string, more: object = {}): Promise<WorkerProcess> => {
+  const worker = async (
+    handler: string,
+    tool: object = {},
+    skewMs?: number,
+  ): Promise<WorkerProcess> => {
     const one = await startWorker();
-    const { name: tool, description } = face;
-    const order = { port: redis.port, queue, module, ledger, tool: { name: tool, description } };
-    await one.serve({ ...order, export: name, instance: String(one.pid), ...more });
+    const { name, description } = face;
+    await one.serve({
+      port: redis.port,
+      queue,
+      module,
+      export: handler,
+      tools: [{ name, description, ...tool }],
+      ledger,
+      instance: String(one.pid),
+      ...(skewMs === undefined ? {} : { skewMs }),
+    });
     return one;
   };
   const serve = async (
@@ -158,7 +170,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
     });
 
     test.each([3_600_000, -3_600_000])('clocks may differ: %i ms', async (skewMs) => {
-      await worker('timed', { skewMs });
+      await worker('timed', {}, skewMs);
       const { call } = world();
       const { output } = await call({}, { timeoutMs: 50_000 });
       expect(output).toBeGreaterThan(10_000);
