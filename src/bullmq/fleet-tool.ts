@@ -1,6 +1,6 @@
 /** The tools of a worker: how each is run. */
 import { MisuseError } from '../errors.ts';
-import type { AnyTool, JsonObject, ToolContext } from '../index.ts';
+import type { AnyTool, Executor, JsonObject, ToolContext } from '../index.ts';
 import { issueLines } from '../schema/issues.ts';
 import { internalsOf } from '../surface-port.ts';
 
@@ -30,20 +30,24 @@ export function fleetTools(where: string, tools: readonly AnyTool[]): Map<string
   return table;
 }
 
-function fleetTool(tool: AnyTool, refuse: (what: string) => MisuseError): FleetTool {
-  const { handler, executor, create, input: schema } = internalsOf(tool);
-  const { name, fingerprint } = tool;
+/** Why a worker cannot run the calls of a tool; undefined if it can. */
+export function unservable(tool: AnyTool): string | undefined {
+  const { handler, executor, create } = internalsOf(tool);
   if (executor?.kind === 'fleet')
-    throw refuse(
-      `expected the definition of \`${name}\` to have a handler, got one whose executor is a fleet ` +
-        'itself. Give workers the definition with the handler, and the host the one with the executor.',
-    );
-  const run = handler ?? executor?.execute.bind(executor);
-  if (run === undefined)
-    throw refuse(
-      `expected the definition of \`${name}\` to have a \`handler\`, got ` +
-        `${create === undefined ? 'a tool that somebody else runs' : '`create`, which makes a handler for each session of one process'}.`,
-    );
+    return 'its executor is a fleet itself; workers need the definition with the handler';
+  if (handler !== undefined || executor !== undefined) return undefined;
+  return create === undefined
+    ? 'somebody else runs it'
+    : 'it has `create`, which makes a handler for each session of one process';
+}
+
+function fleetTool(tool: AnyTool, refuse: (what: string) => MisuseError): FleetTool {
+  const { name, fingerprint } = tool;
+  const fault = unservable(tool);
+  if (fault !== undefined)
+    throw refuse(`expected definitions that a worker can run, got \`${name}\`: ${fault}.`);
+  const { handler, executor, input: schema } = internalsOf(tool);
+  const run = handler ?? (executor as Executor).execute.bind(executor);
   return {
     fingerprint,
     async run(input, context) {

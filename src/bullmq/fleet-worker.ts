@@ -60,7 +60,10 @@ export class FleetWorker {
       // Otherwise it would not look for jobs for a quarter of a minute after Redis was away.
       runRetryDelay: 1_000,
     });
-    this.#worker.on('error', (error) => options.onError(error));
+    this.#worker.on('error', (error) => {
+      // Before it has started, that is how the start fails.
+      if (this.#claims !== undefined) options.onError(error);
+    });
   }
 
   get running(): number {
