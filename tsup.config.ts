@@ -80,15 +80,7 @@ const finishedRunner: NonNullable<Options['esbuildPlugins']>[number] = {
 };
 
 /** What the thread of a hook brings along, so that it loads a few files in place of two hundred. */
-const broughtAlong = [
-  'eventemitter3',
-  'p-timeout',
-  're2js',
-  'stemmer',
-  'unbash',
-  'yaml',
-  'zod',
-];
+const broughtAlong = ['eventemitter3', 'p-timeout', 're2js', 'stemmer', 'unbash', 'yaml', 'zod'];
 
 /** Of the texts of zod for other languages, none is shown. */
 const oneLanguage: Plugin = {

@@ -11,9 +11,9 @@ describe(
     'stdout',
   () => {
     test.each([
-      ['no command', [], 'Expected a command: init, list, call'],
+      ['no command', [], 'Expected a command: init, list, search, call'],
       ['an unknown command', ['lst'], 'Unknown command `lst`. Did you mean `list`?'],
-      ['a command unlike any', ['frobnicate'], 'Commands are init, list, call'],
+      ['a command unlike any', ['frobnicate'], 'Commands are init, list, search, call'],
       ['half a command', ['profiles'], 'Expected `profiles diff`, got `profiles`.'],
       [
         'half a command and another word',
