@@ -46,6 +46,7 @@ const outside = [
  */
 const sameOnEveryNode = [
   'test/{architecture,docs,docstrings,types-budget}.test.ts',
+  'test/bullmq/ledger.test.ts',
   'test/examples/{approvals,relay-browser,git-*}.test.ts',
   'test/{inbox,inspector}/page.test.ts',
   'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',
