@@ -51,7 +51,7 @@ export const reasons: readonly {
     reason: 'definition_changed',
     meaning:
       'The definition of an imported tool has changed, or was never accepted. Accept it to ' +
-      'use the tool.',
+      'use the tool. For a tool of a fleet: the worker that took the call has another definition.',
   },
   {
     code: 'tool_not_available',

@@ -26,6 +26,7 @@ const dayMs = 86_400_000;
  * as the entries of the package do.
  */
 const entries = [
+  'src/bullmq/index.ts',
   'src/cli/index.ts',
   'src/gateway/approval-secret.ts',
   'src/index.ts',
