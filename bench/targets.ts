@@ -108,6 +108,13 @@ export const targets = {
     1.2,
     2.5,
   ),
+  fleet_call: below(
+    'a call on a fleet, one at a time',
+    'a job of bare BullMQ and its result',
+    1.3,
+    2,
+  ),
+  fleet_calls: below('calls on a fleet, 32 at a time', 'jobs of bare BullMQ and results', 1.5, 2.5),
   relay_trip: below('relayed round trip, one at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_trip_16: below('relayed round trips, 16 at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_flood: below('a round trip beside 32 connections of one token', 'alone', 2, 3),

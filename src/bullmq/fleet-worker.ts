@@ -138,12 +138,9 @@ export class FleetWorker {
       report: (texts, first, isEnd) => claims.report(lease, call.host, texts, first, isEnd),
     });
     this.#calls.set(id, running);
+    void running.ended.then(() => this.#calls.delete(id));
     this.#renewWithin(call.leaseMs);
-    try {
-      await this.#run(call, running);
-    } finally {
-      this.#calls.delete(id);
-    }
+    await this.#run(call, running);
   }
 
   #run(call: FleetJob, running: RunningCall): Promise<void> {
@@ -151,7 +148,7 @@ export class FleetWorker {
     const tool = tools.get(call.tool);
     if (tool === undefined || tool.fingerprint !== call.fingerprint) {
       running.refuse(tool === undefined ? 'handler_missing' : 'definition_changed');
-      return running.ended;
+      return running.posted;
     }
     return running.start((input, context) => {
       const run = (): Promise<unknown> => Promise.resolve(tool.run(input, context));

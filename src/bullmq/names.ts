@@ -1,5 +1,5 @@
 /** Names in Redis. They are not below those of BullMQ, some of whose commands delete by pattern. */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 
 /** What all keys of a queue start with. A hash tag in the prefix keeps them in one slot. */
 export function rootOf(prefix: string, queue: string): string {
@@ -28,8 +28,7 @@ export function newName(): string {
  * so each one is new.
  */
 export function newJobId(idempotencyKey: string): string {
-  const nonce = randomBytes(16);
-  const hash = createHash('sha256').update(nonce).update(idempotencyKey).digest('hex');
+  const hash = createHash('sha256').update(randomUUID()).update(idempotencyKey).digest('hex');
   return `call-${hash.slice(0, 32)}`;
 }
 

@@ -30,6 +30,11 @@ export class RunningCall implements Outbox {
   readonly leaseMs: number;
   /** The outcome has been delivered, or nobody wants it any more. */
   readonly ended: Promise<void>;
+  /**
+   * The outcome is on its way. What is sent to Redis afterwards comes after it, so the job may be
+   * finished without waiting for an answer.
+   */
+  readonly posted: Promise<void>;
   readonly #options: RunningCallOptions;
   readonly #run: Run;
   readonly #outbox: Outbox;
@@ -40,6 +45,7 @@ export class RunningCall implements Outbox {
   #end: string | undefined;
   #over = false;
   #resolve!: () => void;
+  #hasPosted!: () => void;
   #leave!: () => void;
   readonly #left = new Promise<void>((resolve) => {
     this.#leave = resolve;
@@ -54,6 +60,9 @@ export class RunningCall implements Outbox {
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });
+    this.posted = new Promise((resolve) => {
+      this.#hasPosted = resolve;
+    });
     this.#outbox = createOutbox({ send: (text) => this.#post(text), onMessage: () => {} });
     const { deadline: _deadline, ...context } = job.context;
     const message = {
@@ -67,11 +76,11 @@ export class RunningCall implements Outbox {
     if (leftMs >= 0) this.#timer = setTimeout(() => this.#timeOut(), Math.min(leftMs, 2 ** 31 - 1));
   }
 
-  /** Runs the handler. Resolves when it has settled, or the call has ended without it. */
+  /** Runs the handler. Resolves when it has settled and its outcome is posted. */
   async start(handler: (input: JsonObject, context: ToolContext) => unknown): Promise<void> {
     const settled = this.#run.start(handler as never);
     // A handler that does not stop keeps its place among those that run at once.
-    await Promise.race([Promise.all([settled, this.ended]), this.#left]);
+    await Promise.race([Promise.all([settled, this.posted]), this.#left]);
   }
 
   /** Gives it up, whatever its handler does. Resolves when the host has been told. */
@@ -138,6 +147,7 @@ export class RunningCall implements Outbox {
     this.#over = true;
     this.#unsent = [];
     clearTimeout(this.#timer);
+    this.#hasPosted();
     this.#resolve();
   }
 
@@ -153,7 +163,9 @@ export class RunningCall implements Outbox {
       const texts = this.#next();
       const isEnd = texts.at(-1) === this.#end;
       try {
-        const has = await this.#options.report(texts, this.#sent + 1, isEnd);
+        const reported = this.#options.report(texts, this.#sent + 1, isEnd);
+        if (isEnd) this.#hasPosted();
+        const has = await reported;
         if (!has) this.drop('AbortError', 'The call has ended.');
         this.#sent += texts.length;
         this.#unsent = this.#unsent.slice(texts.length);

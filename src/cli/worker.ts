@@ -52,7 +52,11 @@ export const worker: Command = {
         onError: noteOnce(screen),
       });
       // It may have started although nobody waits any more.
-      starting.then((one) => io.signal.aborted && one.close()).catch(() => {});
+      starting
+        .then(async (one) => {
+          if (io.signal.aborted) await one.close();
+        })
+        .catch(() => {});
       service = await untilInterrupted(starting, io.signal);
     } catch (error) {
       if (io.signal.aborted || isMisuseError(error)) throw error;
