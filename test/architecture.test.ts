@@ -173,7 +173,17 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:assert/strict': ['testing'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
-  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages', 'otel'],
+  'node:module': [
+    'bullmq',
+    'schema',
+    'config',
+    'cli',
+    'surfaces/langchain',
+    'cedar',
+    'opa',
+    'pages',
+    'otel',
+  ],
   'node:fs': [
     'config',
     'audit',

@@ -3,9 +3,11 @@ import type { TraceContext } from '../index.ts';
 
 /** A call that a worker runs. */
 export interface FleetCall {
+  /** The name under which the host has the tool. */
   readonly toolName: string;
   /** The id of the call in its session. */
   readonly callId: string;
+  /** The id of the session in the host. */
   readonly sessionId: string;
   /** Whom the session acts for. */
   readonly principal?: string | undefined;

@@ -3,6 +3,7 @@ import type { Executor } from '../index.ts';
 import { milliseconds, readOptions, type TableOf, withDefault } from '../options.ts';
 import { FleetHost } from './fleet-host.ts';
 import { type FleetPlace, placeTable } from './fleet-options.ts';
+import { loadBullmq } from './load-bullmq.ts';
 
 /** Options of {@link fleetExecutor}. */
 export interface FleetExecutorOptions extends FleetPlace {
@@ -33,7 +34,7 @@ const table = {
  *
  * A call whose worker dies is `executor_lost`, unless the definition says that the tool is
  * `idempotent`: then it runs again, at most twice.
- * @throws MisuseError `invalid_option`
+ * @throws MisuseError `invalid_option`; `missing_dependency` without the package `bullmq`
  *
  * @example
  * ```ts
@@ -53,6 +54,8 @@ const table = {
  */
 export function fleetExecutor(options: FleetExecutorOptions): Executor {
   const host = new FleetHost(readOptions('fleetExecutor', options, table));
+  // Now, and not at the first call, if it is missing.
+  loadBullmq();
   return Object.freeze({
     kind: 'fleet',
     execute: host.execute.bind(host),

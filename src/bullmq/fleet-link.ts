@@ -1,8 +1,9 @@
 /** A host's connection to its queue, and what it tells Redis about its calls. */
-import { type IRedisClient, Queue } from 'bullmq';
+import type { IRedisClient, Queue } from 'bullmq';
 import { isLive, type RunScript, scriptsOn } from './connection.ts';
 import type { FleetPlace } from './fleet-options.ts';
 import { type FleetJob, maxJobChars } from './job.ts';
+import { loadBullmq } from './load-bullmq.ts';
 import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
 import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf, workerIn } from './names.ts';
 import { offerScript, settleScript, tellScript, watchScript, withdrawScript } from './scripts.ts';
@@ -41,6 +42,7 @@ export class FleetLink {
     this.#options = options;
     const { connection, queue, prefix, take } = options;
     this.#root = rootOf(prefix, queue);
+    const { Queue } = loadBullmq();
     this.#queue = new Queue(queue, { connection, prefix });
     // Each call that is affected says so itself.
     this.#queue.on('error', () => {});

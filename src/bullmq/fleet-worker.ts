@@ -1,12 +1,13 @@
 /** A worker: it takes calls from the queue, and looks after those that it runs. */
 import { hostname } from 'node:os';
-import { type ConnectionOptions, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import type { ConnectionOptions, Job, Worker } from 'bullmq';
 import { withDeadline } from '../limits/with-deadline.ts';
 import { Claims, claimed } from './claims.ts';
 import type { Around } from './fleet-call.ts';
 import type { FleetTool } from './fleet-tool.ts';
 import { readHostLetter } from './host-letter.ts';
 import { type FleetJob, readJob } from './job.ts';
+import { type Bullmq, loadBullmq } from './load-bullmq.ts';
 import type { Letter } from './mailbox.ts';
 import { RunningCall } from './running-call.ts';
 
@@ -36,6 +37,7 @@ const keptFailures = { count: 100 };
 
 export class FleetWorker {
   readonly #options: FleetWorkerOptions;
+  readonly #bullmq: Bullmq;
   readonly #worker: Worker;
   /** By the ids of their jobs. */
   readonly #calls = new Map<string, RunningCall>();
@@ -47,19 +49,24 @@ export class FleetWorker {
   constructor(options: FleetWorkerOptions) {
     this.#options = options;
     const { connection, prefix, concurrency, queue } = options;
-    this.#worker = new Worker(queue, (job: Job, token?: string) => this.#process(job, token), {
-      connection,
-      prefix,
-      concurrency,
-      name: `${hostname()}-${process.pid}`,
-      autorun: false,
-      lockDuration: lockMs,
-      stalledInterval: stalledMs,
-      maxStalledCount: maxStalls,
-      removeOnFail: keptFailures,
-      // Otherwise it would not look for jobs for a quarter of a minute after Redis was away.
-      runRetryDelay: 1_000,
-    });
+    this.#bullmq = loadBullmq();
+    this.#worker = new this.#bullmq.Worker(
+      queue,
+      (job: Job, token?: string) => this.#process(job, token),
+      {
+        connection,
+        prefix,
+        concurrency,
+        name: `${hostname()}-${process.pid}`,
+        autorun: false,
+        lockDuration: lockMs,
+        stalledInterval: stalledMs,
+        maxStalledCount: maxStalls,
+        removeOnFail: keptFailures,
+        // Otherwise it would not look for jobs for a quarter of a minute after Redis was away.
+        runRetryDelay: 1_000,
+      },
+    );
     this.#worker.on('error', (error) => {
       // Before it has started, that is how the start fails.
       if (this.#claims !== undefined) options.onError(error);
@@ -114,12 +121,14 @@ export class FleetWorker {
     if (this.#closing !== undefined) {
       // It came at the last moment. Another worker may take it.
       await job.moveToWait(token);
-      throw new WaitingError();
+      throw new this.#bullmq.WaitingError();
     }
     const { id = '' } = job;
     const call = readJob(job.data);
     if (call === undefined || !id.startsWith('call-'))
-      throw new UnrecoverableError('This is not a call that a `fleetExecutor` has sent.');
+      throw new this.#bullmq.UnrecoverableError(
+        'This is not a call that a `fleetExecutor` has sent.',
+      );
     const claims = this.#claims as Claims;
     const claim = claims.newClaim();
     const lease = { id, claim, leaseMs: call.leaseMs };

@@ -63,7 +63,7 @@ const closeTable = { graceMs: withDefault(milliseconds(0), 5_000) };
  * Runs calls that a {@link fleetExecutor} sends. Start it in any number of processes, on any number
  * of machines: BullMQ gives each call to one of them. Resolves when the worker is connected. Later it
  * connects again by itself.
- * @throws MisuseError `invalid_option`
+ * @throws MisuseError `invalid_option`; `missing_dependency` without the package `bullmq`
  * @throws Error if Redis cannot be reached at the start
  *
  * @example

@@ -1,9 +1,8 @@
 /** `worker`: runs calls of a fleet, which hosts send over a queue. */
 import { unservable } from '../bullmq/fleet-tool.ts';
-import type * as Fleet from '../bullmq/index.ts';
+import { type FleetService, serveFleet } from '../bullmq/index.ts';
 import { messageOf } from '../errors.ts';
 import { type AnyTool, type HostToolRegistry, isMisuseError } from '../index.ts';
-import { packageFault } from '../surface-port.ts';
 import { writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
@@ -40,9 +39,8 @@ export const worker: Command = {
     const { registry, ...loaded } = await world();
     loaded.requireRules();
     const tools = servable(registry, screen);
-    const { serveFleet } = await load();
     const { concurrency = defaultConcurrency } = options;
-    let service: Fleet.FleetService | undefined;
+    let service: FleetService | undefined;
     try {
       const starting = serveFleet({
         connection: { url },
@@ -105,13 +103,6 @@ function servable(registry: HostToolRegistry, screen: Screen): AnyTool[] {
   }
   if (tools.length === 0) throw failure('There is no tool that a worker could run.');
   return tools;
-}
-
-/** @throws CliFault 1 if the package is not installed */
-async function load(): Promise<typeof Fleet> {
-  return import('../bullmq/index.ts').catch((error: unknown) => {
-    throw failure(packageFault('bullmq', '`worker` needs', error).message);
-  });
 }
 
 /** Shows a failure again only if another one came between, since connecting is tried for ever. */
