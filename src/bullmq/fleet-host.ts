@@ -186,7 +186,7 @@ export class FleetHost {
 
 function isLoss(error: unknown): boolean {
   const reason = (error as { reason?: unknown }).reason;
-  return reason === 'worker_lost' || reason === 'worker_closed';
+  return reason === 'worker_lost' || reason === 'worker_closed' || reason === 'record_lost';
 }
 
 function jobOf(

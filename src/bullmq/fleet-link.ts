@@ -8,11 +8,14 @@ import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
 import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf, workerIn } from './names.ts';
 import { offerScript, settleScript, tellScript, watchScript, withdrawScript } from './scripts.ts';
 
-/** What Redis says of a call: no record, offered, claimed, claimed and lapsed, or it has an outcome. */
-export const states = { gone: 0, offered: 1, claimed: 2, lapsed: 3, done: 4 } as const;
+/** What Redis says of a call; see `watchScript`. */
+export const states = { gone: 0, offered: 1, claimed: 2, lapsed: 3, done: 4, stale: 5 } as const;
 
 /** What came of a withdrawal: the call had ended, was not claimed and never will be, or was claimed. */
 export const withdrawn = { ended: 0, unclaimed: 1, claimed: 2 } as const;
+
+/** A host that is busy for this long does not lose its calls. */
+const leastTtlMs = 20_000;
 
 export interface LinkOptions extends Required<Pick<FleetPlace, 'connection' | 'queue'>> {
   readonly prefix: string;
@@ -76,7 +79,7 @@ export class FleetLink {
 
   /** How long what is left behind stays. */
   get #ttl(): number {
-    return this.#options.leaseMs * 4;
+    return Math.max(leastTtlMs, this.#options.leaseMs * 4);
   }
 
   /** Offers a call to the workers. @param leftMs Until it times out. */

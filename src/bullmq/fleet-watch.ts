@@ -116,6 +116,9 @@ export class FleetWatch {
         if (now >= this.#lenientUntil)
           run.fail(lost('worker_lost', 'The worker that ran the call has died.'));
         return;
+      case states.stale:
+        run.fail(lost('record_lost', 'Redis was restarted or replaced while the call waited.'));
+        return;
       case states.done:
         run.started = true;
     }

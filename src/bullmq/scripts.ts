@@ -5,13 +5,20 @@
  * - `d`: when it times out, by the clock of Redis; absent if never
  * - `w`: who has claimed it, a worker and a number; `u`: until when that worker's lease lasts
  * - `n`: how many messages the worker has sent
+ * - `r`: the run of Redis in which it was offered
  *
  * A call may be claimed once. Its record is deleted when the call has ended, so what was not claimed by
- * then never will be. All times are those of Redis, since clocks of machines differ.
+ * then never will be. All times are those of Redis, since clocks of machines differ. A Redis that was
+ * restarted, or a replica that took over, may have forgotten claims: what was offered before is not
+ * claimed after that.
  */
 
 const now = `local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
+`;
+
+/** Tells one run of Redis from another. */
+const server = `local server = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or ''
 `;
 
 /** Puts entries into a mailbox. One that nobody reads any more is forgotten. */
@@ -39,7 +46,7 @@ export interface FleetScript {
 export const offerScript: FleetScript = {
   name: 'hostToolsFleetOffer',
   keys: 1,
-  lua: `${now}redis.call('HSET', KEYS[1], 's', 'o')
+  lua: `${now}${server}redis.call('HSET', KEYS[1], 's', 'o', 'r', server)
 if ARGV[1] ~= '' then redis.call('HSET', KEYS[1], 'd', string.format('%.0f', now + ARGV[1])) end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1`,
@@ -47,15 +54,16 @@ return 1`,
 
 /**
  * KEYS: record. ARGV: who claims it, milliseconds of the lease.
- * Returns 0 if the call has ended, 1 if another has claimed it, 2 if its time is up; otherwise 3 and
- * the milliseconds left, -1 for no end.
+ * Returns 0 if the call has ended or was offered before Redis forgot things, 1 if another has claimed
+ * it, 2 if its time is up; otherwise 3 and the milliseconds left, -1 for no end.
  */
 export const claimScript: FleetScript = {
   name: 'hostToolsFleetClaim',
   keys: 1,
-  lua: `${now}local r = redis.call('HMGET', KEYS[1], 's', 'd', 'w')
+  lua: `${now}${server}local r = redis.call('HMGET', KEYS[1], 's', 'd', 'w', 'r')
 if not r[1] then return {0, 0} end
 if r[1] ~= 'o' and r[3] ~= ARGV[1] then return {1, 0} end
+if r[1] == 'o' and r[4] ~= server then return {0, 0} end
 local left = -1
 if r[2] then
   left = tonumber(r[2]) - now
@@ -127,20 +135,20 @@ return 2`,
  * KEYS: mailbox of the host. ARGV: root of the keys, ttl of records, ttl of the mailbox, number for a
  * new mailbox, calls.
  * Returns for each call: 0 no record, 1 offered, 2 claimed, 3 claimed and the lease is over, 4 has its
- * outcome.
+ * outcome, 5 offered before Redis forgot things.
  */
 export const watchScript: FleetScript = {
   name: 'hostToolsFleetWatch',
   keys: 1,
-  lua: `${now}${keepBox}keep(KEYS[1], ARGV[3], ARGV[4])
+  lua: `${now}${server}${keepBox}keep(KEYS[1], ARGV[3], ARGV[4])
 local states = {}
 for i = 5, #ARGV do
   local record = ARGV[1] .. 'call:' .. ARGV[i]
-  local r = redis.call('HMGET', record, 's', 'u')
+  local r = redis.call('HMGET', record, 's', 'u', 'r')
   local state = 0
   if r[1] then
     redis.call('PEXPIRE', record, ARGV[2])
-    if r[1] == 'o' then state = 1
+    if r[1] == 'o' then state = r[3] == server and 1 or 5
     elseif r[1] == 'd' then state = 4
     elseif tonumber(r[2]) < now then state = 3
     else state = 2 end

@@ -217,7 +217,8 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
     const add = async (record: Record<string, string> | undefined, data = job()) => {
       const board = dashboard(redis, queue);
       const key = `bull-host-tools:${queue}:call:${jobId}`;
-      if (record !== undefined) await client.hset(key, record);
+      const [, run = ''] = /run_id:(\w+)/.exec(await client.info('server')) ?? [];
+      if (record !== undefined) await client.hset(key, { r: run, ...record });
       await board.add(face.name, data, { jobId, removeOnComplete: true });
       return board;
     };
@@ -227,6 +228,7 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       ['that another worker has claimed', { s: 'c', w: 'other.1', u: '1' }],
       ['whose outcome is there already', { s: 'd', w: 'other.1', u: '1' }],
       ['whose time is up', { s: 'o', d: '1' }],
+      ['whose claim Redis may have forgotten', { s: 'o', r: 'another' }],
     ])('a job of a call %s runs nothing', async (_title, record) => {
       let runs = 0;
       await serve(() => void runs++);
@@ -377,6 +379,22 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       open();
       expect((await result).success).toBe(true);
       expect((await call()).success).toBe(true);
+    });
+
+    test('a call that waits while Redis restarts runs only if it is idempotent', async () => {
+      const { failure } = world();
+      const again = world({ tool: { ...idempotent, name: 'again' } });
+      const board = dashboard(redis, queue);
+      const results = [failure(), again.session.call('again', {})] as const;
+      await soon(() => board.getWaitingCount()).toBe(2);
+      await redis.kill('SIGKILL');
+      await redis.restart();
+      expect(await results[0]).toBe('executor_lost record_lost');
+      const handler = (): string => 'ran';
+      const tools = [defineTool({ ...face, ...idempotent, name: 'again', handler })];
+      services.push(await serveFleet({ connection: connectionTo(redis), queue, tools }));
+      expect((await results[1]).output).toBe('ran');
+      await board.close();
     });
 
     test('while Redis is away, calls end', async () => {
