@@ -130,7 +130,13 @@ export class FleetHost {
   async #take(letters: readonly Letter[]): Promise<void> {
     let chars = 0;
     for (const letter of letters) {
-      this.#runs.get(letter.call)?.take(letter);
+      const run = this.#runs.get(letter.call);
+      try {
+        run?.take(letter);
+      } catch (error) {
+        // The letters after it are those of other calls.
+        run?.fail(error);
+      }
       chars += letter.text.length;
       if (chars < turnChars) continue;
       chars = 0;

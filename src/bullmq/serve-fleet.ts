@@ -82,13 +82,21 @@ const closeTable = { graceMs: withDefault(milliseconds(0), 5_000) };
 export async function serveFleet(options: ServeFleetOptions): Promise<FleetService> {
   const where = 'serveFleet';
   const { tools, onError = () => {}, ...given } = readOptions(where, options, table);
-  const worker = new FleetWorker({ ...given, onError, tools: fleetTools(where, tools) });
+  const tell = (error: Error): void => {
+    try {
+      onError(error);
+    } catch {
+      // It is told of errors, and its own are not ours.
+    }
+  };
+  const worker = new FleetWorker({ ...given, onError: tell, tools: fleetTools(where, tools) });
   await worker.start();
   return Object.freeze({
     get running() {
       return worker.running;
     },
-    close: (more: { readonly graceMs?: number | undefined } = {}) =>
-      worker.close(readOptions('close', more, closeTable).graceMs),
+    async close(more: { readonly graceMs?: number | undefined } = {}) {
+      await worker.close(readOptions('close', more, closeTable).graceMs);
+    },
   });
 }

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type FleetService, type ServeFleetOptions, serveFleet } from '../../src/bullmq/index.ts';
+import { loadBullmq } from '../../src/bullmq/load-bullmq.ts';
 import { defineTool, type ToolContext } from '../../src/index.ts';
 import { workerExecutor } from '../../src/sandbox/index.ts';
 import {
@@ -393,6 +394,14 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       await registry.close();
       expect(await result).toMatch(/^(session_closed|executor_lost)/);
     });
+  });
+
+  test('without the package, it says what to install', () => {
+    const missing = (): never => {
+      const message = "Cannot find module 'bullmq'";
+      throw Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
+    };
+    expect(() => loadBullmq(missing)).toThrow('is not installed; run `npm install bullmq`');
   });
 
   test.each([

@@ -454,6 +454,34 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await own.stop();
     });
 
+    test('a worker can be closed while Redis is away', async () => {
+      const own = await startRedis();
+      const errors: Error[] = [];
+      let runs = 0;
+      const handler = (): Promise<void> => {
+        runs++;
+        return new Promise(() => {});
+      };
+      const service = await serveFleet({
+        connection: connectionTo(own),
+        queue,
+        tools: [defineTool({ ...face, handler })],
+        onError: (error) => {
+          errors.push(error);
+          throw error;
+        },
+      });
+      const { failure, registry } = fleetWorld(own, { queue, leaseMs: 1_000 });
+      const result = failure();
+      await soon(() => runs).toBe(1);
+      await own.kill('SIGKILL');
+      await soon(() => errors.length).toBeGreaterThan(0);
+      await service.close({ graceMs: 10 });
+      expect(await result).toBe('executor_lost fleet_unreachable');
+      await registry.close();
+      await own.stop();
+    });
+
     test('a worker that cannot reach Redis at its start says so', async () => {
       const own = await startRedis();
       const connection = connectionTo(own);
