@@ -62,7 +62,7 @@ export const claimScript: FleetScript = {
   keys: 1,
   lua: `${now}${server}local r = redis.call('HMGET', KEYS[1], 's', 'd', 'w', 'r')
 if not r[1] then return {0, 0} end
-if r[1] ~= 'o' and r[3] ~= ARGV[1] then return {1, 0} end
+if r[1] ~= 'o' and (r[1] ~= 'c' or r[3] ~= ARGV[1]) then return {1, 0} end
 if r[1] == 'o' and r[4] ~= server then return {0, 0} end
 local left = -1
 if r[2] then
