@@ -199,7 +199,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:vm': ['cli/hook-code'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay', 'sandbox/runner'],
-  'node:stream': ['relay', 'cli', 'sandbox'],
+  'node:stream': ['bullmq', 'relay', 'cli', 'sandbox'],
   'node:fs/promises': ['config', 'audit', 'inbox', 'offload-files', 'cli', 'pages', 'testing'],
   'node:path': [
     'config',

@@ -1,6 +1,6 @@
 /** A host's connection to its queue, and what it tells Redis about its calls. */
 import type { IRedisClient, Queue } from 'bullmq';
-import { isLive, type RunScript, scriptsOn } from './connection.ts';
+import { gatherWrites, isLive, type RunScript, scriptsOn } from './connection.ts';
 import type { FleetPlace } from './fleet-options.ts';
 import { type FleetJob, maxJobChars } from './job.ts';
 import { loadBullmq } from './load-bullmq.ts';
@@ -85,6 +85,7 @@ export class FleetLink {
   /** Offers a call to the workers. @param leftMs Until it times out. */
   async offer(id: string, job: FleetJob, leftMs: number): Promise<void> {
     const left = Number.isFinite(leftMs) ? Math.max(1, Math.ceil(leftMs)) : '';
+    gatherWrites(this.#opened.client);
     // Commands of one connection are carried out in their order, so the record is there first.
     const recorded = this.#opened.run(offerScript, [recordOf(this.#root, id)], [left, this.#ttl]);
     const added = this.#queue.add(job.tool, job, {

@@ -144,7 +144,11 @@ export class FleetWorker {
       claim,
       leftMs,
       services: this.#options.services,
-      report: (texts, first, isEnd) => claims.report(lease, call.host, texts, first, isEnd),
+      report: (texts, first, isEnd) => {
+        // One call alone is in a hurry. Among many, what counts is how many are done.
+        if (isEnd && this.#calls.size > 1) claims.gather();
+        return claims.report(lease, call.host, texts, first, isEnd);
+      },
     });
     this.#calls.set(id, running);
     void running.ended.then(() => this.#calls.delete(id));
