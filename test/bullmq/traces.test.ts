@@ -4,8 +4,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Around, type FleetCall, serveFleet } from '../../src/bullmq/index.ts';
 import { defineTool } from '../../src/index.ts';
-import { instrument } from '../../src/otel/index.ts';
-import { telemetry } from '../otel/kit.ts';
+import { instrument } from '../../src/telemetry/otel/index.ts';
 import {
   demandRedis,
   type RedisServer,
@@ -13,6 +12,7 @@ import {
   startRedis,
   whyNot,
 } from '../redis/redis-server.ts';
+import { telemetry } from '../telemetry/otel/kit.ts';
 import { connectionTo, face, fleetWorld } from './fleet-world.ts';
 
 demandRedis();
