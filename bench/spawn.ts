@@ -27,6 +27,7 @@ export const familyNames = [
   'mcp-http',
   'gateway',
   'fleet',
+  'sandboxes',
   'import',
   'hook',
   'bundle',

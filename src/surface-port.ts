@@ -11,6 +11,7 @@ export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';
 export { type RemoteCall, remoteCall } from './call/remote-call.ts';
 export { alternatives } from './call/schema-places.ts';
+export { type Stop, stopOf } from './call/stop-of.ts';
 export { nullReader, takesNull } from './call/takes-null.ts';
 export { traceContextOf } from './call/traced.ts';
 export { loggedError, logTo } from './logging.ts';
@@ -42,7 +43,7 @@ export type {
   Told,
 } from './state/call-tracers.ts';
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
-export { type Findable, findableIn } from './state/discovery.ts';
+export { type Findable, findableIn, findToolsName, listingOf } from './state/discovery.ts';
 export { judgingCopy } from './state/judging-copy.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { everyQuota, everyRule } from './state/rule-use.ts';
