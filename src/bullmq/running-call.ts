@@ -71,6 +71,8 @@ export class RunningCall implements Outbox {
       input: job.input,
       // By the clock of this machine.
       context: leftMs < 0 ? context : { ...context, deadline: Date.now() + leftMs },
+      count: 0,
+      size: 0,
     } as const;
     this.#run = new Run(message, this, { services });
     if (leftMs >= 0) this.#timer = setTimeout(() => this.#timeOut(), Math.min(leftMs, 2 ** 31 - 1));
