@@ -44,7 +44,7 @@ describe('a process that is killed while it writes', () => {
     for (let round = 0; round < 3; round++) {
       await killed(await writing(path, 300 + round * 37));
       expect(existsSync(`${path}.lock`), 'it could not give its lock back').toBe(true);
-      const audit = createAuditLog({ path, rotate: { maxBytes: 65_536 } });
+      const audit = createAuditLog({ path, rotate: { maxBytes: 32_768 } });
       await audit.close();
       expect(await verifyAudit(path)).toMatchObject({ ok: true });
     }
