@@ -198,6 +198,13 @@ export type FeedMessage =
 /** Whose tools are shown: a session's, or a profile's, which may be none: `""`. */
 export type Viewer = { readonly session: number } | { readonly profile: string };
 
+/** How a tool was found with `find_tools`. */
+export interface FoundView {
+  readonly callId: string;
+  /** The words of the query that the tool has; none if it was found by its meaning. */
+  readonly words: readonly string[];
+}
+
 /** The tools of a {@link Viewer}. */
 export interface ToolListing {
   /** Says so where the session is over, and the list is that of its profile. */
@@ -212,6 +219,7 @@ export interface ToolListing {
     readonly requiresApproval: boolean;
     readonly annotations: readonly string[];
     readonly deprecated: boolean;
+    readonly found?: FoundView;
   }[];
   readonly hidden: readonly {
     readonly name: string;
@@ -243,6 +251,7 @@ export interface ToolDetail {
   readonly maxOutputChars?: number;
   readonly hiddenBy?: string;
   readonly unlockedBy: readonly string[];
+  readonly found?: FoundView;
   /** What the gates say without looking at an input. */
   readonly verdict: VerdictView;
 }

@@ -196,6 +196,30 @@ describe('calls', () => {
 });
 
 describe('tools', () => {
+  test('of a session with discovery: what was found, by which call and which words', async () => {
+    const registry = makeRegistry();
+    const kit = inspect(registry);
+    const session = registry.createSession({
+      sessionId: 's1',
+      discovery: { keep: 'read' },
+    });
+    const line = (await stateOf(kit, ({ sessions }) => sessions[0])) as SessionLine;
+    const listed = () => kit.get<ToolListing>(`tools?session=${line.key}`);
+    const before = await listed();
+    expect(before.shown.map(({ name }) => name)).toEqual(['read', 'find_tools']);
+    expect(before.hidden).toContainEqual({ name: 'write', code: 'not_discovered', unlockedBy: [] });
+    await session.call('find_tools', { query: 'Writing some file' }, { callId: 'c7' });
+    const { shown, hidden } = await listed();
+    expect(shown.map(({ name }) => name)).toEqual(['read', 'find_tools', 'write']);
+    expect(shown[2]).toMatchObject({ found: { callId: 'c7', words: ['writing', 'file'] } });
+    expect(shown[0]).not.toHaveProperty('found');
+    expect(hidden.map(({ name }) => name)).not.toContain('write');
+    expect(await kit.get(`tool?session=${line.key}&name=write`)).toMatchObject({
+      found: { callId: 'c7', words: ['writing', 'file'] },
+    });
+    await kit.inspector.close();
+  });
+
   test('of a session: what it shows, and why it hides the rest', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);

@@ -5,6 +5,7 @@
 import type { ToolResult } from '../../index.ts';
 import { keys, type LogRecord, logKeep, type RequestDocument } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
+import { countedBytes, countResult } from './kept-results.ts';
 
 /** A document, and the version that the next write has to name. */
 export interface FoundRequest {
@@ -42,18 +43,13 @@ export interface RequestDocuments {
 }
 
 /**
- * The log of large results. Only large results with an entry in this log are kept, so that the
- * results of a session stay below about 130 MB.
+ * Makes the documents of requests. Each method rejects when the store does.
+ * @param mostBytes of the results of a session
  */
-const largeResults = 'large-results';
-const largeKeep = 16;
-const largeChars = 65_536;
-
-/** Makes the documents of requests. Each method rejects when the store does. */
-export function createRequestDocuments(store: RelayStore): RequestDocuments {
+export function createRequestDocuments(store: RelayStore, mostBytes: number): RequestDocuments {
   const write: RequestDocuments['write'] = (code, id, document, version) =>
     store.set(code, keys.request(id), JSON.stringify(document), version);
-  const tell: RequestDocuments['tell'] = async (code, id) => {
+  const tell = async (code: string, id: string): Promise<number | undefined> => {
     const record: LogRecord = { kind: 'result', id };
     const added = await store.append(code, 'agent', JSON.stringify(record), logKeep);
     // This must follow the announcement: if the node dies in between, another one announces the
@@ -64,22 +60,13 @@ export function createRequestDocuments(store: RelayStore): RequestDocuments {
       const dropped = JSON.parse(value) as LogRecord;
       if (dropped.kind === 'result') await store.delete(code, keys.request(dropped.id));
     }
+    return added?.id;
   };
   const find: RequestDocuments['find'] = async (code, id) => {
     const [stored] = await store.get(code, [keys.request(id)]);
     return stored === undefined
       ? undefined
       : { document: JSON.parse(stored.value) as RequestDocument, version: stored.version };
-  };
-  /** Keeps the most recent large results. Older ones keep only their status. */
-  const keepLarge = async (code: string, id: string): Promise<void> => {
-    const added = await store.append(code, largeResults, id, largeKeep);
-    for (const old of added?.dropped ?? []) {
-      const found = await find(code, old);
-      if (found?.document.status !== 'done') continue;
-      const { result: _result, ...rest } = found.document;
-      await write(code, old, rest, found.version);
-    }
   };
   return {
     async create(code, id, document, dueMs) {
@@ -90,15 +77,21 @@ export function createRequestDocuments(store: RelayStore): RequestDocuments {
     },
     find,
     write,
-    tell,
+    tell: async (code, id) => void (await tell(code, id)),
     async finish(code, id, { document, version }, result) {
       const { args: _args, ...rest } = document;
       const text = JSON.stringify({ ...rest, status: 'done', result } satisfies RequestDocument);
       if ((await store.set(code, keys.request(id), text, version)) === undefined) return false;
       // The request is done. If it cannot be announced now, it is still scheduled, and the node
       // that checks it announces it.
-      await tell(code, id).catch(() => {});
-      if (text.length > largeChars) await keepLarge(code, id).catch(() => {});
+      const entry = await tell(code, id).catch(() => undefined);
+      if (entry !== undefined && text.length * 3 >= countedBytes)
+        await countResult(
+          store,
+          code,
+          { id, bytes: Buffer.byteLength(text), entry },
+          mostBytes,
+        ).catch(() => {});
       return true;
     },
   };

@@ -24,6 +24,10 @@ export interface AgentCall {
    * tool runs.
    */
   readonly wait: boolean;
+  /**
+   * Called when the request is in the store. @param isNew false if it was there before
+   */
+  readonly onStored?: ((isNew: boolean) => void) | undefined;
 }
 
 /** The state of a submitted request. */
@@ -43,7 +47,7 @@ interface Begun {
 export async function submitRequest(
   parts: RequestParts,
   session: SessionDocument,
-  { requestId, tool, args = {}, wait }: AgentCall,
+  { requestId, tool, args = {}, wait, onStored }: AgentCall,
 ): Promise<Submitted> {
   const { documents, settings } = parts;
   const { code } = session;
@@ -67,8 +71,10 @@ export async function submitRequest(
   if (accepted === undefined) {
     const there = known ?? (await documents.find(code, id));
     if (there === undefined) throw sessionNotFound();
+    onStored?.(false);
     return joinKnown(parts, code, id, there, document.hash, wait);
   }
+  onStored?.(true);
   const { work } = accepted;
   const result = await (wait ? work : Promise.race([work, gates]));
   return result === undefined ? { requestId: id, status: 'queued' } : { requestId: id, result };

@@ -54,7 +54,7 @@ export function createRequests(
     hub,
     live,
     calls,
-    documents: createRequestDocuments(settings.store),
+    documents: createRequestDocuments(settings.store, settings.limits.resultBytesPerSession),
     dueMs: settings.leaseMs * dueLeases,
     state: newRequestState(),
   };

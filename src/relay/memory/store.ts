@@ -42,7 +42,7 @@ interface Session {
   readonly logs: Map<string, Log>;
   readonly leases: Leases;
   /** Its `at` is in epoch milliseconds. */
-  readonly expiry: Timed<string>;
+  expiry: Timed<string>;
 }
 
 const memoryTable = {
@@ -133,7 +133,7 @@ function sweep(memory: Memory): void {
 
 function documentOperations(
   memory: Memory,
-): Pick<RelayStore, 'create' | 'drop' | 'get' | 'set' | 'delete'> {
+): Pick<RelayStore, 'create' | 'extend' | 'drop' | 'get' | 'set' | 'delete'> {
   const { sessions, expiries, place, budget } = memory;
   return {
     async create(name, key, value, expiresAt) {
@@ -156,6 +156,14 @@ function documentOperations(
         expiry: expiries.add(expiresAt, name),
       });
       return true;
+    },
+    async extend(name, expiresAt) {
+      const session = find(memory, name);
+      if (session !== undefined && expiresAt > session.expiry.at) {
+        expiries.remove(session.expiry);
+        session.expiry = expiries.add(expiresAt, name);
+      }
+      return session !== undefined;
     },
     async drop(name) {
       const session = find(memory, name);

@@ -21,6 +21,8 @@ export const keys = {
   applicationLease: 'application',
   /** How often each tool has been called. */
   usage: 'usage',
+  /** The large results that are kept, and their sizes. */
+  keptResults: 'kept-results',
 } as const;
 
 /** `session`: the tokens and the expiry. Read at every request. */

@@ -23,6 +23,7 @@ export function guardStore(store: RelayStore, report: Report): RelayStore {
     };
   return {
     create: guard(store.create),
+    extend: guard(store.extend),
     drop: guard(store.drop),
     get: guard(store.get),
     set: guard(store.set),
