@@ -354,6 +354,8 @@ describe('a refusal', () => {
   test('comes when too many calls wait for an approver, and cancellations still pass', async () => {
     const { agent } = await relayWith({
       limits: { requestsPerMinute: 1_000 },
+      // Closing waits so long for calls that run.
+      requestTimeoutMs: 100,
       session: {
         tools: [asked],
         approver: () => new Promise(() => {}),
