@@ -10,6 +10,19 @@ export { memoryBus } from './memory/bus.ts';
 export { type MemoryStoreOptions, memoryStore } from './memory/store.ts';
 export type { RelayOptions, RelaySessionOptions } from './options.ts';
 export type { RelayBus } from './ports/bus.ts';
-export type { DueItem, LeaseHolder, LogEntry, RelayStore, StoredValue } from './ports/store.ts';
+export { type SingleOperations, singleOperations } from './ports/single-operations.ts';
+export type {
+  Appended,
+  Applied,
+  DueItem,
+  LeaseHolder,
+  LogEntry,
+  LogPage,
+  OpResult,
+  Refused,
+  RelayStore,
+  StoredValue,
+  StoreOp,
+} from './ports/store.ts';
 export { type ServedRelay, type ServeRelayOptions, serveRelay } from './server/serve-relay.ts';
 export type { RelayLimits, RelayLogger } from './settings.ts';

@@ -111,7 +111,7 @@ export const sessionNames = (
   'facts discovery limits exposeErrors approver approvalMode approvalTimeoutMs'
 ).split(' ');
 const storeMethods = (
-  'create drop get set delete append read acquire renew release holder count schedule ' +
+  'apply create drop get set delete append read acquire renew release holder count schedule ' +
   'unschedule due ping'
 ).split(' ') as (string & keyof RelayStore)[];
 const where = 'createRelay';

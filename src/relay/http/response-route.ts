@@ -34,8 +34,9 @@ export async function takeResponse(
       'Expected `requestId` to be the id of a `tool-request`.',
     );
   const given = readAnswer(body);
-  await limits.response(code);
-  if (requestId.length > 1_024 || !(await calls.answer(code, requestId, given)))
+  const isLong = requestId.length > 1_024;
+  if (isLong) await limits.response(code);
+  if (isLong || !(await calls.answer(code, requestId, given, limits.uses.response)))
     throw relayError(
       404,
       'request_not_found',

@@ -38,6 +38,14 @@ const entryChars = 100;
 const charsOf = (key: string, { value, shared }: Pick<Kept, 'value' | 'shared'>): number =>
   entryChars + key.length + (shared === undefined ? value.length : 0);
 
+/** Most characters that writing a document takes beyond what there is under its key. */
+export function roomFor({ kept }: Documents, key: string, value: string): number {
+  const before = kept.get(key);
+  return (
+    charsOf(key, { value, shared: undefined }) - (before === undefined ? 0 : charsOf(key, before))
+  );
+}
+
 /**
  * Writes a document.
  * @returns the new version; undefined when `version` is not the current one

@@ -1,6 +1,6 @@
 /**
- * The port through which a relay keeps what must outlive a node: documents, logs and leases of
- * sessions, and counters and due items, which do not belong to a session.
+ * The port through which a relay keeps what must outlive a node: documents, logs, leases and counters
+ * of sessions, and counters and due items that do not belong to a session.
  */
 
 /** A document and its version. */
@@ -32,6 +32,95 @@ export interface LeaseHolder {
   readonly remainingMs: number;
 }
 
+/** What {@link RelayStore.read} finds. */
+export interface LogPage {
+  /** In order, at most as many as asked for. */
+  readonly entries: readonly LogEntry[];
+  /** The id of the oldest entry that is kept; 0 for an empty log. */
+  readonly first: number;
+  /** The id of the newest entry. It stays when entries are dropped. */
+  readonly last: number;
+}
+
+/** What an added entry has become. */
+export interface Appended {
+  /** The entry's id. */
+  readonly id: number;
+  /** The values of the entries that were dropped, oldest first. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * One operation of {@link RelayStore.apply}. Each does what the method of its name does. `count`
+ * counts a use of a key of the session itself. `publish` sends a message to the channel of the
+ * session's name, if the store has a {@link RelayStore.carrier}.
+ */
+export type StoreOp =
+  | { readonly op: 'get'; readonly keys: readonly string[] }
+  | {
+      readonly op: 'set';
+      readonly key: string;
+      readonly value: string;
+      readonly version?: number | undefined;
+    }
+  | { readonly op: 'delete'; readonly key: string; readonly version?: number | undefined }
+  | {
+      readonly op: 'append';
+      readonly log: string;
+      readonly value: string;
+      readonly keep: number;
+    }
+  | { readonly op: 'read'; readonly log: string; readonly after: number; readonly limit: number }
+  | { readonly op: 'renew'; readonly lease: string; readonly epoch: number; readonly ttlMs: number }
+  | {
+      readonly op: 'count';
+      readonly key: string;
+      readonly limit: number;
+      readonly windowMs: number;
+    }
+  | {
+      readonly op: 'publish';
+      readonly message: string;
+      /**
+       * The index of an earlier `set`: a space and the version that it has given are added to the
+       * message. @default nothing is added
+       */
+      readonly versionOf?: number | undefined;
+    };
+
+/** What each kind of operation gives. */
+interface OpResults {
+  readonly get: readonly (StoredValue | undefined)[];
+  /** The new version. */
+  readonly set: number;
+  /** Whether the document was there. */
+  readonly delete: boolean;
+  readonly append: Appended;
+  readonly read: LogPage;
+  readonly renew: true;
+  readonly count: true;
+  readonly publish: true;
+}
+
+/** What an operation gives. */
+export type OpResult<O extends StoreOp = StoreOp> = OpResults[O['op']];
+
+/** An operation did not fit, and none of them has taken place. */
+export interface Refused {
+  readonly results?: undefined;
+  /** The index of the first operation that did not fit. */
+  readonly refused: number;
+  /** There is no such session. */
+  readonly gone: boolean;
+  /** For a refused `count`: the milliseconds until its window ends. Otherwise 0. */
+  readonly retryAfterMs: number;
+}
+
+/** What the operations of {@link RelayStore.apply} give, in their order, or which one did not fit. */
+export type Applied<T extends readonly StoreOp[] = readonly StoreOp[]> =
+  | { readonly results: { readonly [I in keyof T]: OpResult<T[I]> }; readonly refused?: undefined }
+  | Refused;
+
 /** An item that a node should attend to. */
 export interface DueItem {
   /** The session that the item was scheduled for. It may no longer exist. */
@@ -48,6 +137,20 @@ export interface DueItem {
  * store cannot be reached or is broken.
  */
 export interface RelayStore {
+  /**
+   * Carries out operations on one session in their order, in one step. Each sees what the ones
+   * before it have done. If one does not fit, none takes place: a `set` over another version, a
+   * `renew` that {@link renew} would refuse, a `count` above its limit, and every `set`, `append`,
+   * `renew` and `count` in an unknown session. From 1 to 100 operations, and 1 000 keys to get.
+   * `singleOperations` makes `get`, `set`, `delete`, `append`, `read` and `renew` from it.
+   */
+  apply<const T extends readonly StoreOp[]>(session: string, ops: T): Promise<Applied<T>>;
+  /**
+   * What carries the messages that {@link apply} publishes. Listeners of a bus with the same carrier
+   * hear them. Without one, `publish` does nothing, and the relay sends the messages itself when the
+   * operations have taken place. @default none
+   */
+  readonly carrier?: object | undefined;
   /**
    * Creates a session with its first document. If a session with that name exists, nothing changes
    * and the result is false.
@@ -74,32 +177,14 @@ export interface RelayStore {
   delete(session: string, key: string, version?: number): Promise<boolean>;
   /**
    * Adds an entry to a log and drops all but its last `keep` entries.
-   * @returns the entry's id and the values of the dropped entries, oldest first; undefined for an
-   * unknown session
+   * @returns undefined for an unknown session
    */
-  append(
-    session: string,
-    log: string,
-    value: string,
-    keep: number,
-  ): Promise<{ readonly id: number; readonly dropped: readonly string[] } | undefined>;
+  append(session: string, log: string, value: string, keep: number): Promise<Appended | undefined>;
   /**
    * Reads the oldest entries after an id, at most `limit`, and the ids of the oldest and the newest
-   * entry of the log (0 for an empty log; `last` stays when entries are dropped).
+   * entry of the log.
    */
-  read(
-    session: string,
-    log: string,
-    after: number,
-    limit: number,
-  ): Promise<{
-    /** In order, at most `limit`. */
-    readonly entries: readonly LogEntry[];
-    /** The id of the oldest entry that is kept. */
-    readonly first: number;
-    /** The id of the newest entry. */
-    readonly last: number;
-  }>;
+  read(session: string, log: string, after: number, limit: number): Promise<LogPage>;
   /**
    * Takes a free lease or, with `steal`, also a held one. A holder that takes its lease again gets
    * a new epoch.
@@ -134,8 +219,9 @@ export interface RelayStore {
   /**
    * Schedules an item that is due in `delayMs`. Scheduling it again moves it. The item outlives its
    * session.
+   * @param done scheduled items that are removed in the same step. @default none
    */
-  schedule(session: string, key: string, delayMs: number): Promise<void>;
+  schedule(session: string, key: string, delayMs: number, done?: readonly DueItem[]): Promise<void>;
   /** Removes a scheduled item. */
   unschedule(session: string, key: string): Promise<void>;
   /**
