@@ -26,13 +26,13 @@ export const subpaths = {
   relay: 'src/relay/index.ts',
   'relay/client': 'src/relay-client/index.ts',
   redis: 'src/redis/index.ts',
-  cedar: 'src/cedar/index.ts',
-  opa: 'src/opa/index.ts',
+  cedar: 'src/policy-engines/cedar/index.ts',
+  opa: 'src/policy-engines/opa/index.ts',
   policy: 'src/backtest/index.ts',
   audit: 'src/audit/index.ts',
   inspector: 'src/inspector/index.ts',
-  otel: 'src/otel/index.ts',
-  prometheus: 'src/prometheus/index.ts',
+  otel: 'src/telemetry/otel/index.ts',
+  prometheus: 'src/telemetry/prometheus/index.ts',
   sandbox: 'src/sandbox/index.ts',
   approvals: 'src/inbox/index.ts',
   offload: 'src/offload-files/index.ts',
@@ -79,15 +79,7 @@ const finishedRunner: NonNullable<Options['esbuildPlugins']>[number] = {
 };
 
 /** What the thread of a hook brings along, so that it loads a few files in place of two hundred. */
-const broughtAlong = [
-  'eventemitter3',
-  'p-timeout',
-  're2js',
-  'stemmer',
-  'unbash',
-  'yaml',
-  'zod',
-];
+const broughtAlong = ['eventemitter3', 'p-timeout', 're2js', 'stemmer', 'unbash', 'yaml', 'zod'];
 
 /** Of the texts of zod for other languages, none is shown. */
 const oneLanguage: Plugin = {

@@ -25,8 +25,8 @@ const outside = [
   'test/inbox/page.test.ts',
   'test/inspector/{inspector,page}.test.ts',
   'test/mcp/{client,server}/**/*.test.ts',
-  'test/opa/server.test.ts',
-  'test/otel/elsewhere.test.ts',
+  'test/policy-engines/opa/server.test.ts',
+  'test/telemetry/otel/elsewhere.test.ts',
   'test/redis/{client,ledger,two-nodes,redis-*}.test.ts',
   'test/sandbox/*.test.ts',
   'test/relay/{attacks,gates}.test.ts',
@@ -50,7 +50,9 @@ const sameOnEveryNode = [
   'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',
   'test/relay/server/proxies.test.ts',
 ];
-const leftOut = process.env.HOST_TOOLS_TEST_NODE === 'other' ? sameOnEveryNode : [];
+const cores = availableParallelism();
+const onOtherNode = process.env.HOST_TOOLS_TEST_NODE === 'other';
+const leftOut = onOtherNode ? sameOnEveryNode : [];
 
 // A project takes its settings from here, not from its parent.
 const shared = {
@@ -67,7 +69,8 @@ const shared = {
   expect: { poll: { timeout: 30_000 } },
   // Files and tests run in a mixed order, so that none leans on another.
   sequence: { shuffle: { files: true, tests: true }, seed },
-  ...(quick && {
+  // The long random runs are those of `npm test` on the Node that one develops on.
+  ...((quick || onOtherNode) && {
     alias: [
       { find: /^fast-check$/, replacement: `${import.meta.dirname}/test/runner/fewer-runs.ts` },
     ],
@@ -78,7 +81,7 @@ export default defineConfig({
   test: {
     sequence: { ...shared.sequence, sequencer: Order },
     // By default one core is left to the editor.
-    maxWorkers: availableParallelism(),
+    maxWorkers: cores,
     reporters: ['default', './test/runner/slowest-files.ts'],
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
@@ -86,6 +89,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'inside',
+          sequence: { ...shared.sequence, groupOrder: 1 },
           include: ['test/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...outside, ...leftOut],
           setupFiles: 'test/setup.ts',
@@ -95,6 +99,9 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'outside',
+          sequence: { ...shared.sequence, groupOrder: 0 },
+          // These wait for other programs most of the time.
+          maxWorkers: 2 * cores,
           include: outside,
           exclude: [
             ...leftOut,

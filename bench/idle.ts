@@ -32,9 +32,9 @@ export async function serve(kind: Kind): Promise<void> {
 async function imported(attach: boolean): Promise<void> {
   const [{ createAuditLog }, { instrument }, { createApprovalsHandler }] = await Promise.all([
     import('../src/audit/index.ts'),
-    import('../src/otel/index.ts'),
+    import('../src/telemetry/otel/index.ts'),
     import('../src/inbox/index.ts'),
-    import('../src/prometheus/index.ts'),
+    import('../src/telemetry/prometheus/index.ts'),
   ]);
   if (!attach) return;
   const secret = 'a key of thirty-two bytes or more';

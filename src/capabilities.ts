@@ -12,8 +12,9 @@ export interface Negotiation {
 
 /**
  * Compares what one side needs with what the other one offers. A need is a name, dotted where it is
- * inside another: `elicitation.form`. An offer is a list of names, or an object as protocols declare
- * it, in which false, null and undefined mean that it is not offered. Only own properties count.
+ * inside another: `elicitation.form`. An offer is a list of names, or an object as protocols
+ * declare it, in which false, null and undefined mean that it is not offered. Only own properties
+ * count.
  * @param needs Names of capabilities.
  * @param offered A list of names, or an object.
  * @throws MisuseError `invalid_option`
@@ -79,10 +80,10 @@ const mostDepth = 4;
 const mostMembers = 1_000;
 
 /**
- * The facts that follow from a declaration of another party, such as `client.capabilities.sampling`.
- * An object is `true`, and its members are facts of their own; a level is a string or a number. Names
- * that are no plain words, are too long or too many are left out. All keys begin with the prefix, so
- * a declaration cannot set a fact of the host.
+ * The facts that follow from a declaration of another party, such as
+ * `client.capabilities.sampling`. An object is `true`, and its members are facts of their own; a
+ * level is a string or a number. Names that are no plain words, are too long or too many are left
+ * out. All keys begin with the prefix, so a declaration cannot set a fact of the host.
  * @param prefix Such as `client.capabilities.`, with the dot.
  */
 export function capabilityFacts(prefix: string, declared: unknown): JsonObject {

@@ -132,9 +132,9 @@ export interface Surface {
    */
   readonly started?: (() => void) | undefined;
   /**
-   * The caller's place in a trace, if the request brought one. `instrument` of `host-tools/otel` then
-   * makes the call's span a child of it. It decides nothing, so it may come from outside. What has
-   * the wrong form is ignored.
+   * The caller's place in a trace, if the request brought one. `instrument` of `host-tools/otel`
+   * then makes the call's span a child of it. It decides nothing, so it may come from outside. What
+   * has the wrong form is ignored.
    * @default none
    */
   readonly traceContext?: TraceContext | undefined;

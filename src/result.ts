@@ -23,7 +23,8 @@ export interface ResultMetadata {
   /** The repairs of `repair: "safe"`, one entry per place. */
   readonly repaired?: readonly { readonly path: string; readonly rule: string }[];
   /**
-   * Present and true if nothing ran: an earlier call with the same idempotency key had this outcome.
+   * Present and true if nothing ran: an earlier call with the same idempotency key had this
+   * outcome.
    */
   readonly replayed?: true;
   /** The fingerprint of the tool's definition; absent if no tool was found. */
@@ -52,7 +53,7 @@ export interface ToolSuccess<O> {
    */
   readonly output: O;
   readonly error?: undefined;
-  /** What is known besides the output. */
+  /** Further facts about the call. */
   readonly metadata: ResultMetadata;
 }
 
@@ -65,7 +66,7 @@ export interface ToolFailure {
   /** Why the call failed, with a stable code. */
   readonly error: ToolError;
   readonly output?: undefined;
-  /** What is known besides the error. */
+  /** Further facts about the call. */
   readonly metadata: ResultMetadata;
   /**
    * The suspended request with its token; only present with `approval_pending`. Not enumerable, so

@@ -21,7 +21,6 @@ const sections: Readonly<
     'text',
     'options',
     'maybe-promise',
-    'own-member',
     'packages',
     'limits',
     'schema',
@@ -57,16 +56,13 @@ const sections: Readonly<
     'workflow',
     'surfaces',
     'sandbox',
-    'prometheus',
+    'telemetry',
     'mcp',
     'relay',
     'relay-client',
     'redis',
-    'policy-document',
-    'cedar',
-    'opa',
+    'policy-engines',
     'audit',
-    'otel',
     'pages',
     'inspector',
     'inbox',
@@ -121,6 +117,8 @@ const strangers = [
     'surfaces/openai',
   ],
   ['mcp/client', 'mcp/server'],
+  ['policy-engines/cedar', 'policy-engines/opa'],
+  ['telemetry/otel', 'telemetry/prometheus'],
 ];
 
 /**
@@ -143,12 +141,12 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   'zod-to-json-schema': ['schema'],
   yaml: ['config', 'cli'],
   '@anthropic-ai/claude-agent-sdk': ['claude-agent'],
-  '@cedar-policy/cedar-wasm': ['cedar'],
+  '@cedar-policy/cedar-wasm': ['policy-engines/cedar'],
   '@langchain/core': ['surfaces/langchain'],
   '@modelcontextprotocol/client': ['mcp'],
   '@modelcontextprotocol/server': ['mcp'],
-  '@open-policy-agent/opa-wasm': ['opa'],
-  '@opentelemetry/api': ['otel'],
+  '@open-policy-agent/opa-wasm': ['policy-engines/opa'],
+  '@opentelemetry/api': ['telemetry/otel'],
   ioredis: ['cli'],
   ws: ['relay'],
   unbash: ['agents'],
@@ -171,7 +169,15 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:assert/strict': ['testing'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
-  'node:module': ['schema', 'config', 'cli', 'surfaces/langchain', 'cedar', 'opa', 'pages', 'otel'],
+  'node:module': [
+    'schema',
+    'config',
+    'cli',
+    'surfaces/langchain',
+    'policy-engines',
+    'pages',
+    'telemetry/otel',
+  ],
   'node:fs': [
     'config',
     'audit',
@@ -210,6 +216,9 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:worker_threads': ['cli', 'sandbox'],
   'node:os': ['audit', 'claude-agent', 'cli', 'sandbox', 'testing'],
 };
+
+/** Entries with one folder for each subpath. */
+const families = ['surfaces', 'policy-engines', 'telemetry'];
 
 /** Subpaths whose folder has another name, since the core has a folder of theirs. */
 const foldersOfSubpaths: Readonly<Record<string, string>> = {
@@ -445,7 +454,8 @@ describe('entries', () => {
       ['default', `./dist/${name}.js`],
     ]);
     const folder = foldersOfSubpaths[name] ?? name.replace('/', '-');
-    const places = name === 'index' ? [''] : [`${folder}/`, `surfaces/${name}/`];
+    const places =
+      name === 'index' ? [''] : [`${folder}/`, ...families.map((family) => `${family}/${name}/`)];
     expect(places.map((place) => `src/${place}index.ts`)).toContain(entries[name]);
     expect(known.has((entries[name] as string).slice(4, -3)), `${entries[name]} exists`).toBe(true);
   });

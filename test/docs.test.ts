@@ -72,7 +72,7 @@ describe('snippets', () => {
     let faults: readonly (readonly string[])[];
     beforeAll(() => {
       faults = workbench.check();
-    }, 120_000);
+    });
     test.each(numbered)('%s', (_, index) => {
       expect(faults[index]).toEqual([]);
     });
@@ -85,7 +85,7 @@ describe('snippets', () => {
     let faults: readonly (string | undefined)[];
     beforeAll(async () => {
       faults = await running;
-    }, 120_000);
+    });
     test.each(numbered)('%s', (_, index) => {
       expect(faults[index]).toBeUndefined();
     });

@@ -86,4 +86,4 @@ test(`a tool costs at most ${budget} type instantiations beyond its schemas`, ()
   const each = (all.count - alone.count) / tools;
   expect(each).toBeGreaterThan(100);
   expect(each).toBeLessThanOrEqual(budget);
-}, 60_000);
+});

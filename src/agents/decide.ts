@@ -146,8 +146,8 @@ async function end(
 }
 
 /**
- * The definition of a tool: that of a file, else the agent's own, which is registered when it is first
- * needed, since a hook judges one call. Those of MCP servers are known by their names.
+ * The definition of a tool: that of a file, else the agent's own, which is registered when it is
+ * first needed, since a hook judges one call. Those of MCP servers are known by their names.
  */
 function toolFor({ agent, registry, place }: HookWorld, name: string): AnyTool | undefined {
   const known = registry.get(name);

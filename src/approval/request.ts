@@ -46,8 +46,8 @@ export interface ApprovalRequest {
   /** The layer that asked: `tool`, `registry`, `profile:<id>`, `session`, … */
   readonly source: string;
   /**
-   * The quotas that the call would exceed, if that is why a person is asked. What a person allows is
-   * counted, whatever the sum is.
+   * The quotas that the call would exceed, if that is why a person is asked. A call that a person
+   * allows is counted, whatever the sum is.
    */
   readonly quotas?: readonly QuotaLevel[];
   /**

@@ -36,8 +36,8 @@ export type SuspendedApproval = {
 };
 
 /**
- * What came of a suspended call, under the id of its approval. A store keeps it in place of the
- * record that was taken. Plain JSON.
+ * How a suspended call ended, under the id of its approval. A store keeps it instead of the record
+ * that was taken. Plain JSON.
  */
 export type SettledApproval = {
   /** The id of the approval. */
@@ -113,10 +113,10 @@ export interface ApprovalStore {
   /** Returns the records and marks with this `sessionId`, of any principal. Removes nothing. */
   list(sessionId: string): MaybePromise<readonly JsonObject[]>;
   /**
-   * Keeps what came of a record that was taken, replacing what was kept of it before, until an hour
-   * after its `expiresAt`. A store that has this method also has `read` and `page`, remembers until
-   * then that the record was taken, and ignores a `put` of its id. Without it, the library keeps
-   * marks by `put`.
+   * Keeps the outcome of a record that was taken, replacing an earlier one, until an hour after its
+   * `expiresAt`. A store that has this method also has `read` and `page`, remembers until then that
+   * the record was taken, and ignores a `put` of its id. Without it, the library keeps marks by
+   * `put`.
    */
   settle?(outcome: SettledApproval): MaybePromise<void>;
   /**

@@ -23,7 +23,7 @@ import { fileWriter, sinkWriter } from './writers.ts';
 /** Options of {@link createAuditLog}: `path` or `sink`, and the rest as wanted. */
 export interface AuditOptions {
   /**
-   * The newest file of the log. Older ones are beside it as `path.1`, `path.2`, …; so are
+   * The newest file of the log. Older files are next to it as `path.1`, `path.2`, …, and so are
    * `path.lock` and, for hashed content, `path.key`. The folder must exist. @default none
    */
   readonly path?: string | undefined;
@@ -55,8 +55,8 @@ export interface AuditOptions {
     | { readonly maxBytes?: number | undefined; readonly daily?: boolean | undefined }
     | undefined;
   /**
-   * When lines are made to survive the loss of power: each at once, or all of them within a second.
-   * What was written survives the end of the process in any case. @default "batch"
+   * When lines are made safe from a power failure: each at once, or all of them within a second.
+   * Written lines survive the end of the process in any case. @default "batch"
    */
   readonly fsync?: 'always' | 'batch' | undefined;
 }
@@ -108,7 +108,7 @@ export function createAuditLog(options: AuditOptions): AuditLog {
     if (content === 'hashed' && key === undefined)
       throw new MisuseError(
         'invalid_option',
-        `${where}: hashed content in a \`sink\` needs a \`key\`, since there is no file to keep one in.`,
+        `${where}: hashed content in a \`sink\` needs a \`key\`, because there is no file to keep one in.`,
       );
   }
   const hash = lineHash(where, key);

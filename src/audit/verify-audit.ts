@@ -28,8 +28,8 @@ export interface AuditCheck {
 /** Options of {@link verifyAudit}. */
 export interface VerifyAuditOptions {
   /**
-   * A place that the log had, as `head()` gave it, or its hash alone. Without it, lines that were
-   * cut off the end go unnoticed. @default none
+   * An earlier end of the log, as `head()` returned it, or only its hash. Without it, lines that
+   * were cut off the end go unnoticed. @default none
    */
   readonly head?: AuditHead | string | undefined;
   /** The key of the log. @default none */

@@ -89,9 +89,9 @@ interface Findings {
  *
  * Quotas start empty and count by the `at` of the records, for both sets of rules on their own. A
  * call that asks counts as approved.
- * @throws MisuseError (as a rejection) `invalid_rule`; `invalid_option` for a malformed record, with
- * its index, the field, what was expected and what came; `unknown_profile`; `invalid_file` for a
- * malformed tape.
+ * @throws MisuseError (as a rejection) `invalid_rule`; `invalid_option` for a malformed record,
+ * with its index, the field, what was expected and what it got; `unknown_profile`; `invalid_file`
+ * for a malformed tape.
  *
  * @example
  * ```ts

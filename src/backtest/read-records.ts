@@ -27,8 +27,8 @@ const maxDocument = 64 * 1_048_576;
  * A text that is one JSON document, a list of records or a tape, is read as a whole and has at most
  * 64 MiB; it is parsed at once, so a long log is better written with one record per line.
  * @param chunks A stream, or another iterable, of text or of bytes of UTF-8.
- * @throws MisuseError (as a rejection) `invalid_file`, which names the line or the index, the field,
- * what was expected and what came; `invalid_option`.
+ * @throws MisuseError (as a rejection) `invalid_file`, which names the line or the index, the
+ * field, what was expected and what it got; `invalid_option`.
  *
  * @example
  * ```ts
@@ -124,7 +124,7 @@ async function wholeOf(head: string, texts: AsyncGenerator<string>, name: string
       throw new MisuseError(
         'invalid_file',
         `${name}: expected one record per line, or at most ${maxDocument} characters. The first ` +
-          'line is no record.',
+          'line is not a record.',
       );
     parts.push(part);
   }

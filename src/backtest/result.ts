@@ -76,7 +76,7 @@ export interface BacktestResult {
   /** Names of tools that records have and the registry does not; at most 1 000. */
   readonly unknown: readonly string[];
   /**
-   * The new rules by their ids, beside the rules of scopes and profiles that matched, and the rules
+   * The new rules by their ids. Also the rules of scopes and profiles that matched, and the rules
    * and quotas that made a difference. Rules with the same id share one.
    */
   readonly byRule: Readonly<Record<string, BacktestRule>>;

@@ -6,8 +6,8 @@ import { type ApprovalRequest, type ReadAnswer, readAnswer } from '../approval/r
 import { whatCame } from '../approval/wrong-answer.ts';
 import type { Approver } from '../context.ts';
 import { errorName, withCause } from '../errors.ts';
+import { hasOwn } from '../json/own-member.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
-import { hasOwn } from '../own-member.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
 import {

@@ -1,8 +1,8 @@
 /** Asks the host's quota store: in bounded time, without trusting its answer. */
 
 import { describe, MisuseError } from '../errors.ts';
+import { hasOwn } from '../json/own-member.ts';
 import { ignoreRejection, isThenable } from '../maybe-promise.ts';
-import { hasOwn } from '../own-member.ts';
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../quota/store.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { Spending } from './quota-spending.ts';

@@ -1,7 +1,7 @@
 /** What `explain` shows of the quotas of a call. Nothing is reserved. */
 
 import type { ToolError } from '../errors.ts';
-import { hasOwn } from '../own-member.ts';
+import { hasOwn } from '../json/own-member.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { FoundCall } from '../state/call.ts';
 import { callEnded, lookAll } from './ask-quota-store.ts';

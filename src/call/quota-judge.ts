@@ -2,7 +2,7 @@
  * The gate that asks a person about a call that would exceed a quota with `over: "ask"`. It only
  * looks: the amounts are reserved once the call has its locks.
  */
-import { hasOwn } from '../own-member.ts';
+import { hasOwn } from '../json/own-member.ts';
 import { makeVerdict, type Verdict } from '../policy/verdict.ts';
 import type { FoundCall } from '../state/call.ts';
 import { promptOf } from './approval-question.ts';

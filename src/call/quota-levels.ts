@@ -82,7 +82,7 @@ export function unreadableText({ quota, unreadable }: UnreadableQuota): string {
   const start = `The call was denied, since the quota \`${id}\` cannot be applied to it: `;
   switch (unreadable) {
     case 'sum':
-      return `${start}what is at \`${sum?.join('.')}\` must be numbers from 0, and not too many.`;
+      return `${start}the values at \`${sum?.join('.')}\` must be numbers from 0, and not too many.`;
     case 'by':
       return `${start}\`${path?.join('.')}\` must be there, as text, a number or a boolean.`;
     case 'when':

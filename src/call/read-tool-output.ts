@@ -121,8 +121,7 @@ function readKept(answer: unknown): Kept | undefined {
   if (typeof text !== 'string' || typeof about !== 'string')
     throw new TypeError('Expected the store to answer { text, about } or undefined.');
   const told = JSON.parse(about) as JsonValue;
-  if (!isJsonObject(told))
-    throw new TypeError('Expected the store to give back what it was given.');
+  if (!isJsonObject(told)) throw new TypeError('Expected the store to return what it was given.');
   const { tool, origin, secret } = own(told);
   return {
     text,

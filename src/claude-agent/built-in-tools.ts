@@ -1,6 +1,6 @@
 /**
- * The tools that the agent brings, as tools of the session. A tool is registered when the agent first
- * uses it. One that the host has registered under its name wins.
+ * The tools that the agent brings, as tools of the session. A tool is registered when the agent
+ * first uses it. One that the host has registered under its name wins.
  */
 import { resolve } from 'node:path';
 import { agentTool, mcpTool } from '../agents/agent-tools.ts';

@@ -1,6 +1,6 @@
 /**
- * Text in place of an output. Claude Code takes another output only if it has the form of the tool's
- * own, and shows the model the old one otherwise.
+ * Text in place of an output. Claude Code takes another output only if it has the form of the
+ * tool's own, and shows the model the old one otherwise.
  */
 import { define, isJsonObject, type JsonValue } from '../json/value.ts';
 

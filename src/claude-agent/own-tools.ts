@@ -29,7 +29,9 @@ export interface OwnTools {
   includes(tool: string, provenance: Provenance | undefined): boolean;
 }
 
-/** The API takes names of up to 64 characters, with the prefix. By the length of the server's name. */
+/**
+ * The API takes names of up to 64 characters, with the prefix. By the length of the server's name.
+ */
 const dialects: readonly Dialect[] = Array.from({ length: 33 }, (_, length) =>
   Object.freeze({ ...plainDialect, names: { maxLength: 64 - 'mcp____'.length - length } }),
 );

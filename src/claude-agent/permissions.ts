@@ -1,4 +1,6 @@
-/** Which of the agent's own calls may run. Each is decided once, however often it is asked about. */
+/**
+ * Which of the agent's own calls may run. Each is decided once, however often it is asked about.
+ */
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
 import { refusal } from '../agents/refusal.ts';
 import { messageOf } from '../errors.ts';

@@ -1,6 +1,6 @@
 /**
- * The session's tools as a server of the Model Context Protocol in this process. The SDK connects to
- * it by `connect`, once for each query.
+ * The session's tools as a server of the Model Context Protocol in this process. The SDK connects
+ * to it by `connect`, once for each query.
  */
 import type { McpSdkServerConfigWithInstance } from '@anthropic-ai/claude-agent-sdk';
 import { messageOf } from '../errors.ts';

@@ -18,8 +18,8 @@ import { toolServer } from './server.ts';
 /** Options of {@link toClaudeAgent}. */
 export interface ClaudeAgentOptions {
   /**
-   * The name of the server that has the session's tools. The agent calls them `mcp__NAME__TOOL`. 1 to
-   * 32 letters, digits and hyphens.
+   * The name of the server that has the session's tools. The agent calls them `mcp__NAME__TOOL`. 1
+   * to 32 letters, digits and hyphens.
    * @default "host-tools"
    */
   readonly name?: string | undefined;
@@ -45,7 +45,7 @@ export interface ClaudeAgentOptions {
 export interface ClaudeAgent {
   /** The session's tools, as a server in this process. */
   readonly mcpServers: Record<string, McpSdkServerConfigWithInstance>;
-  /** The session's tools alone. They are gated when they are called. */
+  /** Only the session's own tools. They pass the gates when they are called. */
   readonly allowedTools: string[];
   /** Answers the agent's questions by the session's gates. */
   readonly canUseTool: CanUseTool;
@@ -68,10 +68,10 @@ const optionTable = {
 } satisfies TableOf<ClaudeAgentOptions>;
 
 /**
- * Puts a session's gates before an agent of the Claude Agent SDK (from 0.3.295 on). The session's own
- * tools become a server in this process. Tools that the agent brings, such as `Bash` and `Write`, are
- * decided by `session.authorize` before each use. The hook and `canUseTool` share one authorization.
- * What the session does not allow, and what cannot be decided, does not run.
+ * Puts a session's gates before an agent of the Claude Agent SDK (from 0.3.295 on). The session's
+ * own tools become a server in this process. Tools that the agent brings, such as `Bash` and
+ * `Write`, are decided by `session.authorize` before each use. The hook and `canUseTool` share one
+ * authorization. What the session does not allow, and what cannot be decided, does not run.
  * @throws MisuseError `invalid_option` for any other value and for unknown options.
  *
  * @example

@@ -20,10 +20,10 @@ const mostRows = 10;
 export const auditReport: Command = {
   name: 'audit report',
   usage: 'FILE [--html OUT] [--key-file KEY]',
-  summary: 'sum an audit log up: calls, denials, slow tools, approvals',
+  summary: 'summarise an audit log: calls, denials, slow tools, approvals',
   notes: [
-    'FILE is the newest file; FILE.1, FILE.2, … are read too. OUT is one HTML file with charts.',
-    'A broken log is told first, and the exit code is 1.',
+    'FILE is the newest file. FILE.1, FILE.2, … are read too. OUT is one HTML file with charts.',
+    'If the log is broken, the report says so first and the exit code is 1.',
   ],
   options: ['html', 'key-file'],
   operands: ['FILE'],

@@ -186,7 +186,10 @@ function newTool(): ToolSummary {
   return { calls: 0, denied: 0, failed: 0, durationMs: { count: 0, sum: 0, max: 0 } };
 }
 
-/** The members of a line that are texts or numbers, as texts. Whoever edits a log may make long ones. */
+/**
+ * The members of a line that are texts or numbers, as texts. Whoever edits a log may make long
+ * ones.
+ */
 function strings(line: LineMembers): Readonly<Record<string, string | undefined>> {
   const read: Record<string, string | undefined> = Object.create(null) as Record<string, undefined>;
   for (const name of Object.keys(line)) {
@@ -222,7 +225,9 @@ function decrement(map: Map<string, number>, name: string): void {
   else map.set(name, left);
 }
 
-/** Counts over time. The periods grow with the time that the log covers, so there are never many. */
+/**
+ * Counts over time. The periods grow with the time that the log covers, so there are never many.
+ */
 function createPeriods(): {
   add(at: number, calls: number, denied: number): void;
   all(): readonly Period[];

@@ -48,7 +48,10 @@ export interface Command {
   readonly many?: boolean;
   /** Whether the first word is a file to load, as with `--host-tools`. @default false */
   readonly loadsWord?: true;
-  /** How it uses MCP servers and the audit log that files name. @default starts servers and waits */
+  /**
+   * How it uses MCP servers and the audit log that files name.
+   * @default starts servers and waits
+   */
   readonly gateway?: { readonly records?: true; readonly serves?: true };
   /** Runs it. @throws CliFault. */
   run(context: CommandContext): Promise<Answer>;

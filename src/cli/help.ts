@@ -1,28 +1,37 @@
 /** Help, made from the tables of commands and options. */
-import type { Command } from './command.ts';
+import { type Command, worldOptions } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type OptionName, optionTable } from './option-table.ts';
 import { columns } from './printable.ts';
 import { sharedOptions } from './wrong-option.ts';
 
-/** The help of the program. */
+/** The help of the program: every command, and the options that most of them share. */
 export function generalHelp(commands: readonly Command[]): string {
   return [
     'Usage: host-tools COMMAND [options]',
     '',
     'Commands:',
-    ...columns(
-      commands.map((command) => [usageOf(command), command.summary]),
-      '  ',
-    ),
+    ...commandLines(commands),
     '',
-    'Options:',
-    ...optionLines(Object.keys(optionTable) as OptionName[]),
+    'Options of most commands:',
+    ...optionLines([...worldOptions, ...sharedOptions]),
     '',
     'Exit codes:',
     ...columns(Object.entries(exitCodes), '  '),
     '',
-    'Run `host-tools help COMMAND` for the details of one command.',
+    'Run `host-tools help COMMAND` for the details and all options of one command.',
+  ].join('\n');
+}
+
+/** The help of commands that begin with the same word, such as `gateway`. */
+export function groupHelp(word: string, group: readonly Command[]): string {
+  return [
+    `Usage: host-tools ${word} COMMAND [options]`,
+    '',
+    'Commands:',
+    ...commandLines(group),
+    '',
+    `Run \`host-tools help ${group[0]?.name ?? word}\` for the details of one command.`,
   ].join('\n');
 }
 
@@ -69,6 +78,16 @@ export function commandHelpJson({
 
 function optionJson(name: OptionName): object {
   return { name, ...optionTable[name] };
+}
+
+function commandLines(commands: readonly Command[]): string[] {
+  return columns(
+    commands.map(({ name, operands, many = false, summary }) => [
+      `${[name, ...operands].join(' ')}${many ? '...' : ''}`,
+      summary,
+    ]),
+    '  ',
+  );
 }
 
 /** The command's name with its usage. */

@@ -8,7 +8,7 @@ export const hookInstall: Command = {
   name: 'hook install',
   usage: 'AGENT',
   summary: "print the settings that put `hook` before a coding agent's tools",
-  notes: ['It changes no file.'],
+  notes: ['It does not change any file.'],
   options: [],
   operands: ['AGENT'],
   async run({ operands: [name = ''] }) {

@@ -9,10 +9,10 @@ const names = [...agents.keys()].join(', ');
 export const hook: Command = {
   name: 'hook',
   usage: 'AGENT --host-tools FILE [--timeout-ms N] [--audit FILE]',
-  summary: "judge a coding agent's call: reads one event, answers in the agent's format",
+  summary: "judge a call of a coding agent: reads one event, answers in the agent's format",
   notes: [
-    `Agents are ${names}. The agent runs the command before each of its tools.`,
-    'It ends with 0 and an answer, or with 2 and a reason, which blocks the call.',
+    `AGENT is one of ${names}. The agent runs the command before each of its tools.`,
+    'The exit code is 0 with an answer, or 2 with a reason, which blocks the call.',
   ],
   options: ['host-tools', 'timeout-ms', 'audit'],
   operands: ['AGENT'],

@@ -14,7 +14,7 @@ const flagWords = {
 export const list: Command = {
   name: 'list',
   usage: '',
-  summary: 'show the effective tools, and why the others are hidden',
+  summary: 'show the tools that a model gets, and why the others are hidden',
   notes: [],
   options: worldOptions,
   operands: [],
@@ -59,7 +59,7 @@ function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): An
   if (servers.length > 0) lines.push('', 'Servers:', ...columns(servers.map(serverRow), '  '));
   for (const { name, drift, failed } of servers) {
     for (const tool of drift)
-      lines.push(printable(`  ${name}: ${tool} differs from what was pinned, and is withheld.`));
+      lines.push(printable(`  ${name}: ${tool} differs from its pin, and is withheld.`));
     for (const one of failed)
       lines.push(printable(`  ${name}: ${one.name} cannot be taken: ${one.reason}`));
   }

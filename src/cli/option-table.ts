@@ -41,12 +41,12 @@ export const optionTable = {
   audit: { value: 'FILE', help: 'append a line for each call to this audit log' },
   http: {
     value: '[HOST:]PORT',
-    help: 'serve over HTTP at this address instead of stdio; the host is 127.0.0.1 unless given',
+    help: 'serve over HTTP at this address instead of stdio; the default host is 127.0.0.1',
   },
-  metrics: { help: 'also serve counts of the calls for Prometheus, at /metrics' },
+  metrics: { help: 'also serve metrics of the calls for Prometheus, at /metrics' },
   principal: {
     value: 'NAME',
-    help: "whom the calls act for; default: the system's name of the user",
+    help: 'whom the calls act for; default: your user name on this system',
   },
   pin: { help: 'write the first listing of a server to its `pins`, if that file does not exist' },
   port: {
@@ -57,7 +57,7 @@ export const optionTable = {
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
   redis: {
     value: 'URL|VARIABLE',
-    help: 'keep everything in this Redis, or in that of a variable; default: in memory',
+    help: 'keep all data in the Redis at this URL, or in that of a variable; default: in memory',
   },
   'host-key': {
     value: 'VARIABLE',
@@ -114,7 +114,7 @@ export const optionTable = {
   },
   'client-id': {
     value: 'ID',
-    help: 'sign in as this client, which you have registered; default: registers one by itself',
+    help: 'sign in as this client, which you have registered; default: registers a new one',
   },
   'client-secret': {
     value: 'VARIABLE',
@@ -122,16 +122,16 @@ export const optionTable = {
   },
   head: {
     value: 'HASH',
-    help: 'a hash that the log had, kept elsewhere: notices lines that were cut off the end',
+    help: 'a hash that the log once had, stored elsewhere; reveals lines that were cut off the end',
   },
   'key-file': {
     value: 'KEY',
-    help: "the file with the log's key; a line break at its end does not count",
+    help: "the file with the log's key; a line break at its end is ignored",
   },
   html: { value: 'OUT', help: 'write the report to this file, as one page with charts' },
   config: {
     value: 'JSON|@FILE|-',
-    help: 'mount each module that is validated with this configuration; default {}',
+    help: 'the configuration with which modules are mounted; default {}',
   },
   'no-calls': { help: 'do not call the tools that are validated' },
   from: { value: 'FILE|-', help: 'the recorded calls: a file, or standard input' },
@@ -143,10 +143,10 @@ export const optionTable = {
   coverage: { help: 'list the rules that no case exercises' },
   'fail-under': {
     value: 'N',
-    help: 'with --coverage: end with exit code 1 if cases exercise less than N per cent of rules',
+    help: 'with --coverage: end with exit code 1 if cases exercise less than N percent of the rules',
   },
-  top: { value: 'N', help: 'the most tools that a search finds, from 1 to 100; 8 if not given' },
-  verbose: { help: 'show the whole stack of what a tool or a module throws, with its causes' },
+  top: { value: 'N', help: 'the most tools that a search returns, from 1 to 100; default 8' },
+  verbose: { help: 'show whole stacks of errors that tools and modules throw, with their causes' },
   json: { help: 'print one JSON document' },
   help: { short: 'h', help: 'show this help, or the help of a command' },
   version: { short: 'V', help: 'show the version' },

@@ -28,8 +28,8 @@ export const policyBacktest: Command = {
   notes: [
     '--from has one record per line, a list of records, or a tape. A record is { toolName, input,',
     'callId?, principal?, facts?, at?, sessionId?, surface?, profile? }.',
-    'The `rules` of --rules take the place of those that --host-tools loads.',
-    'The exit code is 1 if a call changes to what --fail-on names.',
+    'The `rules` of --rules replace those that --host-tools loads.',
+    'The exit code is 1 if a call changes to the effect that --fail-on names.',
   ],
   options: ['host-tools', 'host-tools-module', 'from', 'rules', 'fail-on'],
   operands: [],

@@ -56,7 +56,7 @@ export const profilesDiff: Command = {
   usage: 'A B',
   summary: 'show what profile A can do that profile B cannot, and the reverse',
   notes: [
-    'Compares the effective tools; for tools in both, decisions, knobs, timeouts, budgets and ' +
+    'It compares the effective tools; for tools in both, decisions, knobs, timeouts, budgets and ' +
       'approval; then rules, quotas, limits and defaults.',
     'The exit code is 0.',
   ],

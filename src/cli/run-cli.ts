@@ -9,7 +9,14 @@ import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { CliFault, type FaultExit, failure, usageFault } from './fault.ts';
 import { kindOfFile, optionOf } from './file-kinds.ts';
-import { commandHelp, commandHelpJson, generalHelp, generalHelpJson, usageOf } from './help.ts';
+import {
+  commandHelp,
+  commandHelpJson,
+  generalHelp,
+  generalHelpJson,
+  groupHelp,
+  usageOf,
+} from './help.ts';
 import { openGateway } from './open-gateway.ts';
 import { meant, type Options, parseLine } from './options.ts';
 import { jsonText } from './printable.ts';
@@ -84,6 +91,9 @@ async function understand(argv: readonly string[]): Promise<Order> {
         `--help\` to see what they do.`,
     );
   }
+  const group = commandOf(named) === undefined ? groupOf(named) : [];
+  if ((helps || options.help) && named.length === 1 && group.length > 0)
+    return say(groupHelp(named[0] as string, group), generalHelpJson(group));
   const command = findCommand(named);
   if (helps || options.help) return say(commandHelp(command), commandHelpJson(command));
   const operands = named.slice(command.name.split(' ').length);
@@ -107,18 +117,23 @@ function commandOf(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((part, at) => words[at] === part));
 }
 
+/** The commands of several words that begin with this one, such as `gateway`. */
+function groupOf([word = '']: readonly string[]): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
 /** @throws CliFault 2 */
 function findCommand(words: readonly string[]): Command {
   const found = commandOf(words);
   if (found !== undefined) return found;
   const names = commands.map(({ name }) => name);
   const [word = '', second] = words;
-  const group = names.filter((name) => name.startsWith(`${word} `));
+  const group = groupOf(words);
   if (group.length > 0)
     throw usageFault(
-      `Expected ${group.map((name) => `\`${name}\``).join(' or ')}, got ` +
+      `Expected ${group.map(({ name }) => `\`${name}\``).join(' or ')}, got ` +
         `\`${second === undefined ? word : `${word} ${second}`}\`. Run \`host-tools help ` +
-        `${group[0]}\`.`,
+        `${word}\`.`,
     );
   const near = meant(word, names);
   throw usageFault(

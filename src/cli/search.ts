@@ -9,8 +9,8 @@ export const search: Command = {
   usage: 'QUERY [--top N]',
   summary: 'find tools by what they do, and say why',
   notes: [
-    'It finds what a model of the session may be shown, and ranks it as `find_tools` does.',
-    'The exit code is 0, and 1 if nothing is found.',
+    'It searches the tools that the session may show a model, and ranks them as `find_tools` does.',
+    'The exit code is 1 if nothing is found.',
   ],
   options: [...worldOptions, 'top'],
   operands: ['QUERY'],

@@ -35,14 +35,14 @@ export const serve: Command = {
   usage: '[FILE] [--http [HOST:]PORT] [--metrics]',
   summary: 'serve the tools to MCP clients, over stdio or HTTP',
   notes: [
-    'FILE is the same as `--host-tools FILE`. MCP servers that it names are started, and served ' +
-      'with its rules.',
-    'Files are watched. An edit takes effect when it loads as a whole.',
-    'Over stdio it ends when its client disconnects; standard output carries only the protocol.',
-    'An interruption cancels the calls in flight, answers them and then ends the command.',
-    'With `approvals` in a file, calls that nobody could be asked about are kept.',
-    `With --http it serves at ${path} until it is interrupted. Anyone who can reach the ` +
-      'address can call the tools, so keep it on the loopback.',
+    '`serve FILE` is the same as `serve --host-tools FILE`. MCP servers that FILE names are started, ' +
+      'and their tools are served with its rules.',
+    'Files are watched. An edit takes effect if all of it loads.',
+    'Over stdio, it ends when its client disconnects. Standard output carries only the protocol.',
+    'An interruption cancels the calls in flight, answers them, and then ends the command.',
+    'With `approvals` in a file, a call is kept if nobody can be asked about it.',
+    `With --http, it serves at ${path} until it is interrupted. Anyone who can reach the ` +
+      'address can call the tools, so keep it on the loopback interface.',
   ],
   options: [...worldOptions, 'http', 'metrics', 'principal', 'pin'],
   operands: ['[FILE]'],

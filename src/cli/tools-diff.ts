@@ -25,11 +25,11 @@ interface ToolDiff {
 export const toolsDiff: Command = {
   name: 'tools diff',
   usage: 'OLD NEW',
-  summary: 'say whether the tools of NEW can take the place of those of OLD',
+  summary: 'say whether the tools of NEW can replace those of OLD',
   notes: [
     'OLD and NEW are modules, directories with a package.json, or YAML or JSON files. Modules are ' +
       'imported and run.',
-    'Of a tool with several versions, the newest one that is no pre-release is compared.',
+    'If a tool has several versions, the newest one that is not a pre-release is compared.',
     'The exit code is 1 if a tool is gone or a change is not compatible.',
   ],
   options: [],

@@ -58,7 +58,8 @@ export interface World {
    */
   profileFault(id: string): CliFault | undefined;
   /**
-   * Refuses to go on if a rule or quota did not load, because calls that it forbids would be allowed.
+   * Refuses to go on if a rule or quota did not load, because calls that it forbids would be
+   * allowed.
    * @throws CliFault 1
    */
   requireRules(): void;
@@ -88,7 +89,10 @@ interface Serving {
 
 /** Clients see the tools of servers that start within this time at once, and others later. */
 const servedWithinMs = 1_500;
-/** Where there is no tool yet, clients are served after this time, or when the first server is ready. */
+/**
+ * Where there is no tool yet, clients are served after this time, or when the first server is
+ * ready.
+ */
 const servedAtLastMs = 10_000;
 /** A command that ends by itself waits this long for servers to start. */
 const startedWithinMs = 60_000;

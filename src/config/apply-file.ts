@@ -128,8 +128,8 @@ function commitRules(
 }
 
 /**
- * Replaces the quotas of a file. The old ones are removed first, because the new ones may have their
- * ids; no call can start in between.
+ * Replaces the quotas of a file. The old ones are removed first, because the new ones may have
+ * their ids; no call can start in between.
  */
 function commitQuotas(
   registry: HostToolRegistry<never>,

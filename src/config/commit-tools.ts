@@ -20,8 +20,8 @@ export function definitionsOf(registry: HostToolRegistry<never>, name: string): 
 }
 
 /**
- * Changes the registry. Each step adds the function that undoes it. A tool of which only the version
- * differs is replaced, so that it keeps its place.
+ * Changes the registry. Each step adds the function that undoes it. A tool of which only the
+ * version differs is replaced, so that it keeps its place.
  */
 export function commitTools(
   registry: HostToolRegistry<never>,

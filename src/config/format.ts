@@ -230,7 +230,7 @@ export const fileFormat = strict({
   audit: auditEntry.nullish().describe('Where `host-tools serve`, `call` and `hook` record calls.'),
   approvals: approvalsEntry
     .nullish()
-    .describe('Where `host-tools serve` keeps calls that nobody could be asked about.'),
+    .describe('Where `host-tools serve` keeps calls if nobody can be asked about them.'),
 }).meta({
   title: 'host-tools',
   description:

@@ -9,9 +9,10 @@ import { pathOf, readFile } from './read-file.ts';
 import type { FileReport, LoadReport } from './report.ts';
 
 /**
- * Loads a YAML or JSON file into a registry: its rules and quotas, then its tools, then its profiles.
- * A broken tool or profile is in `failed`, and the others load. If a rule or a quota is broken,
- * nothing of the file loads. Loading the same file again replaces what it had loaded before.
+ * Loads a YAML or JSON file into a registry: its rules and quotas, then its tools, then its
+ * profiles. A broken tool or profile is in `failed`, and the others load. If a rule or a quota is
+ * broken, nothing of the file loads. Loading the same file again replaces what it had loaded
+ * before.
  * @param path A path, relative to the working folder, or a file URL. `.json` is JSON; anything else
  * is YAML and needs the package `yaml`.
  * @throws MisuseError (as a rejection) `invalid_file` when the file cannot be read or parsed, with

@@ -40,7 +40,9 @@ export type PreparedServer = { readonly entry: RawEntry; readonly name: string }
   | { readonly reason: string }
 );
 
-/** The outcome of a section that has one value, such as `audit`: the value, or why there is none. */
+/**
+ * The outcome of a section that has one value, such as `audit`: the value, or why there is none.
+ */
 export type PreparedOne<Value> = { readonly entry: RawEntry } & (
   | { readonly value: Value }
   | { readonly reason: string }

@@ -36,8 +36,8 @@ export interface LoadReport {
    */
   readonly loaded: readonly string[];
   /**
-   * The entries that were not loaded: rules, quotas, servers, the audit log, approvals, tools, then profiles,
-   * each in the order of the file.
+   * The entries that were not loaded: rules, quotas, servers, the audit log, approvals, tools, then
+   * profiles, each in the order of the file.
    */
   readonly failed: readonly LoadFailure[];
 }

@@ -10,7 +10,7 @@ const path = z
   .string()
   .regex(
     /^[^\0*,]+$/,
-    'expected a path without `*` and commas; a folder stands for all that is in it',
+    'expected a path without `*` and commas; a folder includes everything in it',
   );
 const paths = z.array(path);
 const small = z.int().gte(0).lte(1_024);
@@ -20,7 +20,7 @@ const permissions = strict({
     read: paths
       .optional()
       .describe(
-        "Files and folders that it may read, relative to this file, beside the module's folder " +
+        "Files and folders that it may read, relative to this file, in addition to the module's folder " +
           'and its packages. Default: none.',
       ),
     write: paths
@@ -28,7 +28,7 @@ const permissions = strict({
       .describe('Files and folders that it may write, relative to this file. Default: none.'),
   })
     .optional()
-    .describe('Which files it may use. A folder stands for all that is in it.'),
+    .describe('Which files it may use. A folder includes everything in it.'),
   childProcess: z
     .boolean()
     .optional()
@@ -47,7 +47,7 @@ const pool = strict({
     .describe('Most sandboxes, and so most calls at once. Default: the processors, at least 4.'),
   spare: small
     .optional()
-    .describe('Sandboxes that are kept ready beside those that have a call. Default: 1.'),
+    .describe('Sandboxes that are kept ready in addition to those that have a call. Default: 1.'),
   idleMs: z
     .number()
     .gt(0)
@@ -94,7 +94,7 @@ export const sandboxEntry = strict({
   pool: pool.optional().describe('How many sandboxes there are, and how long they live.'),
   permissions: permissions
     .optional()
-    .describe('For processes: what the handler may do. What is not given is refused.'),
+    .describe('For processes: what the handler may do. Everything else is refused.'),
   cwd: text
     .optional()
     .describe(

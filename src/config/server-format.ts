@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { longestTimerMs } from '../options.ts';
 import { annotations, strict, text, texts } from './value-formats.ts';
 
-/** Where `${NAME}` may stand: anything else after `${` is refused, because it would not be filled. */
+/**
+ * Where `${NAME}` may stand: anything else after `${` is refused, because it would not be filled.
+ */
 const variable = /\$\{[A-Za-z_]\w*\}/g;
 
 /** A text in which each `${NAME}` stands for a variable of the environment. */

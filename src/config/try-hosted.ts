@@ -8,8 +8,8 @@ import type { FileSection } from './report.ts';
 import type { ServerEntry } from './server-format.ts';
 
 /**
- * Whether an entry of this section that does not load prevents its file from loading. Without a host
- * no server starts in any case.
+ * Whether an entry of this section that does not load prevents its file from loading. Without a
+ * host no server starts in any case.
  */
 export function isOpen(registry: HostToolRegistry<never>, section: FileSection): boolean {
   if (section === 'rules' || section === 'quotas') return true;

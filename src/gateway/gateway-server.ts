@@ -226,7 +226,7 @@ function tellChanges(
         `server \`${name}\`: \`${tool}\` ` +
           (imported?.found(tool) === undefined
             ? 'is gone'
-            : 'differs from what was pinned, and is withheld'),
+            : 'differs from its pin, and is withheld'),
       );
 }
 

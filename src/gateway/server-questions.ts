@@ -142,7 +142,7 @@ function read(
 ): Readonly<Record<string, unknown>> {
   const copy = copyJson(params, bounds);
   if (!copy.ok || copy.overflow || !isJsonObject(copy.value))
-    throw refused('the question is too large, or is no object');
+    throw refused('the question is too large, or is not an object');
   return Object.assign(Object.create(null) as object, copy.value);
 }
 

@@ -10,14 +10,14 @@ export interface MemoryIdempotencyOptions {
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Most keys that are kept at the same time. A call with a further key is refused
+   * The most keys that are kept at the same time. A call with a further key is refused
    * (`idempotency_unavailable`) until one expires. From 1.
    * @default 100_000
    */
   readonly maxKeys?: number | undefined;
   /**
-   * Most characters of outcomes that are kept at the same time. While they are used up, calls with
-   * further keys are refused. Those that run may exceed it by their outcomes. From 1.
+   * The most characters of outcomes that are kept at the same time. While the store is full, calls
+   * with further keys are refused. The outcomes of running calls may exceed the limit. From 1.
    * @default 67_108_864
    */
   readonly maxChars?: number | undefined;
@@ -40,10 +40,10 @@ interface Kept {
 }
 
 /**
- * A store for a registry's `idempotency` in the memory of this process. It answers at once. Give the
- * same one to several registries to let them share keys. A key outlives neither the process nor its
- * `ttlMs`. Outcomes are never dropped before they expire, since their calls could then run twice:
- * where there is no room, further calls with a key are refused.
+ * A store for a registry's `idempotency` in the memory of this process. It answers at once. Give
+ * the same one to several registries to let them share keys. A key outlives neither the process nor
+ * its `ttlMs`. Outcomes are never dropped before they expire, because their calls could then run
+ * twice. When the store is full, further calls with a key are refused.
  * @throws MisuseError `invalid_option`.
  *
  * @example

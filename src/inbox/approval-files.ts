@@ -37,7 +37,9 @@ export interface ApprovalFiles {
   old(now: number): Promise<{ readonly name: string; readonly kind: FileKind }[]>;
 }
 
-/** The name for an id. JSON escapes lone surrogates, which would otherwise all be the same bytes. */
+/**
+ * The name for an id. JSON escapes lone surrogates, which would otherwise all be the same bytes.
+ */
 export function nameOf(id: string): string {
   return createHash('sha256').update(JSON.stringify(id)).digest('hex');
 }

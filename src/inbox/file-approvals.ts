@@ -8,13 +8,13 @@ import { type ApprovalFiles, approvalFiles, nameOf } from './approval-files.ts';
 /** Options of {@link fileApprovals}. */
 export interface FileApprovalsOptions {
   /**
-   * The folder, for this store alone, on a disk of the machine that has hard links. It is made if
-   * it is missing, for its owner only. No one else may be able to write to it. 1 to 4 096
-   * characters.
+   * The folder. Use it for this store only, on a local disk with hard links. It is created if it is
+   * missing, for its owner only. Nobody else may have write access to it. 1 to 4 096 characters.
    */
   readonly dir: string;
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
@@ -36,13 +36,13 @@ const readAtOnce = 16;
 /**
  * A store for a registry's approvals in a folder, one file for each. Any number of processes on one
  * machine share the folder: each lists and answers what another one has suspended, and exactly one
- * answer counts. What was acknowledged survives the loss of power. Files are readable by their owner
- * only and contain the arguments in full, as well as the tokens.
+ * answer counts. What was acknowledged survives the loss of power. Files are readable by their
+ * owner only and contain the arguments in full, as well as the tokens.
  *
  * Expired files are removed, at most once a minute, when something is stored. Listing reads every
  * open approval, so use a database or `redisApprovals` for more than some thousands.
- * @throws MisuseError `invalid_option`, also if others may write to `dir`. Errors of the file system
- * as they are.
+ * @throws MisuseError `invalid_option`, also if others may write to `dir`. Errors of the file
+ * system as they are.
  *
  * @example
  * ```ts
@@ -133,7 +133,9 @@ async function* openRecords(files: ApprovalFiles): AsyncGenerator<ApprovalRecord
   }
 }
 
-/** The record of a name; undefined if there is none, or if the file is not a record of that name. */
+/**
+ * The record of a name; undefined if there is none, or if the file is not a record of that name.
+ */
 async function readRecord(
   files: ApprovalFiles,
   name: string,

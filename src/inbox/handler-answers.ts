@@ -48,7 +48,7 @@ const refusals: ReadonlyMap<string, number> = new Map([
 const faults = {
   too_large: 'The body is too large.',
   too_late: 'The body did not arrive in time.',
-  unreadable: 'The body is no UTF-8 text, or was cut off.',
+  unreadable: 'The body is not UTF-8 text, or was cut off.',
 } as const;
 
 const always = {

@@ -28,8 +28,9 @@ import { createInboxAnswers, refuse } from './handler-answers.ts';
 export interface ApprovalsHandlerOptions {
   /**
    * Says who sent a request, by its cookie or its `Authorization`: 1 to 1 024 characters. Undefined
-   * for a stranger, who gets 401 whatever is asked for; so does everyone while this throws or takes
-   * longer than the registry's `policyTimeoutMs`, which is reported to the registry's logger. Whoever has a name may see and answer every approval.
+   * for a stranger, who always gets 401. If this throws or takes longer than the registry's
+   * `policyTimeoutMs`, the answer is 401 too, and the registry's logger gets the error. Anyone with
+   * a name can see and answer every approval.
    */
   readonly authenticate: (request: Request) => string | undefined | Promise<string | undefined>;
   /** The path below which the handler answers, such as `/approvals`. @default "" */
@@ -45,8 +46,8 @@ export interface ApprovalsHandlerOptions {
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * Origins whose pages may ask, beside the handler's own. They get CORS headers without
-   * credentials, so they authenticate by a header.
+   * Origins whose pages may send requests, in addition to the handler's own. They get CORS headers
+   * without credentials, so they authenticate with a header.
    * @default none
    */
   readonly allowedOrigins?: readonly string[] | undefined;

@@ -6,7 +6,8 @@ import { memoryApprovalStore, safeClock } from '../surface-port.ts';
 /** Options of {@link memoryApprovals}. */
 export interface MemoryApprovalsOptions {
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;

@@ -1,4 +1,4 @@
-/** A tool by which an agent learns what came of a call that a person had to approve. */
+/** A tool with which an agent learns how a call that needed an approval ended. */
 import {
   defineTool,
   type HostToolDefinition,
@@ -51,10 +51,10 @@ const outputSchema = {
 } as const;
 
 /**
- * Makes the tool `approval_outcome`: it tells an agent what came of a call that ended as
- * `approval_pending`, in this session id and for this principal only. Without it, an agent outside
- * the process, such as one over MCP, never learns it. Register the tool like any other; it passes
- * the same gates. Its output counts as untrusted, since it may be the output of any tool, and events hide it.
+ * Makes the tool `approval_outcome`: it tells an agent how a call that was `approval_pending` has
+ * ended, only for the same session id and principal. Without it, an agent outside the process, such
+ * as one over MCP, never learns this. Register the tool like any other; it passes the same gates.
+ * Its output counts as untrusted, since it may be the output of any tool, and events hide it.
  * @throws MisuseError `invalid_option` for a registry without `approvals.secret`, or whose store
  * keeps no outcomes.
  *
@@ -80,7 +80,7 @@ export function approvalOutcomeTool<S>(
   return defineTool({
     name: 'approval_outcome',
     description:
-      'Tells what came of a call that ended as approval_pending. `id` is the id of the approval, ' +
+      'Says how a call that ended as approval_pending was decided. `id` is the id of the approval, ' +
       'which that answer names. The status is `pending` while nobody has answered, `settled` once ' +
       'somebody has, `expired` if nobody did in time, and `unknown` for any other id. A settled ' +
       'one has the output or the error of the call, unless the call is still running. Do other ' +

@@ -1,4 +1,4 @@
-/** Sends messages until they are taken or given up. Bounded, and nobody waits for it. */
+/** Sends messages until they are delivered or given up. It is bounded, and no call waits for it. */
 import type { registryStateOf } from '../surface-port.ts';
 import { signatureOf, type WebhookMessage } from './webhook-message.ts';
 
@@ -104,7 +104,7 @@ export function createWebhookQueue({
     const pauseMs = pausesMs[delivery.failed++];
     if (final || pauseMs === undefined) {
       const where = { source, messageId: message.id, attempts: delivery.failed };
-      state.hostFault(fault, where, 'a webhook was given up', scrub);
+      state.hostFault(fault, where, 'gave up sending a webhook', scrub);
       return end(delivery);
     }
     delivery.pause = setTimeout(() => {

@@ -16,8 +16,8 @@ export interface WebhookNotifierOptions {
   /** Where messages are sent: an `https:` or `http:` address. It is never logged. */
   readonly url: string;
   /**
-   * The key that signs messages, as Standard Webhooks writes it: `whsec_` and the base64 of 24 to 64
-   * random bytes.
+   * The key that signs messages, as Standard Webhooks writes it: `whsec_` and the base64 of 24 to
+   * 64 random bytes.
    */
   readonly secret: string;
   /**
@@ -35,11 +35,11 @@ export interface WebhookNotifier {
    * closed.
    */
   attach<S>(registry: HostToolRegistry<S>): () => void;
-  /** Resolves once every message so far was taken or given up. Never rejects. */
+  /** Resolves once every message so far has been delivered or given up. Never rejects. */
   flush(): Promise<void>;
   /**
-   * Ends all attachments and attempts. What was not taken yet is dropped, and reported to the logger
-   * of its registry. Call `flush` first to send it. Idempotent.
+   * Ends all attachments and attempts. What was not taken yet is dropped, and reported to the
+   * logger of its registry. Call `flush` first to send it. Idempotent.
    */
   close(): void;
 }
@@ -53,11 +53,12 @@ const table = {
 } satisfies TableOf<WebhookNotifierOptions>;
 
 /**
- * Sends a signed message when a call waits for a person (`approval.required`), and when that is over
- * (`approval.settled`), by [Standard Webhooks](https://www.standardwebhooks.com). Messages hold what
- * the events hold: no secrets and no tokens. One that is not taken is sent again after 1, 4, 16, 64
- * and 256 seconds, unless the answer is 410. No call waits for a message or fails because of one. At most 1 000 messages, or 16
- * million characters, wait; what is beyond that or given up is reported to the registry's logger.
+ * Sends a signed message when a call waits for a person (`approval.required`), and another when the
+ * wait ends (`approval.settled`), by [Standard Webhooks](https://www.standardwebhooks.com).
+ * Messages hold the same data as the events, without secrets and tokens. A message that is not
+ * accepted is sent again after 1, 4, 16, 64 and 256 seconds, unless the answer is 410. No call
+ * waits for a message or fails because of one. At most 1 000 messages, or 16 million characters,
+ * wait; what is beyond that or given up is reported to the registry's logger.
  * @throws MisuseError `invalid_option`, which never contains the address or the secret.
  *
  * @example

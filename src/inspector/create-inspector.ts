@@ -88,7 +88,7 @@ export function createInspector<S>(
   const answer = async (request: Request): Promise<Response> => {
     if (closed !== undefined) return refuse(404, 'The inspector is closed.');
     if (!isHostAllowed(request, loopbackOnly) || !isOriginAllowed(request, loopbackOnly))
-      return refuse(403, 'The inspector answers pages of its own address on this machine only.');
+      return refuse(403, 'The inspector answers only pages of its own address on this machine.');
     const { pathname, searchParams } = new URL(request.url);
     const at = pathname.lastIndexOf('/api/');
     if (at !== -1) {

@@ -71,9 +71,9 @@ function nameOf(index: number): string {
 
 /**
  * Copies a value as JSON: own enumerable properties only, `undefined` dropped as `JSON.stringify`
- * does, `toJSON` honoured. Refuses values that JSON cannot express (BigInt, symbols, functions, NaN,
- * infinities, cycles, maps, sets, binary data) and names the place. Getters and proxies are read
- * once; one that throws is refused. `__proto__` becomes an own property and never a prototype.
+ * does, `toJSON` honoured. Refuses values that JSON cannot express (BigInt, symbols, functions,
+ * NaN, infinities, cycles, maps, sets, binary data) and names the place. Getters and proxies are
+ * read once; one that throws is refused. `__proto__` becomes an own property and never a prototype.
  */
 export function copyJson(value: unknown, limits: CopyLimits): CopyOutcome {
   const walk = shared.busy ? newWalk() : shared;

@@ -8,8 +8,8 @@ import { type OutputFile, type OutputFolder, outputFolder } from './output-folde
 /** Options of {@link fileOffload}. */
 export interface FileOffloadOptions {
   /**
-   * The folder, for this store alone. It is made if it is missing, for its owner only. No one else
-   * may be able to write to it. 1 to 4 096 characters.
+   * The folder. Use it for this store only. It is created if it is missing, for its owner only.
+   * Nobody else may have write access to it. 1 to 4 096 characters.
    */
   readonly dir: string;
   /**

@@ -10,7 +10,8 @@ export interface MemoryOffloadOptions {
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Most bytes of UTF-8 that are kept of all sessions together; the oldest outputs go first. From 1.
+   * The most bytes of UTF-8 that are kept for all sessions together. The oldest outputs are removed
+   * first. From 1.
    * @default 67_108_864
    */
   readonly maxBytes?: number | undefined;

@@ -12,8 +12,8 @@ export interface OffloadedOutput {
   /** What the library remembers of it, in at most 1 000 characters. Given back as it is. */
   readonly about: string;
   /**
-   * Most bytes of UTF-8 of all texts of the session. Where there would be more, the oldest texts of
-   * the session are dropped.
+   * The most bytes of UTF-8 of all texts of the session. If there would be more, the oldest texts
+   * of the session are dropped.
    */
   readonly maxBytes: number;
   /** Milliseconds for which the output is kept. From 1. */

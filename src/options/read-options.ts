@@ -136,8 +136,8 @@ export function readMembers<T extends object>(
 }
 
 /**
- * Runs code that reads what is inside an option. What it throws becomes a MisuseError that names the
- * option.
+ * Runs code that reads what is inside an option. What it throws becomes a MisuseError that names
+ * the option.
  */
 export function reading<T>(
   where: string,

@@ -3,8 +3,8 @@ import { decodePunycode } from './punycode.ts';
 import { normalForm } from './text.ts';
 
 /**
- * What is left of a web address without `http://`, `https://`, `www.`, and a slash or full stop at its
- * end. Undefined if the value is no such address. An address with a user name is none:
+ * What is left of a web address without `http://`, `https://`, `www.`, and a slash or full stop at
+ * its end. Undefined if the value is no such address. An address with a user name is none:
  * `https://known.example@other.example` leads elsewhere.
  * @param value in normal form
  */

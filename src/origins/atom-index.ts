@@ -1,7 +1,7 @@
 /**
- * Finds the places of a word in all remembered texts. A word here is an *atom*: a run of letters and
- * digits. Addresses, numbers and names are several atoms; whoever looks for one asks for its rarest
- * atom and compares the text around each place.
+ * Finds the places of a word in all remembered texts. A word here is an *atom*: a run of letters
+ * and digits. Addresses, numbers and names are several atoms; whoever looks for one asks for its
+ * rarest atom and compares the text around each place.
  */
 import { classOf, ideograph, letter } from './text.ts';
 
@@ -19,8 +19,8 @@ const smallest = 16;
 /**
  * A hash table in typed arrays: adding a megabyte of text must cost milliseconds. Atoms are told
  * apart by their hash alone; two atoms with one hash share a list of places, and the comparison of
- * the text sorts them out. The seed is secret, so that no text can be made to collide. The places of
- * an atom are a ring: the last one points to the first.
+ * the text sorts them out. The seed is secret, so that no text can be made to collide. The places
+ * of an atom are a ring: the last one points to the first.
  */
 export class AtomIndex {
   readonly #seed: number;
@@ -37,8 +37,8 @@ export class AtomIndex {
   }
 
   /**
-   * Adds the atoms in a part of a text that begins at `base` in the space of all texts. An atom ends
-   * where the part ends.
+   * Adds the atoms in a part of a text that begins at `base` in the space of all texts. An atom
+   * ends where the part ends.
    */
   add(text: string, base: number, from: number, to: number): void {
     const seed = this.#seed;

@@ -27,8 +27,8 @@ const shapes: readonly (readonly [shape: RegExp, year: number, month: number, da
 ];
 
 /**
- * `may 15, 2024` for `2024-05-15`, and the reverse; empty if the value is no date. `05/06/2024` may be
- * two different days, so it is no spelling of either.
+ * `may 15, 2024` for `2024-05-15`, and the reverse; empty if the value is no date. `05/06/2024` may
+ * be two different days, so it is no spelling of either.
  */
 export function dateSpellings(value: string): string[] {
   if (value.length > 30) return [];

@@ -8,8 +8,9 @@ const mostParts = 20_000;
 
 /**
  * The identifiers in a text, each once: URLs and other addresses with a scheme, hosts, e-mail
- * addresses, absolute paths, and numbers of accounts and telephones. Undefined if there are more than
- * {@link mostIdentifiers}, or very many parts that look like some. Linear in the length of the text.
+ * addresses, absolute paths, and numbers of accounts and telephones. Undefined if there are more
+ * than {@link mostIdentifiers}, or very many parts that look like some. Linear in the length of the
+ * text.
  */
 export function identifiersIn(text: string): string[] | undefined {
   if (text.length < fewestDigits && !/[@/\\.。．＠]/.test(text)) return [];
@@ -94,8 +95,8 @@ function isPath(word: string): boolean {
 }
 
 /**
- * Top-level domains that are told from the end of a sentence and from the ending of a file. Those of
- * countries have two letters; the ones left out are common endings of files.
+ * Top-level domains that are told from the end of a sentence and from the ending of a file. Those
+ * of countries have two letters; the ones left out are common endings of files.
  */
 const genericDomains = new Set(
   'com net org edu gov mil int info biz name pro io ai app dev xyz online site website store shop tech cloud club blog live news page link click top vip work world space fun icu buzz email support services agency digital media network systems solutions finance bank money exchange crypto wallet'.split(
@@ -108,7 +109,10 @@ const fileEndings = new Set(
   ),
 );
 
-/** Whether a word without a scheme is a web address: `www.example.com`, `example.com/path`, `10.0.0.1`. */
+/**
+ * Whether a word without a scheme is a web address: `www.example.com`, `example.com/path`,
+ * `10.0.0.1`.
+ */
 function isWebAddress(word: string): boolean {
   const end = word.search(/[/?#\\]/);
   const host = (end === -1 ? word : word.slice(0, end)).replace(/:\d{1,5}$/, '');

@@ -20,12 +20,12 @@ import type { Steps } from './steps.ts';
 const maxDepth = 200;
 
 /**
- * The origins of what an input acts upon, in the order of the input: the whole value of each target,
- * and each identifier in a text. What is `free` or fixed by the schema is left out, and so is an empty
- * text. A key that the schema does not name is read as a text.
+ * The origins of what an input acts upon, in the order of the input: the whole value of each
+ * target, and each identifier in a text. What is `free` or fixed by the schema is left out, and so
+ * is an empty text. A key that the schema does not name is read as a text.
  *
- * A date or time in an argument that is named or described as one (`date`, `start_time`, `YYYY-MM-DD`)
- * is listed only if it is known: a moment says neither whom nor what.
+ * A date or time in an argument that is named or described as one (`date`, `start_time`,
+ * `YYYY-MM-DD`) is listed only if it is known: a moment says neither whom nor what.
  */
 export function judgeInput(
   record: OriginRecord,

@@ -7,8 +7,8 @@ import type { Steps } from './steps.ts';
 /** Which containers make a value known. */
 export interface KnownContainers {
   /**
-   * A local path counts as known if a folder that contains it is: the user or trusted text named the
-   * folder. Weakens the judgement: the model may then choose any file in it. @default false
+   * A local path counts as known if a folder that contains it is: the user or trusted text named
+   * the folder. Weakens the judgement: the model may then choose any file in it. @default false
    */
   readonly paths?: boolean | undefined;
   /**
@@ -58,8 +58,8 @@ function knowsHost(record: OriginRecord, host: string, steps: Steps): boolean {
 const mostFolders = 64;
 
 /**
- * The folders that contain a local path, the nearest first. None for a path with `.` or `..` in it, for
- * a URL, and for a folder that is one bare word or the root: those would make too much known.
+ * The folders that contain a local path, the nearest first. None for a path with `.` or `..` in it,
+ * for a URL, and for a folder that is one bare word or the root: those would make too much known.
  */
 function foldersOf(value: string): string[] {
   if (value.length > 4_096 || value.includes('://') || /[\p{Cc}\p{Cf}%@]/u.test(value)) return [];

@@ -1,7 +1,7 @@
 /**
- * What a host says about the fields of an output or the arguments of an input, as a graph that values
- * are walked with. Labels come from a schema and from paths; a path beats the schema, and a deeper
- * label beats one above it.
+ * What a host says about the fields of an output or the arguments of an input, as a graph that
+ * values are walked with. Labels come from a schema and from paths; a path beats the schema, and a
+ * deeper label beats one above it.
  */
 import { describe, MisuseError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
@@ -196,7 +196,7 @@ function stepsOf<L>(paths: Readonly<Record<string, L>> | undefined): PathStep<L>
     if (names.includes(''))
       throw new MisuseError(
         'invalid_option',
-        `Expected a path of a label to be names joined by dots, none of them empty, got ${describe(path)}`,
+        `Expected the path of a label to be non-empty names joined by dots, got ${describe(path)}`,
       );
     let step = root;
     for (const name of names) {

@@ -1,4 +1,6 @@
-/** Compares a value with a remembered text at one place, and judges whether it stands there alone. */
+/**
+ * Compares a value with a remembered text at one place, and judges whether it stands there alone.
+ */
 import type { Steps } from './steps.ts';
 import { classOf, ideograph, isDigit, isSpace, letter, separator } from './text.ts';
 
@@ -44,7 +46,9 @@ export function matchAt(
   return { start, end };
 }
 
-/** Where the part of the value before `anchor` begins in the text; -1 if another text stands there. */
+/**
+ * Where the part of the value before `anchor` begins in the text; -1 if another text stands there.
+ */
 function backward(
   text: string,
   place: number,

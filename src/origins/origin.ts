@@ -41,9 +41,9 @@ export interface FoundOrigin {
 
 /** One argument, or one identifier in a text, with its origin. */
 export interface JudgedOrigin extends FoundOrigin {
-  /** Where it stands in the input, joined by dots: `to`, `participants.0`. */
+  /** Its path in the input, joined by dots: `to`, `participants.0`. */
   readonly path: string;
-  /** The argument, or the identifier as it stands in the text. */
+  /** The argument, or the identifier as it appears in the text. */
   readonly value: JsonPrimitive;
   /** `content` for an identifier that was found in a text. */
   readonly role: 'target' | 'content';
@@ -51,7 +51,7 @@ export interface JudgedOrigin extends FoundOrigin {
 
 /** Where one argument came from, as events and records tell it: without its value. */
 export interface OriginTold extends Pick<FoundOrigin, 'origin' | 'seen' | 'approvedBy'> {
-  /** Where it stands in the input, joined by dots: `to`, `participants.0`. */
+  /** Its path in the input, joined by dots: `to`, `participants.0`. */
   readonly path: string;
 }
 

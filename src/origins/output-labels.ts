@@ -27,13 +27,16 @@ export interface OutputLabelSource {
   /** Labels by path, which beat the schema: `{ "*.body": "untrusted" }`. */
   readonly paths?: Readonly<Record<string, OutputOrigin>> | undefined;
   /**
-   * Whether the schema may call a field trusted. False for a tool of another source, whose own words
-   * must not vouch for it. @default true
+   * Whether the schema may call a field trusted. False for a tool of another source, whose own
+   * words must not vouch for it. @default true
    */
   readonly schemaMayTrust?: boolean | undefined;
 }
 
-/** Reads the labels of a tool's outputs. @throws MisuseError `invalid_option` for a malformed path. */
+/**
+ * Reads the labels of a tool's outputs.
+ * @throws MisuseError `invalid_option` for a malformed path.
+ */
 export function outputLabels({
   origin,
   schema,

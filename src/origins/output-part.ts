@@ -1,4 +1,6 @@
-/** The texts of one output as a record keeps them, and the place in the output that a text stood at. */
+/**
+ * The texts of one output as a record keeps them, and the place in the output that a text stood at.
+ */
 import type { SeenAt } from './origin.ts';
 import type { Containers, LeafTexts } from './output-texts.ts';
 import type { Block, Shelf } from './shelf.ts';

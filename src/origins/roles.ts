@@ -21,7 +21,10 @@ export interface InputRoleSource {
   readonly schemaMayLoosen?: boolean | undefined;
 }
 
-/** Reads the roles of a tool's arguments. @throws MisuseError `invalid_option` for a malformed path. */
+/**
+ * Reads the roles of a tool's arguments.
+ * @throws MisuseError `invalid_option` for a malformed path.
+ */
 export function inputRoles({ schema, paths, schemaMayLoosen = true }: InputRoleSource): InputRoles {
   return {
     fields: createLabels<Role>({
@@ -111,7 +114,9 @@ export function hasMomentFormat({ parts }: LabelNode<Role>): boolean {
   return parts.some(({ format }) => typeof format === 'string' && momentFormats.has(format));
 }
 
-/** Whether the schema itself fixes the value: a constant, a member of an enumeration, the default. */
+/**
+ * Whether the schema itself fixes the value: a constant, a member of an enumeration, the default.
+ */
 export function isFixed(value: JsonPrimitive, { parts }: LabelNode<Role>): boolean {
   return parts.some((part) => {
     if (Object.hasOwn(part, 'const') && part.const === value) return true;

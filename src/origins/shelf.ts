@@ -68,8 +68,8 @@ export class Shelf<T> {
   }
 
   /**
-   * Visits the places where a spelling stands, from the first that was remembered, until the visitor
-   * has enough. Returns false if the steps did not suffice to look at all of them.
+   * Visits the places where a spelling stands, from the first that was remembered, until the
+   * visitor has enough. Returns false if the steps did not suffice to look at all of them.
    */
   find(sought: Sought, steps: Steps, visit: Visit<T>): boolean {
     if (this.#size === 0) return true;

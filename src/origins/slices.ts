@@ -42,8 +42,8 @@ export function costOf(text: string): number {
 }
 
 /**
- * Where a slice ends: before white space if there is some, since no word and no letter with its marks
- * goes over it. Only a text without any is cut at other signs, or inside a word.
+ * Where a slice ends: before white space if there is some, since no word and no letter with its
+ * marks goes over it. Only a text without any is cut at other signs, or inside a word.
  */
 export function sliceEnd(text: string, from: number): number {
   const most = from + sliceChars;
@@ -64,7 +64,9 @@ function isSign(code: number): boolean {
   return code < 128 && !/[a-z0-9]/i.test(String.fromCharCode(code));
 }
 
-/** A letter that does not join the one before it: of ASCII, of Chinese, or a Japanese or Korean one. */
+/**
+ * A letter that does not join the one before it: of ASCII, of Chinese, or a Japanese or Korean one.
+ */
 function isLetter(code: number): boolean {
   return (
     code < 128 ||

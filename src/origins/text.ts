@@ -19,8 +19,8 @@ export function foldText(text: string): string {
 }
 
 /**
- * The text in NFKC. Its cost is linear, which that of `normalize` alone is not. A long text that would
- * grow several times is put in NFC instead, so its values are found only as they are written.
+ * The text in NFKC. Its cost is linear, which that of `normalize` alone is not. A long text that
+ * would grow several times is put in NFC instead, so its values are found only as they are written.
  */
 export function compatible(text: string): string {
   if (!beyondAscii.test(text)) return text;

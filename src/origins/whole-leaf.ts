@@ -3,8 +3,8 @@ import type { Range } from './match.ts';
 import { isSpace, leafEnd } from './text.ts';
 
 /**
- * Whether the range is its leaf, apart from quotes, brackets, spaces and a full stop around it. A leaf
- * that is a list of e-mail addresses, with names or without, is each of its addresses.
+ * Whether the range is its leaf, apart from quotes, brackets, spaces and a full stop around it. A
+ * leaf that is a list of e-mail addresses, with names or without, is each of its addresses.
  */
 export function isWholeLeaf(text: string, range: Range): boolean {
   return isAlone(text, range) || isListed(text, range);

@@ -36,7 +36,7 @@ function predicate(
         : `was first seen in ${outputOf(first)}, which is trusted.`;
     case 'untrusted':
       return first === undefined
-        ? 'may stand in an untrusted output, and not in anything the user wrote.'
+        ? 'may be in an untrusted output, and is not in anything the user wrote.'
         : `was first seen in ${outputOf(first)}, not in anything the user wrote.`;
     default:
       return 'was seen nowhere: neither in anything the user wrote nor in any output.';

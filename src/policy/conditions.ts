@@ -22,17 +22,18 @@ export interface Condition {
  * them has is judged there.
  * - `any` (deny, ask): one passing value, in the input or the parsed value, is enough. Arrays along
  *   the path and at its end are searched at every depth, `*` also matches a value outside an array,
- *   and a key that contains dots is found too. Wrapping a value differently does not evade the rule.
+ *   and a key that contains dots is found too. Wrapping a value differently does not evade the
+ *   rule.
  * - `all` (allow): every value that the path leads to must pass, in the input and in the parsed
- *   value. There must be at least one, and no branch may be empty. Arrays along the path are entered
- *   only by `*` (every element) or by an index; at the end, all elements count.
+ *   value. There must be at least one, and no branch may be empty. Arrays along the path are
+ *   entered only by `*` (every element) or by an index; at the end, all elements count.
  *
  * A path without a value counts as one value that only `exists: false` and `not` accept; so does a
  * branch without one, next to branches that have one. What the handler gets decides that: a default
  * is there, and a member that the schema drops unread is not.
  *
- * A value that is nested too deep, has too many digits, or throws when it is read, matches `any` and does not match
- * `all`.
+ * A value that is nested too deep, has too many digits, or throws when it is read, matches `any`
+ * and does not match `all`.
  * @throws overBudget
  */
 export function holds(condition: Condition, reading: Reading, judged: Judged): boolean {

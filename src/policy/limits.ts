@@ -16,7 +16,10 @@ export interface Limits {
    * @default 20
    */
   readonly maxPendingApprovals?: number | undefined;
-  /** Identical calls in a row that are allowed. From 1; false turns the guard off. @default false */
+  /**
+   * Identical calls in a row that are allowed. From 1; false turns the guard off.
+   * @default false
+   */
   readonly loopGuard?: number | false | undefined;
   /** Bytes of the JSON of one input. From 1. @default 1_048_576 */
   readonly maxInputBytes?: number | undefined;
@@ -49,7 +52,8 @@ const limitNames = Object.keys(limitTable) as readonly LimitName[];
  */
 export function checkLimits(limits: Limits, where: string): Limits {
   const given = readOptions(where, limits, limitTable, { path: 'limits' });
-  // Without a prototype and absent members, since limits are merged and each call reads them by name.
+  // Without a prototype and absent members, since limits are merged and each call reads them by
+  // name.
   const copy = Object.create(null) as { -readonly [K in LimitName]?: number | false };
   for (const name of limitNames) if (given[name] !== undefined) copy[name] = given[name];
   return Object.freeze(copy) as Limits;

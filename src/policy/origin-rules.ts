@@ -22,8 +22,8 @@ const table = {
 } satisfies TableOf<OriginRulesOptions>;
 
 /**
- * The recommended rules about where arguments came from, as plain data that can also be written into
- * a file. A tool that is not read-only asks if a target, or an identifier in a text, was given
+ * The recommended rules about where arguments came from, as plain data that can also be written
+ * into a file. A tool that is not read-only asks if a target, or an identifier in a text, was given
  * neither by the user nor by trusted data. A read-only tool that is `openWorld` asks if a URL was
  * not, since a fetch carries data out.
  * @throws MisuseError `invalid_option`

@@ -1,4 +1,7 @@
-/** Reads the labels that a profile gives to the fields of a tool: origins of outputs, roles of inputs. */
+/**
+ * Reads the labels that a profile gives to the fields of a tool: origins of outputs, roles of
+ * inputs.
+ */
 import type { JsonObject } from '../json.ts';
 import { wrongOption } from '../options.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';

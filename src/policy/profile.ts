@@ -34,7 +34,7 @@ export interface Profile {
   readonly extends?: string | readonly string[] | undefined;
   /**
    * The tools, in the order in which a session lists them. `git@^2` is the newest version of `git`
-   * that fits the range; `git` is the newest one that is no pre-release.
+   * that fits the range; `git` is the newest one that is not a pre-release.
    */
   readonly tools: readonly (
     | string
@@ -52,14 +52,14 @@ export interface Profile {
         /** Characters. From 1. */
         readonly maxOutputChars?: number | undefined;
         /**
-         * Where the text of fields of the output comes from, by path (`"a.b"`; `*` stands for any
-         * element or member). Beats what the tool itself says. Merged path by path over those of a
-         * parent.
+         * Whether the text of fields of the output can be trusted, by path (`"a.b"`; `*` stands for
+         * any element or member). Overrides the tool's own labels. Merged path by path over those
+         * of a parent.
          */
         readonly origins?: Readonly<Record<string, OutputOrigin>> | undefined;
         /**
-         * What fields of the input are for, by path. Beats what the tool itself says. Merged path by
-         * path over those of a parent.
+         * What fields of the input are for, by path. Beats what the tool itself says. Merged path
+         * by path over those of a parent.
          */
         readonly roles?: Readonly<Record<string, Role>> | undefined;
       }
@@ -70,7 +70,8 @@ export interface Profile {
    */
   readonly rules?: readonly Rule[] | undefined;
   /**
-   * Quotas of the profile's sessions, beside those of the registry. Those of parents are kept.
+   * Quotas of the profile's sessions, in addition to those of the registry. Those of parents are
+   * kept.
    * @default none
    */
   readonly quotas?: readonly Quota[] | undefined;
@@ -139,11 +140,11 @@ const profileTable = {
 const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Effect, number>;
 
 /**
- * Checks a profile and merges in what it extends: its parents in order, then its own. A tool that is
- * named again keeps its position; later settings override earlier ones, knobs key by key, but a
- * required approval cannot be removed. Rules and quotas add up. Its own limits override those of its parents,
- * of which the tightest count; its own `default` overrides the strictest of theirs. The registry
- * checks that tools and knobs exist.
+ * Checks a profile and merges in what it extends: its parents in order, then its own. A tool that
+ * is named again keeps its position; later settings override earlier ones, knobs key by key, but a
+ * required approval cannot be removed. Rules and quotas add up. Its own limits override those of
+ * its parents, of which the tightest count; its own `default` overrides the strictest of theirs.
+ * The registry checks that tools and knobs exist.
  * @throws MisuseError `unknown_profile` for a parent that `lookup` does not know, `invalid_option`
  * for anything malformed, `invalid_rule` for a bad rule, `invalid_quota` for a bad quota
  */

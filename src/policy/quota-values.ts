@@ -1,8 +1,12 @@
-/** What a quota reads in an input: the numbers that it adds up, and the values it is counted for. */
+/**
+ * What a quota reads in an input: the numbers that it adds up, and the values it is counted for.
+ */
 import { isJsonObject } from '../json.ts';
 import { capped, mostUnits, UnitSum, unitsOf, unitsOfBigInt } from '../quota/units.ts';
 
-/** The deepest nesting that is followed. Inputs are at most 64 deep; parsed values may be deeper. */
+/**
+ * The deepest nesting that is followed. Inputs are at most 64 deep; parsed values may be deeper.
+ */
 const maxDepth = 200;
 
 /** How much may be read for all quotas of a call together. */
@@ -124,8 +128,8 @@ function amountOf(leaf: unknown): bigint | Unreadable {
 
 /**
  * Everything at a path, each place once. Arrays along the path and at its end are walked, `*` also
- * takes a value outside an array, and a key that contains dots is found too: a value that is wrapped
- * differently still counts.
+ * takes a value outside an array, and a key that contains dots is found too: a value that is
+ * wrapped differently still counts.
  */
 function leavesAt(
   path: readonly string[],

@@ -10,8 +10,8 @@ import type { Glob, Rule } from './rule.ts';
  */
 export interface Quota {
   /**
-   * Names the quota in errors, prompts and `explain`. Non-blank, without white space at its ends, at
-   * most 256 characters, and unique among the quotas of its registry, profile or session.
+   * Names the quota in errors, prompts and `explain`. Non-blank, without white space at its ends,
+   * at most 256 characters, and unique among the quotas of its registry, profile or session.
    */
   readonly id: string;
   /** Tool names. @default every tool */
@@ -41,14 +41,15 @@ export interface Quota {
   readonly per: 'minute' | 'hour' | 'day' | 'session' | { readonly ms: number };
   /**
    * Whose calls count together: those of sessions with the same id, of sessions with the same
-   * principal (or without one), or of every registry with the same store. `{ path }` keeps a sum for
-   * each value at a path of the input, such as a payee; a call with several values there spends for
-   * each of them, and one with no value, null or an object there is refused as `quota_unreadable`.
+   * principal (or without one), or of every registry with the same store. `{ path }` keeps a sum
+   * for each value at a path of the input, such as a payee; a call with several values there spends
+   * for each of them, and one with no value, null or an object there is refused as
+   * `quota_unreadable`.
    */
   readonly by: 'session' | 'principal' | 'registry' | { readonly path: string | readonly string[] };
   /**
-   * What happens to a call that would exceed the quota: it is refused, or a person is asked. What a
-   * person has agreed to is counted, whatever the sum is. @default "deny"
+   * What happens to a call that would exceed the quota: it is refused, or a person is asked. A call
+   * that a person has approved is counted, whatever the sum is. @default "deny"
    */
   readonly over?: 'deny' | 'ask' | undefined;
   /** The reason of a refusal. Must match `^[a-z][a-z0-9_]*$`. @default "quota_exceeded" */

@@ -131,7 +131,7 @@ export interface Rule {
   /**
    * Tries the rule without enforcing it. It is matched and counted like any other, and
    * `policy:shadow` reports each call that it would have decided differently, but it changes no
-   * result, hides no tool and asks nobody. @default false
+   * result, hides no tool and asks for no approval. @default false
    */
   readonly shadow?: boolean | undefined;
 }

@@ -236,7 +236,9 @@ function numberOf(value: JsonPrimitive, comparison: Comparison): number | undefi
     : undefined;
 }
 
-/** The host wrote the pattern, but the model writes the texts: only the linear engine may run it. */
+/**
+ * The host wrote the pattern, but the model writes the texts: only the linear engine may run it.
+ */
 function patternOf(source: string, field: string, check: Check): ReturnType<typeof compilePattern> {
   try {
     return compilePattern(source, { trusted: false });

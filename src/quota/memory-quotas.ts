@@ -6,13 +6,15 @@ import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './store.ts';
 /** Options of {@link memoryQuotas}. */
 export interface MemoryQuotasOptions {
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Most sums that are kept at the same time; a quota has one for each session, principal or value
-   * that it counts for. A call that would need another one is refused as `quota_unavailable`. From
+   * The most sums that are kept at the same time. A quota has one for each session, principal or
+   * value that it counts for. A call that would need another one is refused as `quota_unavailable`.
+   * From
    * 1. A sum takes about half a kilobyte, and up to 200 KB once it has more than a thousand
    * reservations in its window. @default 1_000_000
    */
@@ -28,8 +30,8 @@ const memoryTable = {
 const keepSessionMs = 86_400_000;
 
 /**
- * Most buckets that are looked at to tell when the amounts of one call fit. A call may spend under a
- * thousand keys with two thousand buckets each, and none may hold up the process.
+ * Most buckets that are looked at to tell when the amounts of one call fit. A call may spend under
+ * a thousand keys with two thousand buckets each, and none may hold up the process.
  */
 const mostLooked = 100_000;
 
@@ -48,8 +50,8 @@ class Reservation {
  * spends is not counted. What a session has spent is kept as long as the session, and for a day
  * after its last call, so that a session that is created again with the same id goes on with it.
  *
- * Sums are exact. In a window with more than 1 024 reservations, a refusal may last a 1 024th of the
- * window too long; it never ends too early.
+ * Sums are exact. In a window with more than 1 024 reservations, a refusal may last a 1 024th of
+ * the window too long; it never ends too early.
  * @throws MisuseError `invalid_option`.
  *
  * @example

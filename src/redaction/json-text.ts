@@ -1,7 +1,7 @@
 /**
- * Cuts secret values out of JSON that was sent as text. The rest of the text is unchanged, so that a
- * person who judges it sees duplicate members, every digit of a number, and what follows where the
- * text stops being JSON.
+ * Cuts secret values out of JSON that was sent as text. The rest of the text is unchanged, so that
+ * a person who judges it sees duplicate members, every digit of a number, and what follows where
+ * the text stops being JSON.
  */
 import { type Budget, spend, valueSteps } from './budget.ts';
 import { readString, scanJson } from './json-scan.ts';
@@ -42,8 +42,8 @@ interface Frame {
 const pathSteps = 5;
 
 /**
- * From this depth on, each object and array costs three times as many steps, since all that are open
- * take memory at the same time.
+ * From this depth on, each object and array costs three times as many steps, since all that are
+ * open take memory at the same time.
  */
 const usualDepth = 1_000;
 

@@ -14,19 +14,19 @@ import { redacted } from './spellings.ts';
  */
 export interface Redactor {
   /**
-   * A copy with every secret field replaced by {@link redacted}. Returns the same reference if there
-   * is none.
+   * A copy with every secret field replaced by {@link redacted}. Returns the same reference if
+   * there is none.
    * @param into also receives the secret texts
    */
   redact(value: JsonValue, budget?: Budget, into?: Secrets): JsonValue;
   /**
-   * Adds every secret text in secret fields: strings of 4 characters or more, numbers of 6 digits or
-   * more.
+   * Adds every secret text in secret fields: strings of 4 characters or more, numbers of 6 digits
+   * or more.
    */
   collect(value: JsonValue, into: Secrets, budget?: Budget): void;
   /**
-   * The redacted copy with the JSON pointers of what it hides, in the order of the value; `""` is the
-   * whole value. Undefined when the budget is exceeded.
+   * The redacted copy with the JSON pointers of what it hides, in the order of the value; `""` is
+   * the whole value. Undefined when the budget is exceeded.
    * @param exact keeps a text that is not JSON where the schema expects an object, so that a person
    * who judges the value sees it as it was written
    */
@@ -54,11 +54,11 @@ interface Walk {
 
 /**
  * Makes a redactor from a schema's marks (`"x-secret": true` or `"secret": true` on a sub-schema)
- * and from paths. Undefined if neither marks anything. A path without a dot names a key at any depth
- * (`"password"`). A dotted path starts at the root of the value (`"auth.token"`), `*` in it matches
- * any one key or index, and it also enters arrays that it does not mention. `"*"` alone marks every
- * field. Matching is case-sensitive. Where it is unclear which part of a schema applies to a field,
- * any mark that could apply hides it. A marked object hides everything in it.
+ * and from paths. Undefined if neither marks anything. A path without a dot names a key at any
+ * depth (`"password"`). A dotted path starts at the root of the value (`"auth.token"`), `*` in it
+ * matches any one key or index, and it also enters arrays that it does not mention. `"*"` alone
+ * marks every field. Matching is case-sensitive. Where it is unclear which part of a schema applies
+ * to a field, any mark that could apply hides it. A marked object hides everything in it.
  * @throws MisuseError `invalid_option` for a blank path or one with an empty part
  */
 export function createRedactor(

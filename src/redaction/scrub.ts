@@ -6,8 +6,8 @@ import { redacted } from './spellings.ts';
 
 /**
  * Replaces every occurrence of every secret, in any of its {@link spellings}, by {@link redacted}.
- * Secrets that overlap in the text are hidden together, so that none leaves a remainder. A text that
- * exceeds the budget is replaced whole.
+ * Secrets that overlap in the text are hidden together, so that none leaves a remainder. A text
+ * that exceeds the budget is replaced whole.
  */
 export function redactText(
   text: string,

@@ -1,7 +1,7 @@
 /**
- * Finds many forms in a text at once, in time that grows only with the text (Aho-Corasick). Both the
- * forms and the text may come from a model, so neither may make the search slow. The case of ASCII
- * letters is ignored.
+ * Finds many forms in a text at once, in time that grows only with the text (Aho-Corasick). Both
+ * the forms and the text may come from a model, so neither may make the search slow. The case of
+ * ASCII letters is ignored.
  */
 import { type Budget, spend } from './budget.ts';
 
@@ -34,8 +34,8 @@ interface LongForms {
 
 export interface Search {
   /**
-   * For each index of the text, the length of the longest form that starts there. Forms may overlap.
-   * Undefined if there is none.
+   * For each index of the text, the length of the longest form that starts there. Forms may
+   * overlap. Undefined if there is none.
    */
   find(text: string, budget: Budget): Int32Array | undefined;
 }
@@ -127,7 +127,8 @@ export function createSearch(forms: readonly Form[], budget: Budget): Search {
 function linkNodes(edges: Edges, nodes: number, ends: Int32Array): Int32Array {
   const fallback = new Int32Array(nodes);
   const { parents, units } = edges;
-  // The computation must go breadth-first, but nodes are numbered by form, so they are sorted by depth.
+  // The computation must go breadth-first, but nodes are numbered by form, so they are sorted by
+  // depth.
   const depths = new Uint8Array(nodes);
   const buckets: number[][] = Array.from({ length: longestPrefix + 1 }, () => []);
   for (let node = 1; node < nodes; node++) {
@@ -162,8 +163,8 @@ interface Edges {
 }
 
 /**
- * The edges of the automaton as one hash table in flat arrays. The most common edges of the root are
- * in a plain table.
+ * The edges of the automaton as one hash table in flat arrays. The most common edges of the root
+ * are in a plain table.
  */
 function createEdges(most: number): Edges {
   const bits = Math.max(4, 32 - Math.clz32(most * 2));

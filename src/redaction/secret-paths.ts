@@ -206,15 +206,15 @@ function targetsOf(
 }
 
 /**
- * How many patterns of a schema are tested against keys. Any further pattern is taken to match every
- * key, since compiling one can take two milliseconds.
+ * How many patterns of a schema are tested against keys. Any further pattern is taken to match
+ * every key, since compiling one can take two milliseconds.
  */
 const mostPatterns = 8;
 const patternSteps = 50_000;
 
 /**
- * Compiles the pattern when a listed key is first tested against it. A pattern that cannot be read is
- * taken to match every key.
+ * Compiles the pattern when a listed key is first tested against it. A pattern that cannot be read
+ * is taken to match every key.
  */
 function patternTest(pattern: string): (key: string, budget: Budget) => boolean {
   let compiled: { readonly test: (key: string) => boolean; readonly size: number } | undefined;

@@ -36,8 +36,8 @@ export interface SecretStates {
 }
 
 /**
- * The most nodes in all kept states. Nodes can be combined in more ways than memory can hold; beyond
- * this number, states are dropped and computed again.
+ * The most nodes in all kept states. Nodes can be combined in more ways than memory can hold;
+ * beyond this number, states are dropped and computed again.
  */
 const mostKept = 200_000;
 /** Steps for each node that a new state is made from. */

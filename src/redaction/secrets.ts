@@ -6,22 +6,22 @@ import { type Spelling, spellings } from './spellings.ts';
 /** The most secrets of a call together with the calls that it makes. */
 const mostSecrets = 500;
 /**
- * The most characters in the prefixes of all spellings. They determine the size of the automaton and
- * the time it takes to build.
+ * The most characters in the prefixes of all spellings. They determine the size of the automaton
+ * and the time it takes to build.
  */
 const mostCharacters = 50_000;
 const leastSecretLength = 4;
 const leastSecretDigits = 6;
 /**
- * How much of a secret is needed to write the prefix of each spelling, even if the last character is
- * cut in half.
+ * How much of a secret is needed to write the prefix of each spelling, even if the last character
+ * is cut in half.
  */
 const headLength = longestPrefix * 2;
 
 /**
- * A set of secret texts that only grows. A call shares it with the calls that it makes. The search is
- * built when first needed, and again after the set has grown. If there are more secrets than can be
- * searched for, everything is hidden.
+ * A set of secret texts that only grows. A call shares it with the calls that it makes. The search
+ * is built when first needed, and again after the set has grown. If there are more secrets than can
+ * be searched for, everything is hidden.
  */
 export class Secrets {
   readonly #texts = new Set<string>();
@@ -48,8 +48,8 @@ export class Secrets {
   }
 
   /**
-   * Adds a secret string, and its trimmed form. A string of fewer than 4 characters is not treated as
-   * a secret.
+   * Adds a secret string, and its trimmed form. A string of fewer than 4 characters is not treated
+   * as a secret.
    */
   addText(text: string): void {
     const trimmed = text.trim();
@@ -105,7 +105,8 @@ function formsOf(texts: ReadonlySet<string>): Form[] | undefined {
     const seen = new Set<string>();
     for (const spelling of spellings) {
       const start = spelling(head);
-      // Spellings of a long secret may start alike and differ later, so only short ones are deduplicated.
+      // Spellings of a long secret may start alike and differ later, so only short ones are
+      // deduplicated.
       if (start === '' || (head === text && seen.has(start))) continue;
       seen.add(start);
       const prefix = start.slice(0, longestPrefix);

@@ -4,8 +4,8 @@
 export const redacted = '[redacted]';
 
 /**
- * Writes a secret in one way. The start of a secret must give the start of its spelling, because the
- * search looks for starts first.
+ * Writes a secret in one way. The start of a secret must give the start of its spelling, because
+ * the search looks for starts first.
  */
 export type Spelling = (secret: string) => string;
 
@@ -49,8 +49,8 @@ function percentEncoded(text: string): string {
 
 /**
  * The characters of a base64 text that depend only on these bytes, when `before` bytes (0 to 2)
- * precede them in a group of three. A character at either end may hold bits of its neighbours, so it
- * is left out.
+ * precede them in a group of three. A character at either end may hold bits of its neighbours, so
+ * it is left out.
  */
 function base64(
   secret: string,

@@ -123,7 +123,7 @@ function readFor(
       'invalid_option',
       `${where}: expected an \`input\` with values for the hidden fields ` +
         `${hiddenFields.slice(0, 5).join(', ')}, got the text \`${redacted}\`. Give their values, or ` +
-        'leave `input` out to run what was sent. The question stays open.',
+        'leave out `input` to run the input that was sent. The question stays open.',
     );
   return read;
 }

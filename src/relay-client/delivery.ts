@@ -32,7 +32,9 @@ export interface Delivery {
   refused(requestId: string, error: RelayClientError): void;
   /** The number of answers that are under way. */
   readonly size: number;
-  /** True while so many answers, or so large ones, are under way that no further call should begin. */
+  /**
+   * True while so many answers, or so large ones, are under way that no further call should begin.
+   */
   readonly isFull: boolean;
 }
 

@@ -8,7 +8,9 @@ import type { Scope } from './scope.ts';
 
 /** Reports progress. */
 export interface ProgressReports {
-  /** Replaces the report of the same call that was not sent yet. Values that do not fit are ignored. */
+  /**
+   * Replaces the report of the same call that was not sent yet. Values that do not fit are ignored.
+   */
   report(requestId: string, done: unknown, total: unknown, message: unknown): void;
   /** Drops the report of a call that has ended. */
   forget(requestId: string): void;

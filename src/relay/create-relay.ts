@@ -49,8 +49,7 @@ const leavingMs = 1_000;
 /**
  * Creates a node of a relay. Applications register their tools in sessions at run time, agents see
  * and call these tools, the application executes them, and every call passes the host's checks.
- * Nodes that share a store and a bus form one relay. Longer than 60 lines, since it only connects
- * the parts of a node, and answering and closing share them.
+ * Nodes that share a store and a bus form one relay.
  * @throws MisuseError `invalid_option`, and the errors of the host's tools and rules
  *
  * @example
@@ -65,6 +64,8 @@ const leavingMs = 1_000;
  * ```
  */
 export function createRelay<S = unknown>(options: RelayOptions<S> = {}): Relay<S> {
+  // Longer than 60 lines, since it only connects the parts of a node, and answering and closing
+  // share them.
   const { settings, origins: door, session, report, closeOwn } = readRelayOptions(options);
   const hub = createHub(settings.bus, (error) => report('bus', error));
   const calls = createCalls(settings, hub);

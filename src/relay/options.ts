@@ -26,8 +26,8 @@ import type { RelayLimits, RelayLogger } from './settings.ts';
  */
 export interface RelaySessionOptions<S = unknown> {
   /**
-   * The host's tools. Every session has them beside its application's tools, which cannot take
-   * their names. Not with `registry`. @default none
+   * The host's tools. Every session has them in addition to its application's tools, which cannot
+   * take their names. Not with `registry`. @default none
    */
   readonly tools?: readonly AnyTool<S>[] | undefined;
   /**
@@ -62,8 +62,9 @@ export interface RelaySessionOptions<S = unknown> {
   /** The `services` of the host's handlers and policies. @default undefined */
   readonly services?: S | undefined;
   /**
-   * Lists few tools to an agent, which finds the others with `find_tools`; those of the application
-   * too. What was found is listed by the node that found it, and can be called on all.
+   * Lists a few tools to an agent, which finds the others with `find_tools`, including those of the
+   * application. A tool that was found is listed by the node that found it, and can be called on
+   * all.
    * @default all tools are listed
    */
   readonly discovery?: DiscoveryOptions | undefined;

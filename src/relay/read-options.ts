@@ -180,7 +180,7 @@ function checkRegistry(session: RelaySessionOptions): void {
       throw wrongOption(
         where,
         `session.${key}`,
-        'absent beside `session.registry`, which has its own',
+        'absent together with `session.registry`, which has its own',
         session[key],
       );
 }
@@ -202,7 +202,7 @@ function readMetrics({ metrics, hostKey }: { metrics: boolean; hostKey?: unknown
   if (metrics && hostKey === undefined)
     throw new MisuseError(
       'invalid_option',
-      'createRelay: expected `hostKey` beside `metrics`, got none. Counts are for the host only: ' +
+      'createRelay: expected `hostKey` together with `metrics`, got none. Counts are for the host only: ' +
         'set a key, and give it to Prometheus as a Bearer token.',
     );
   return metrics;

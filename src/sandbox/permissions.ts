@@ -5,14 +5,14 @@ import { MisuseError } from '../errors.ts';
 import { arrayOf, flag, object, readOptions, type TableOf, text } from '../options.ts';
 import { unavailableFault } from './fault.ts';
 
-/** What a process may do beside computing. What is not given is refused. */
+/** What a process may do besides computing. Everything else is refused. */
 export interface SandboxPermissions {
-  /** Which files it may use. A folder stands for all that is in it. */
+  /** Which files it may use. A folder includes everything in it. */
   readonly fs?:
     | {
         /**
-         * Files and folders that it may read, beside the folder of the handler's module and the
-         * packages above that.
+         * Files and folders that it may read, in addition to the folder of the handler's module and
+         * the packages above it.
          * @default none
          */
         readonly read?: readonly string[] | undefined;
@@ -68,7 +68,7 @@ function absolute(where: string, given: readonly string[] = []): readonly string
       throw new MisuseError(
         'invalid_option',
         `${where}: expected paths without \`*\` and commas in \`permissions.fs\`, got \`${path}\`. ` +
-          'A folder stands for all that is in it.',
+          'A folder includes everything in it.',
       );
     return resolve(path);
   });

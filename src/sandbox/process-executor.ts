@@ -20,7 +20,7 @@ import { readCommon, type SandboxOptions, sandboxTable } from './sandbox-options
 /** Options of {@link processExecutor}. */
 export interface ProcessExecutorOptions extends SandboxOptions {
   /**
-   * What the handler may do beside computing, by Node's permission model. What is not given is
+   * What the handler may do besides computing, by Node's permission model. Everything else is
    * refused. The network and signals to other processes are not part of that model.
    * @default no files but those of the module and its packages, no processes, threads and addons
    */
@@ -29,7 +29,7 @@ export interface ProcessExecutorOptions extends SandboxOptions {
   readonly cwd?: string | undefined;
   /**
    * The most memory that a process may use, together with those that it starts, in megabytes. From
-   * 96, as Node itself takes about 50. It is looked at every 25 milliseconds.
+   * 96, as Node itself takes about 50. It is measured every 25 milliseconds.
    * @default 512
    */
   readonly maxMemoryMb?: number | undefined;
@@ -52,7 +52,7 @@ const table = {
 
 /**
  * Makes an executor that runs a handler in processes of their own. A process contains what a thread
- * does, and also memory beside the heap, files and child processes. Windows has no such sandboxes:
+ * does, and also memory outside the heap, files and child processes. Windows has no such sandboxes:
  * calls end as `sandbox_unavailable` there.
  * @throws MisuseError `invalid_option`, also if the module does not exist.
  *

@@ -24,8 +24,8 @@ export interface SandboxPool {
    */
   readonly max?: number | undefined;
   /**
-   * How many sandboxes are kept ready beside those that have a call. They are started with the first
-   * call. From 0 to 1024.
+   * How many sandboxes are kept ready in addition to those that have a call. They are started with
+   * the first call. From 0 to 1024.
    * @default 1
    */
   readonly spare?: number | undefined;

@@ -8,7 +8,7 @@ import { threads } from './thread.ts';
 /** Options of {@link workerExecutor}. */
 export interface WorkerExecutorOptions extends SandboxOptions {
   /**
-   * The most memory that the heap of a thread may take, in megabytes. From 16. Memory beside the
+   * The most memory that the heap of a thread may take, in megabytes. From 16. Memory outside the
    * heap, such as buffers, is not limited in a thread.
    * @default 256
    */
@@ -22,8 +22,8 @@ const table = {
 
 /**
  * Makes an executor that runs a handler in threads of this process. A thread contains loops, exits,
- * errors that nobody catches, its heap and its own threads. It is no protection against code that
- * means harm: that has the files, the network and the memory of this process.
+ * uncaught errors, its heap and its own threads. It does not protect against malicious code, which
+ * has the files, the network and the memory of this process.
  * @throws MisuseError `invalid_option`, also if the module does not exist.
  *
  * @example

@@ -2,9 +2,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
 /**
- * Whether `properties`, `items` and `prefixItems` lead from a schema to the end of a path. `*` and an
- * index stand for elements. What references, combinations and `additionalProperties` allow does not
- * count: they do not show that the value at hand was read.
+ * Whether `properties`, `items` and `prefixItems` lead from a schema to the end of a path. `*` and
+ * an index stand for elements. What references, combinations and `additionalProperties` allow does
+ * not count: they do not show that the value at hand was read.
  */
 export function declaresPath(schema: JsonObject, path: readonly string[]): boolean {
   let level: readonly JsonObject[] = [schema];

@@ -1,4 +1,6 @@
-/** Whether a schema accepts one given value, as far as that can be said without running patterns. */
+/**
+ * Whether a schema accepts one given value, as far as that can be said without running patterns.
+ */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { type Dialect, isLoneReference, keyword } from './json-schema-dialect.ts';
 import { followReference } from './local-reference.ts';

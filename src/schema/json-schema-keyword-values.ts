@@ -42,7 +42,10 @@ export function checkNames(value: JsonValue, walk: Walk): void {
     refuse(walk, `${value.length} names; at most ${walk.limits.enum} are accepted`);
 }
 
-/** Checks a pattern, and notes it if only the native engine can run it. @throws MisuseError `invalid_schema` */
+/**
+ * Checks a pattern, and notes it if only the native engine can run it.
+ * @throws MisuseError `invalid_schema`
+ */
 export function checkPattern(value: JsonValue, walk: Walk): void {
   if (typeof value !== 'string')
     refuse(walk, `expected a regular expression as a string, got ${describe(value)}`);

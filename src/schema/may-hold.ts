@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { followReference } from './local-reference.ts';
 
 /**
- * How many names of a path, from its beginning, a value that fits the schema may have. Less than the
- * whole path shows that the next name is not declared. `*` stands for any element or member, and a
- * name also enters the elements of an array that the path does not mention. An object whose schema
- * lists its `properties` is taken to have no others, unless it allows or describes others. Whatever
- * the schema says nothing about may be there.
+ * How many names of a path, from its beginning, a value that fits the schema may have. Less than
+ * the whole path shows that the next name is not declared. `*` stands for any element or member,
+ * and a name also enters the elements of an array that the path does not mention. An object whose
+ * schema lists its `properties` is taken to have no others, unless it allows or describes others.
+ * Whatever the schema says nothing about may be there.
  */
 export function mayHold(schema: JsonObject, path: readonly string[]): number {
   let level = withBranches([schema], schema);

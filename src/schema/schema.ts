@@ -60,7 +60,7 @@ export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
   return schema as TypedJsonSchema<T>;
 }
 
-/** Whatever `parameters`, `outputSchema` and `policy.knobs` accept. */
+/** A schema for `parameters`, `outputSchema` or `policy.knobs`. */
 // biome-ignore lint/suspicious/noExplicitAny: both sides of a Standard Schema are free here; inference reads them.
 export type Schema = StandardSchema<any, any> | JsonSchema;
 

@@ -169,7 +169,7 @@ function zod3Converter(): Zod3Converter {
       'zod-to-json-schema',
       'converts zod 3 schemas',
       error,
-      '; where the application is bundled, install it beside the bundle',
+      '; if the application is bundled, install it next to the bundle',
     );
   }
 }

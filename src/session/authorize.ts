@@ -1,4 +1,6 @@
-/** Permission for tools that run elsewhere: all gates before, and the end of the call afterwards. */
+/**
+ * Permission for tools that run elsewhere: all gates before, and the end of the call afterwards.
+ */
 import { countLateSettle } from '../call/end-call.ts';
 import { callTool } from '../call/spine.ts';
 import type { CallOptions } from '../context.ts';
@@ -31,9 +33,9 @@ export type Authorization =
       /** What may run: hooks, repairs and people may have changed what was asked for. */
       readonly input: JsonObject;
       /**
-       * Says how the call ended, as a handler's return or throw would: after hooks, output schema and
-       * limits apply. Resolves to the result. A second time, or after the call has ended, it resolves
-       * to the result that the call ended with, and is counted as late.
+       * Says how the call ended, as a handler's return or throw would: after hooks, output schema
+       * and limits apply. Resolves to the result. A second time, or after the call has ended, it
+       * resolves to the result that the call ended with, and is counted as late.
        * @throws MisuseError `invalid_option` for anything but `{ output }` and `{ error }`
        */
       settle(outcome: ExternalOutcome): Promise<ToolResult>;

@@ -35,7 +35,10 @@ import { readArguments } from './bind-host-tool.ts';
 
 /** Options of `session.executeBatch`. */
 export interface BatchOptions {
-  /** Most calls that run at once. From 1. @default no limit besides those of session and tools */
+  /**
+   * The most calls that run at once. From 1.
+   * @default no limit besides those of session and tools
+   */
   readonly maxConcurrency?: number | undefined;
   /**
    * Whether a call that fails ends the later calls that have not started, as `cancelled`.

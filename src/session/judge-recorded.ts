@@ -1,6 +1,7 @@
 /**
- * Judges a recorded call by the code that decides about real ones, and runs nothing. What is counted
- * goes to the call's registry, which is a copy that is made for this (`state/judging-copy.ts`).
+ * Judges a recorded call by the code that decides about real ones, and runs nothing. What is
+ * counted goes to the call's registry, which is a copy that is made for this
+ * (`state/judging-copy.ts`).
  */
 import { collectSecrets } from '../call/call-secrets.ts';
 import { readInput } from '../call/stages/admit.ts';

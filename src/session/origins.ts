@@ -15,8 +15,8 @@ import { didYouMean, nearestNames } from '../text/names.ts';
 /** Options of `session.said`. */
 export interface SaidOptions {
   /**
-   * Who vouches for the text: the user, who wrote it, or the host, for what it knows itself, such as
-   * a system prompt, its folders or the account's own numbers.
+   * Who vouches for the text: the user, who wrote it, or the host, for what it knows itself, such
+   * as a system prompt, its folders or the account's own numbers.
    * @default "user"
    */
   readonly origin?: 'user' | 'trusted' | undefined;

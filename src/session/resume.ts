@@ -14,7 +14,7 @@ import { tellEnd } from '../call/observed.ts';
 import { callTool } from '../call/spine.ts';
 import type { CallOptions } from '../context.ts';
 import { type ToolError, toolError, withCause } from '../errors.ts';
-import { hasOwn } from '../own-member.ts';
+import { hasOwn } from '../json/own-member.ts';
 import type { ToolResult } from '../result.ts';
 import { Call, type Resumed } from '../state/call.ts';
 import { type ReadCallOptions, readCallOptions, withSurface } from '../state/call-options.ts';

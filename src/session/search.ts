@@ -1,4 +1,6 @@
-/** Finds tools by what they do, for hosts and for agents with more tools than a model should read. */
+/**
+ * Finds tools by what they do, for hosts and for agents with more tools than a model should read.
+ */
 import { describe, MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';

@@ -46,10 +46,10 @@ export interface Approvals {
    */
   resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
   /**
-   * What is known of an approval that this session and principal asked for: whether it was answered,
-   * and what the call returned. It is kept until an hour after the approval expires, also for other
-   * processes. `unknown` for what is another session's or principal's. Rejects if the store fails,
-   * and with a MisuseError `invalid_option` if it keeps no outcomes.
+   * What is known of an approval that this session and principal asked for: whether it was
+   * answered, and what the call returned. It is kept until an hour after the approval expires, also
+   * for other processes. `unknown` for what is another session's or principal's. Rejects if the
+   * store fails, and with a MisuseError `invalid_option` if it keeps no outcomes.
    */
   outcome(id: string): Promise<ApprovalOutcome>;
   /** The standing answers of this session, oldest first, without expired and used-up ones. */
@@ -114,10 +114,10 @@ export interface ToolSession<S = unknown> {
    */
   readonly call: CallTool;
   /**
-   * Asks all gates about a call that somebody else runs, such as a coding agent's own tool. The tool
-   * has `external: true`. If the call is allowed, run it with the `input` of the answer, and say with
-   * `settle` how it ended. A call that is not settled within the tool's `timeoutMs` ends as
-   * `timeout`. Never rejects.
+   * Asks all gates about a call that somebody else runs, such as a coding agent's own tool. The
+   * tool has `external: true`. If the call is allowed, run it with the `input` of the answer, and
+   * say with `settle` how it ended. A call that is not settled within the tool's `timeoutMs` ends
+   * as `timeout`. Never rejects.
    * @example
    * ```ts
    * const permission = await session.authorize('Bash', { command: 'npm test' });
@@ -195,8 +195,8 @@ export interface ToolSession<S = unknown> {
    */
   explain(name: string, input?: unknown): Promise<Explanation>;
   /**
-   * Remembers what the user wrote, or a text that the host vouches for, for rules about origins. Host
-   * loops and the AI SDK adapter say what the user wrote themselves.
+   * Remembers what the user wrote, or a text that the host vouches for, for rules about origins.
+   * Host loops and the AI SDK adapter say what the user wrote themselves.
    * @throws MisuseError `invalid_option` for anything but a text, `closed`.
    * @example
    * ```ts
@@ -208,7 +208,8 @@ export interface ToolSession<S = unknown> {
   /**
    * Where the values of an input came from: of each target, and of each identifier in a text. It is
    * what rules about origins judge. Everything is `unknown` in a session that remembers nothing.
-   * @throws MisuseError `unknown_tool`, and `invalid_option` for an input that is no JSON object.
+   * @throws MisuseError `unknown_tool`, and `invalid_option` for an input that is not a JSON
+   * object.
    * @example
    * ```ts
    * for (const { path, origin } of session.originOf('add', { a: 1, b: 2 })) console.log(path, origin);

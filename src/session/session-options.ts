@@ -68,7 +68,7 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly overrides?: Overrides | undefined;
   /** Rules of this session, judged after those of the registry and the profile. @default none */
   readonly rules?: readonly Rule[] | undefined;
-  /** Quotas of this session, beside those of the registry and the profile. @default none */
+  /** Quotas of this session, in addition to those of the registry and the profile. @default none */
   readonly quotas?: readonly Quota[] | undefined;
   /** Policies of this session, asked after those of the registry. @default none */
   readonly policies?: readonly Policy<S>[] | undefined;
@@ -103,7 +103,10 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    * @default those of {@link Limits}
    */
   readonly limits?: Limits | undefined;
-  /** What the session remembers of texts, for rules about origins. @default the registry's option */
+  /**
+   * What the session remembers of texts, for rules about origins.
+   * @default the registry's option
+   */
   readonly origins?: OriginOptions | undefined;
   /**
    * Lists few tools, and `find_tools`, with which a model finds the others. See

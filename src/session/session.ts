@@ -145,9 +145,10 @@ export class Session<S> implements ToolSession<S> {
     const { name } = definition;
     const twin =
       registry.twinOf(name) ??
-      [...(state.own?.keys() ?? []), ...(state.discovery === undefined ? [] : [findToolsName])].find(
-        (other) => nameSkeleton(other) === nameSkeleton(name),
-      );
+      [
+        ...(state.own?.keys() ?? []),
+        ...(state.discovery === undefined ? [] : [findToolsName]),
+      ].find((other) => nameSkeleton(other) === nameSkeleton(name));
     if (twin !== undefined) {
       throw new MisuseError(
         twin === name ? 'duplicate_name' : 'name_conflict',

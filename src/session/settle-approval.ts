@@ -1,4 +1,4 @@
-/** What came of a suspended call: kept in the store, and read by the session that made it. */
+/** How a suspended call ended: kept in the store, and read by the session that made it. */
 import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
 import {
   type InboxStore,
@@ -29,8 +29,8 @@ export interface ApprovalOutcome {
   /** Who answered, if the answer said so. */
   readonly by?: string;
   /**
-   * What the call returned. Absent while it runs, if its process has died, and if the result is over
-   * 1 048 576 characters.
+   * What the call returned. Absent while it runs, if its process has died, and if the result is
+   * over 1 048 576 characters.
    */
   readonly result?: ToolResult;
 }

@@ -128,7 +128,9 @@ export class Counters {
     return counts;
   }
 
-  /** The counts of a known name where its calls run now. Beyond the bound it stays with the last. */
+  /**
+   * The counts of a known name where its calls run now. Beyond the bound it stays with the last.
+   */
   #elsewhere(known: ToolCounts, entry: ToolEntry): ToolCounts {
     const { runsIn } = entry.internals;
     let one = known;

@@ -108,5 +108,5 @@ function rangeHint(name: string, table: VersionTable): string | undefined {
   const at = name.lastIndexOf('@');
   if (at <= 0 || !table.tools.has(name.slice(0, at))) return undefined;
   const text = JSON.stringify(shortened(name.slice(at + 1), mostShown));
-  return ` ${text} is no range of versions, such as \`^1.2\`.`;
+  return ` ${text} is not a range of versions, such as \`^1.2\`.`;
 }

@@ -10,16 +10,16 @@ export interface DiscoveryOptions {
   readonly keep?: string | readonly string[] | undefined;
   /**
    * The most tokens of the tools that were found, counted as a token for each four characters of
-   * their names, descriptions and schemas. When more are found, those leave that were not called for
-   * longest. From 1.
+   * their names, descriptions and schemas. When more are found, those that have not been called for
+   * the longest time are removed. From 1.
    * @default 8_000
    */
   readonly maxTokens?: number | undefined;
   /** The most tools that one call to `find_tools` returns. From 1 to 100. @default 8 */
   readonly limit?: number | undefined;
   /**
-   * The host's own model of meanings, mixed in with the words. It is asked once about each tool. If
-   * it fails, words alone count, and the fault is logged.
+   * The host's own embedding model, whose ranking is merged with that by words. Each tool is
+   * embedded once. If it fails, only words count, and the error is logged.
    * @default words alone
    */
   readonly embed?: Embed | undefined;

@@ -1,6 +1,6 @@
 /**
- * A registry that judges calls as another one does and runs none of them. Of the host's functions it
- * asks only `attributes`, since rules read what they say. It shares nothing that changes.
+ * A registry that judges calls as another one does and runs none of them. Of the host's functions
+ * it asks only `attributes`, since rules read what they say. It shares nothing that changes.
  */
 import type { Rule } from '../policy/rule.ts';
 import type { QuotaStore } from '../quota/store.ts';

@@ -15,13 +15,13 @@ import type { AnyTool } from '../tool/tool-config.ts';
 /** What is kept of outputs that are over their budget, for `outputStrategy: "offload"`. */
 export interface OffloadOptions {
   /**
-   * Keeps the outputs: `memoryOffload()`, `fileOffload({ dir })`, `redisOffload({ client })` or your
-   * own. @default memoryOffload() on the registry's clock
+   * Keeps the outputs: `memoryOffload()`, `fileOffload({ dir })`, `redisOffload({ client })` or
+   * your own. @default memoryOffload() on the registry's clock
    */
   readonly store?: OffloadStore | undefined;
   /**
-   * Most bytes of UTF-8 that one session keeps, and that one output may have. The oldest outputs of
-   * the session go first; an output that is longer is cut instead. From 1 to 2^26.
+   * The most bytes of UTF-8 that one session keeps, and that one output may have. The oldest
+   * outputs of the session are removed first. A longer output is cut instead. From 1 to 2^26.
    * @default 4_194_304
    */
   readonly maxBytes?: number | undefined;

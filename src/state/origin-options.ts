@@ -4,8 +4,8 @@ import { type OptionValues, readOptions, type TableOf, wholeNumber } from '../op
 /** What is remembered of texts, for rules about origins. */
 export interface OriginOptions {
   /**
-   * Most characters of text that one session remembers. Text beyond is not remembered, so values
-   * from it are `unknown`. From 1.
+   * The most characters of text that one session remembers. Further text is not remembered, so
+   * values from it are `unknown`. From 1.
    * @default 8_388_608
    */
   readonly maxChars?: number | undefined;

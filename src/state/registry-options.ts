@@ -65,7 +65,7 @@ export interface RegistryOptions<S = unknown> {
   /** Rules for every session, judged first. */
   readonly rules?: readonly Rule[] | undefined;
   /**
-   * Quotas for every session: limits on how often something is done, or how much of it.
+   * Quotas for every session: limits on counts and sums within a window of time.
    * @default none
    */
   readonly quotas?: readonly Quota[] | undefined;
@@ -118,20 +118,21 @@ export interface RegistryOptions<S = unknown> {
         readonly fourEyes?: boolean | undefined;
         /**
          * Makes the session of a suspended call again, where it is not open in this process:
-         * `registry.approvals.answer` needs it. It has the record's session id and principal, is open,
-         * and comes within `policyTimeoutMs`. The library does not close it.
+         * `registry.approvals.answer` needs it. It has the record's session id and principal, is
+         * open, and comes within `policyTimeoutMs`. The library does not close it.
          * @default only open sessions are found
          */
         readonly session?: SessionFor | undefined;
       }
     | undefined;
   /**
-   * What sessions remember of texts, for rules about origins. A session's own option counts instead.
+   * What sessions remember of texts, for rules about origins. A session's own option counts
+   * instead.
    * @default maxChars 8_388_608
    */
   readonly origins?: OriginOptions | undefined;
   /**
-   * Lets a call with an `idempotencyKey` run at most once, for those who act for the same principal.
+   * Lets a call with an `idempotencyKey` run at most once for each principal.
    * @default calls run as often as they are made
    */
   readonly idempotency?: IdempotencyOptions | undefined;

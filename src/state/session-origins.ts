@@ -20,8 +20,8 @@ const mostInTurn = 400_000;
 export class SessionOrigins {
   readonly #maxChars: number | undefined;
   /**
-   * The model was shown outputs before the session began to remember. What is found nowhere may stand
-   * in one of them, so it counts as untrusted.
+   * The model was shown outputs before the session began to remember. What is found nowhere may
+   * stand in one of them, so it counts as untrusted.
    */
   readonly #isLate: boolean;
   /** Made when there is something to remember. */

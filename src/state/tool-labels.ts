@@ -1,4 +1,6 @@
-/** What a session knows about the texts of a tool: by its definition, its schemas and the profile. */
+/**
+ * What a session knows about the texts of a tool: by its definition, its schemas and the profile.
+ */
 import { type OutputLabels, outputLabels } from '../origins/output-labels.ts';
 import { type InputRoles, inputRoles } from '../origins/roles.ts';
 import type { ProfileTool } from '../policy/profile.ts';

@@ -7,8 +7,8 @@ const traceparentForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 const tracestateForm = /^[ -~]{1,512}$/;
 
 /**
- * The place that an object names, such as the `_meta` of a request; undefined if there is none or it
- * has the wrong form. Only own members count. Reading them may throw what the object throws.
+ * The place that an object names, such as the `_meta` of a request; undefined if there is none or
+ * it has the wrong form. Only own members count. Reading them may throw what the object throws.
  */
 export function takeTraceContext(from: unknown): TraceContext | undefined {
   if (typeof from !== 'object' || from === null || !Object.hasOwn(from, 'traceparent'))

@@ -6,8 +6,8 @@ const surrogate = /[\ud800-\udfff]/;
 const loneSurrogate = /\p{Cs}/u;
 
 /**
- * Whether a text matches a glob. `over_budget` means that deciding it would take too many steps, which
- * happens only with a text made for that purpose.
+ * Whether a text matches a glob. `over_budget` means that deciding it would take too many steps,
+ * which happens only with a text made for that purpose.
  */
 export type GlobAnswer = boolean | 'over_budget';
 
@@ -25,8 +25,8 @@ export function globBudget(textLength: number): number {
 }
 
 /**
- * The product of both lengths is the worst case of the engine's own search. Up to this product it is
- * fast enough.
+ * The product of both lengths is the worst case of the engine's own search. Up to this product it
+ * is fast enough.
  */
 const nativeProduct = 10_000_000;
 

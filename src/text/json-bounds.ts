@@ -28,8 +28,8 @@ export function excessOf(text: string, bounds: JsonBounds): JsonExcess | undefin
 }
 
 /**
- * Counts a text that arrives in pieces, none of which begins or ends inside a string. Each call takes
- * the next piece and answers as {@link excessOf} does.
+ * Counts a text that arrives in pieces, none of which begins or ends inside a string. Each call
+ * takes the next piece and answers as {@link excessOf} does.
  */
 export function createJsonCount({
   maxDepth,

@@ -24,8 +24,8 @@ const refusals: readonly (readonly [test: (name: string) => boolean, expected: s
 ];
 
 /**
- * Checks a tool's name and returns it unchanged. A name is a non-blank text of 1 to 1024 UTF-16 units
- * in NFC, without white space at its ends and without control, bidirectional or invisible
+ * Checks a tool's name and returns it unchanged. A name is a non-blank text of 1 to 1024 UTF-16
+ * units in NFC, without white space at its ends and without control, bidirectional or invisible
  * characters, exotic spaces and lone surrogates. Words such as `constructor` are ordinary names;
  * `__proto__` is not.
  * @throws MisuseError `invalid_definition`
@@ -47,7 +47,9 @@ export function checkToolName(name: unknown): string {
   return name;
 }
 
-/** The name as one visible line: anything that a terminal or a log could hide or obey is escaped. */
+/**
+ * The name as one visible line: anything that a terminal or a log could hide or obey is escaped.
+ */
 function show(name: string): string {
   const start = name.length > 60 ? `${name.slice(0, 57)}...` : name;
   const escaped = start.replace(/[^ -~]|["\\]/gu, (char) =>
@@ -60,8 +62,8 @@ function show(name: string): string {
 
 /**
  * Look-alikes of Latin letters, as pairs of (others, Latin). A letter whose two cases look like
- * different Latin letters (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) is folded by its looks, not by
- * its case.
+ * different Latin letters (`Ν` and `ν`: N and v; `Υ` and `υ`: Y and u) is folded by its looks, not
+ * by its case.
  */
 const lookAlikes = new Map<string, string>();
 for (const [others, latin] of [
@@ -110,8 +112,8 @@ const asciiFold: readonly string[] = Array.from({ length: 128 }, (_, code) => {
 /**
  * A key that is equal for names which a person or a model would confuse: names that differ by case,
  * by `-` and `_`, by NFKC, or by a small table of look-alikes (Cyrillic, Greek and fullwidth
- * look-alikes of Latin letters, dashes, `0`/`O`, `1`/`l`/`I`). It does not cover all of UTS 39. Only
- * for comparing, never for display.
+ * look-alikes of Latin letters, dashes, `0`/`O`, `1`/`l`/`I`). It does not cover all of UTS 39.
+ * Only for comparing, never for display.
  */
 export function nameSkeleton(name: string): string {
   let skeleton = '';
@@ -152,15 +154,15 @@ function fold(text: string): string {
 }
 
 /**
- * The most character comparisons of one search: some tens of milliseconds. Further candidates are not
- * compared.
+ * The most character comparisons of one search: some tens of milliseconds. Further candidates are
+ * not compared.
  */
 const searchBudget = 3_000_000;
 
 /**
  * The candidates that `name` was probably meant to be, best first: names that look alike, then by
- * edit distance (swapping neighbours counts as one; at most a third of the name and at most 3), then
- * names of which one contains the other. Ties are ordered by code unit, so the order of the
+ * edit distance (swapping neighbours counts as one; at most a third of the name and at most 3),
+ * then names of which one contains the other. Ties are ordered by code unit, so the order of the
  * candidates does not matter. The cost is bounded for any name and candidates.
  * @param max the most names to return. @default 3
  */

@@ -10,8 +10,8 @@ export interface Matcher {
 
 export interface PatternOptions {
   /**
-   * Whether the pattern is the host's own. If the linear engine cannot express it, a trusted pattern
-   * runs on the native engine; one from outside is refused.
+   * Whether the pattern is the host's own. If the linear engine cannot express it, a trusted
+   * pattern runs on the native engine; one from outside is refused.
    */
   readonly trusted: boolean;
 }
@@ -21,8 +21,8 @@ export interface CompiledPattern {
   /** Whether the native, backtracking engine runs it. Only a trusted pattern can. */
   readonly native: boolean;
   /**
-   * About how many instructions the pattern has. A match costs at most this many per character. 0 if
-   * native.
+   * About how many instructions the pattern has. A match costs at most this many per character. 0
+   * if native.
    */
   readonly size: number;
 }
@@ -31,7 +31,8 @@ export interface CompiledPattern {
 export const maxUntrustedPattern = 512;
 
 /**
- * Compiles an ECMAScript pattern, unanchored and by code points, to a matcher that cannot backtrack.
+ * Compiles an ECMAScript pattern, unanchored and by code points, to a matcher that cannot
+ * backtrack.
  * @throws MisuseError `invalid_schema` if the pattern is not a regular expression, or if it is
  * untrusted and is too long or cannot run on the linear engine
  */

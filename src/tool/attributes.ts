@@ -6,12 +6,12 @@ import { wrongOption } from '../options.ts';
 
 /**
  * Looks up what only the host knows about a value of the input. It gets the value as the handler
- * would (with `*` in the path, or where the input has a list that the path does not expect, the list
- * of all elements) and returns JSON such as `{ sanctioned: true }`, which a rule or quota reads as
- * `when: { "payee@sanctioned": true }`, or undefined. It is asked at most once for each input, only if
- * a rule, quota or policy could read the answer, and within the registry's `policyTimeoutMs`. If it
- * throws, the call is denied, unless only shadow rules read it: these are then not tried. A value that
- * the input does not have is not asked about.
+ * would (with `*` in the path, or where the input has a list that the path does not expect, the
+ * list of all elements) and returns JSON such as `{ sanctioned: true }`, which a rule or quota
+ * reads as `when: { "payee@sanctioned": true }`, or undefined. It is asked at most once for each
+ * input, only if a rule, quota or policy could read the answer, and within the registry's
+ * `policyTimeoutMs`. If it throws, the call is denied, unless only shadow rules read it: these are
+ * then not tried. A value that the input does not have is not asked about.
  */
 export type Attribute<S = unknown> = (
   value: unknown,

@@ -242,8 +242,8 @@ export interface ExternalToolConfig<
   S,
 > extends ToolSpecBase<Name, P, OS, KS, S> {
   /**
-   * Whoever runs the tool asks `session.authorize` before each call. The tool is listed to no model,
-   * and `session.call` refuses it.
+   * Whoever runs the tool asks `session.authorize` before each call. The tool is listed to no
+   * model, and `session.call` refuses it.
    */
   external: true;
   handler?: never;

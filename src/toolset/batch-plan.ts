@@ -153,8 +153,8 @@ const callFields = [
 ] as const satisfies readonly (keyof ToolCall)[];
 
 /**
- * Copies the own members of each call, reading each once. An unknown field is refused: it could be a
- * misspelt `arguments`, and the tool would run with its defaults.
+ * Copies the own members of each call, reading each once. An unknown field is refused: it could be
+ * a misspelt `arguments`, and the tool would run with its defaults.
  * @param where the function that was called, for messages
  * @throws MisuseError `invalid_option`
  */

@@ -12,9 +12,9 @@ export function mergeFacts(facts: JsonObject, changes: JsonObject): JsonObject {
 }
 
 /**
- * The changes that turn the facts in `known` into those in `reported`. A key in neither `reported` nor
- * `before` belongs to someone else and is left alone; one that `before` has and `reported` lacks was
- * deleted.
+ * The changes that turn the facts in `known` into those in `reported`. A key in neither `reported`
+ * nor `before` belongs to someone else and is left alone; one that `before` has and `reported`
+ * lacks was deleted.
  */
 export function factChanges(
   known: JsonObject,

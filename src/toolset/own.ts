@@ -1,6 +1,6 @@
 /**
- * Reads own members only, so that a polluted `Object.prototype` adds no field to a tool, a call or an
- * event.
+ * Reads own members only, so that a polluted `Object.prototype` adds no field to a tool, a call or
+ * an event.
  */
 
 /** The object's own member; undefined if it has none. */

@@ -23,8 +23,8 @@ export interface ProviderNameOptions {
   readonly pattern?: RegExp | undefined;
   /**
    * The most characters (UTF-16 units) of a name. A whole number from 1 to 1024. @default what
-   * `pattern` allows; if that is more than 64, legal names may be longer and changed ones are cut at
-   * 64
+   * `pattern` allows; if that is more than 64, legal names may be longer and changed ones are cut
+   * at 64
    */
   readonly maxLength?: number | undefined;
 }
@@ -44,11 +44,11 @@ const firstDigits = 8;
 const mostDigits = 64;
 
 /**
- * Gives every tool a name that the provider accepts. A legal name stays unchanged. In any other name,
- * each illegal character becomes `_`, and the name is cut to length. If the result equals a legal
- * name or another changed one, all changed names in that conflict get a suffix from the SHA-256 of
- * their own name. The result depends only on the set of names, not on their order. A repeated name
- * is one entry.
+ * Gives every tool a name that the provider accepts. A legal name stays unchanged. In any other
+ * name, each illegal character becomes `_`, and the name is cut to length. If the result equals a
+ * legal name or another changed one, all changed names in that conflict get a suffix from the
+ * SHA-256 of their own name. The result depends only on the set of names, not on their order. A
+ * repeated name is one entry.
  * @example
  * ```ts
  * import { toProviderNames } from 'host-tools/workflow';

@@ -1,5 +1,6 @@
 /**
- * Checks for JSON from outside. Each checks one value and throws a MisuseError that names the place.
+ * Checks for JSON from outside. Each checks one value and throws a MisuseError that names the
+ * place.
  */
 import { describe, MisuseError } from '../errors.ts';
 import { copyJson, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
@@ -67,7 +68,7 @@ export const factRules = list((value, at) => {
     at,
   );
   if (among === undefined && equals === undefined)
-    throw wrong(at, '`equals` or `in` beside `fact`', value);
+    throw wrong(at, '`equals` or `in` next to `fact`', value);
 });
 /** An unknown word is refused, since it would block nothing. */
 const blocks: ReadonlySet<unknown> = new Set<Block>([
@@ -102,7 +103,8 @@ export const specFields: Readonly<Record<string, Check>> = {
   blocked: optional(list(block)),
 };
 /**
- * Specs that are only computed with. Their names may be any texts, even ones that a registry refuses.
+ * Specs that are only computed with. Their names may be any texts, even ones that a registry
+ * refuses.
  */
 export const planSpecs = list(
   (value, at) => void checkFields(value, { name: text, ...specFields }, at),

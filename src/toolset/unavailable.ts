@@ -1,6 +1,6 @@
 /**
- * The errors for a tool that does not exist or is not available. A session and a workflow use the same
- * texts.
+ * The errors for a tool that does not exist or is not available. A session and a workflow use the
+ * same texts.
  */
 import { type ToolError, toolError } from '../errors.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
@@ -18,8 +18,8 @@ const sessionReasons: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * `tool_not_found`, with the names among `visible` that were probably meant. Names are compared as the
- * model sees them, since it chose its name by those.
+ * `tool_not_found`, with the names among `visible` that were probably meant. Names are compared as
+ * the model sees them, since it chose its name by those.
  */
 export function notFoundError(
   toolName: string,
@@ -51,8 +51,8 @@ function* shownNames(
 }
 
 /**
- * `tool_not_available`, by the drop code of the effective set. If a fact is missing, the message names
- * the tool that establishes it.
+ * `tool_not_available`, by the drop code of the effective set. If a fact is missing, the message
+ * names the tool that establishes it.
  */
 export function notAvailableError(
   toolName: string,
@@ -90,7 +90,7 @@ export function notAvailableError(
   if (drop === 'not_external')
     return toolError(
       'tool_not_available',
-      `\`${name}\` runs here, so nobody else may run it. Call it by \`session.call\`.`,
+      `\`${name}\` runs here, so nobody else may run it. Call it with \`session.call\`.`,
       { reason: drop },
     );
   return toolError(

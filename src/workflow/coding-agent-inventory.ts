@@ -175,13 +175,13 @@ export function inventory() {
     },
     'host.fs.stat': {
       name: 'host.fs.stat',
-      description: 'Tells whether a path is a file or a folder, and the size of a file in bytes.',
+      description: 'Says whether a path is a file or a folder, and the size of a file in bytes.',
       parameters: input({ path: path('File or folder') }, ['path']),
       ...reads(),
     },
     'host.fs.exists': {
       name: 'host.fs.exists',
-      description: 'Tells whether a file or folder exists at a path.',
+      description: 'Says whether a file or folder exists at a path.',
       parameters: input({ path: path('File or folder') }, ['path']),
       ...reads(),
     },

@@ -29,8 +29,8 @@ import {
  * console.log(names, dropped); // ['look'], [{ name: 'enter', code: 'fact_unmet:door' }]
  * ```
  * @throws MisuseError `unknown_tool` if the profile, an override or `required` names a tool that is
- * not among the tools; `duplicate_name` for two specs with one name; `invalid_option` for an unknown
- * field at any depth, and for a value of the wrong type
+ * not among the tools; `duplicate_name` for two specs with one name; `invalid_option` for an
+ * unknown field at any depth, and for a value of the wrong type
  */
 export function computeEffective(input: EffectiveInput): EffectiveSet {
   const read = readMembers('computeEffective', input, Object.keys(inputFields));

@@ -23,8 +23,8 @@ export interface HostLoopOptions {
   /** The most requests to the model. From 1. @default 16 */
   readonly maxTurns?: number | undefined;
   /**
-   * The id of the run, and its profile or the provider whose profile it uses. @default the profile of
-   * the workflow
+   * The id of the run, and its profile or the provider whose profile it uses. @default the profile
+   * of the workflow
    */
   readonly run?:
     | {
@@ -38,8 +38,8 @@ export interface HostLoopOptions {
     | undefined;
   /**
    * Receives each applied event with the state after it, for example to store a log during the run.
-   * The loop waits for its promise before it goes on, so that a log is never behind. If it throws or
-   * rejects, the loop stops as `failed`.
+   * The loop waits for its promise before it goes on, so that a log is never behind. If it throws
+   * or rejects, the loop stops as `failed`.
    */
   readonly onEvent?: ((event: WorkflowEvent, state: WorkflowState) => unknown) | undefined;
 }

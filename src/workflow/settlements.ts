@@ -36,8 +36,8 @@ export function beginBatch(batch: Omit<BatchState, 'group'>): BatchState {
 }
 
 /**
- * The batch at its next group with a call to run, and the calls of that group. Undefined if there is
- * none.
+ * The batch at its next group with a call to run, and the calls of that group. Undefined if there
+ * is none.
  */
 export function nextGroup(
   batch: BatchState,

@@ -6,16 +6,16 @@ import type { WorkflowCommand } from './workflow-events.ts';
 import type { Reduction, WorkflowState } from './workflow-state.ts';
 
 /**
- * Makes the part of a line that is compared: the outcome of the event, and a hash over everything up
- * to it.
+ * Makes the part of a line that is compared: the outcome of the event, and a hash over everything
+ * up to it.
  */
 export type Seal = (event: JsonValue, reduction: Reduction) => JsonObject;
 
 /**
- * The hash of a line covers the previous line, the event, and the parts of the state. A part that the
- * event did not change is not hashed again, and neither are the calls of a batch at each settlement:
- * they come from events, which the hash covers, and their results are in the line that ends the
- * batch. So the cost of a trace depends on what its events change.
+ * The hash of a line covers the previous line, the event, and the parts of the state. A part that
+ * the event did not change is not hashed again, and neither are the calls of a batch at each
+ * settlement: they come from events, which the hash covers, and their results are in the line that
+ * ends the batch. So the cost of a trace depends on what its events change.
  */
 export function createSeal(workflow: WorkflowState): Seal {
   let before = digest(workflow as unknown as JsonValue);

@@ -96,8 +96,8 @@ export function writeTrace(workflow: WorkflowState, events: Iterable<WorkflowEve
  *
  * const report = replayTrace(await readFile('run.trace.jsonl', 'utf8'));
  * ```
- * @throws MisuseError `invalid_option` for a value that is not text, `invalid_file` with the line for
- * a text that is not a trace, or not of this version
+ * @throws MisuseError `invalid_option` for a value that is not text, `invalid_file` with the line
+ * for a text that is not a trace, or not of this version
  */
 export function replayTrace(text: string): TraceReport {
   if (typeof text !== 'string')

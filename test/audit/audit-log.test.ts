@@ -448,7 +448,7 @@ describe('options', () => {
     [{ sink, rotate: {} }, 'createAuditLog: `rotate` is for a `path` only.'],
     [
       { sink, content: 'hashed' },
-      'createAuditLog: hashed content in a `sink` needs a `key`, since there is no file to keep ' +
+      'createAuditLog: hashed content in a `sink` needs a `key`, because there is no file to keep ' +
         'one in.',
     ],
     [{ sink, key: 'short' }, 'createAuditLog: expected `key` to have at least 32 bytes, got 5.'],

@@ -95,7 +95,7 @@ test('what cannot be taken over is said, and the file loads all the same', async
   for (const said of [
     `\`a\`: \`${name('workspaceFolder')}\` is kept as it is`,
     `\`a\`: \`env.DIR\` is left out: \`${name('workspaceFolder')}\` is not known here.`,
-    `\`a\`: \`env.TOKEN\` stands in clear in the file. Put \`${name('TOKEN')}\` there`,
+    `\`a\`: \`env.TOKEN\` is in the file as plain text. Put \`${name('TOKEN')}\` there`,
     '`a`: `env.O` is not a text, and is left out.',
     '`a`: `alwaysAllow` has no counterpart, and is left out.',
     '`off`: it is disabled, and left out.',

@@ -222,7 +222,7 @@ describe('`serve`', () => {
     expect(again.stdout).toContain('kept  ready  5 tools');
     writeFileSync(first.at('gateway.json'), JSON.stringify(content('other')));
     const drifted = await cli(['list', '--host-tools', 'gateway.json'], { cwd: first.path });
-    expect(drifted.stdout).toContain('kept: kept.tell differs from what was pinned');
+    expect(drifted.stdout).toContain('kept: kept.tell differs from its pin');
     expect(drifted.stdout).toContain('A model gets no tools.');
   });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { worldOptions } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { optionTable } from '../../src/cli/option-table.ts';
 import { routes } from '../../src/relay/http/route-table.ts';
@@ -11,9 +12,9 @@ describe(
     'stdout',
   () => {
     test.each([
-      ['no command', [], 'Expected a command: init, list, call'],
+      ['no command', [], 'Expected a command: init, list, search, call'],
       ['an unknown command', ['lst'], 'Unknown command `lst`. Did you mean `list`?'],
-      ['a command unlike any', ['frobnicate'], 'Commands are init, list, call'],
+      ['a command unlike any', ['frobnicate'], 'Commands are init, list, search, call'],
       ['half a command', ['profiles'], 'Expected `profiles diff`, got `profiles`.'],
       [
         'half a command and another word',
@@ -218,17 +219,34 @@ describe(
 
 describe('help', () => {
   test.each([[['--help']], [['-h']], [['help']]])(
-    '%j names every command and every option',
+    '%j names every command, and the options of most of them',
     async (argv) => {
       const { exit, stdout, stderr } = await cli(argv);
       expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
-      for (const { name, usage, summary } of commands)
+      for (const { name, operands, summary } of commands)
         expect(stdout).toMatch(
-          new RegExp(`  ${`${name} ${usage}`.trim().replace(/[[\]|.]/g, '\\$&')} +${summary}`),
+          new RegExp(`  ${[name, ...operands].join(' ').replace(/[[\]]/g, '\\$&')}[. ]+${summary}`),
         );
-      for (const name of Object.keys(optionTable)) expect(stdout).toContain(`--${name}`);
+      for (const name of [...worldOptions, 'verbose', 'json', 'help', 'version'])
+        expect(stdout).toContain(`--${name}`);
+      expect(stdout.split('\n').filter((line) => line.length > 120)).toEqual([]);
     },
   );
+
+  test.each([[['help', 'gateway']], [['gateway', '--help']]])(
+    '%j names the commands that begin with this word',
+    async (argv) => {
+      const { exit, stdout, stderr } = await cli(argv);
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+      expect(stdout).toMatch(/^ {2}gateway import \[FILE\] +write /m);
+      expect(stdout).toMatch(/^ {2}gateway login NAME +sign in /m);
+      expect(stdout).not.toContain('audit');
+    },
+  );
+
+  test('of a word that is a command too, it is the help of the command', async () => {
+    expect((await cli(['help', 'hook'])).stdout).toContain('Usage: host-tools hook AGENT');
+  });
 
   test('with --json it is data', async () => {
     const general = JSON.parse((await cli(['--help', '--json'])).stdout);

@@ -168,8 +168,8 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     ],
     [
       { kind: 'process', permissions: { fs: { read: ['data/*'] } } },
-      '`sandbox.permissions.fs.read[0]`: expected a path without `*` and commas; a folder stands ' +
-        'for all that is in it, got `data/*` (string)',
+      '`sandbox.permissions.fs.read[0]`: expected a path without `*` and commas; a folder includes ' +
+        'everything in it, got `data/*` (string)',
     ],
     [
       { kind: 'process', permissions: { fs: { reads: [] } } },

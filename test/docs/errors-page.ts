@@ -150,7 +150,7 @@ export const reasons: readonly {
     code: 'policy_denied',
     reason: 'quota_unreadable',
     meaning:
-      'A quota cannot tell what the call spends: a value at its path is not a number from 0, or ' +
+      'A quota cannot determine what the call spends: a value at its path is not a number from 0, or ' +
       'names nothing. `details.quota` has its id.',
   },
   {
@@ -200,8 +200,8 @@ export const reasons: readonly {
     code: 'policy_error',
     reason: 'opa_error',
     meaning:
-      'OPA gave no [decision](cedar-and-opa.md#opa): it failed, was away, or answered anything ' +
-      'else. The logger gets the error.',
+      'OPA gave no [decision](cedar-and-opa.md#opa): it failed, could not be reached, or answered ' +
+      'anything else. The logger gets the error.',
   },
   {
     code: 'policy_error',
@@ -380,7 +380,7 @@ export const reasons: readonly {
     reason: 'unknown_handle',
     meaning:
       'The session has no [offloaded output](offload.md) with this handle: it never existed, has ' +
-      'expired, or made room.',
+      'expired, or was removed to make room.',
   },
   {
     code: 'handler_error',
@@ -456,12 +456,12 @@ export const reasons: readonly {
   {
     code: 'executor_lost',
     reason: 'sandbox_protocol',
-    meaning: 'The sandbox sent what its protocol does not have, or too much.',
+    meaning: 'The sandbox sent an unknown message, or too much.',
   },
   {
     code: 'executor_lost',
     reason: 'sandbox_ended',
-    meaning: 'The sandbox was ended, for example because its executor was disposed.',
+    meaning: 'The sandbox was ended, for example because its executor was disposed of.',
   },
   {
     code: 'sandbox_unavailable',
@@ -590,7 +590,7 @@ ${rows.join('\n')}
 ## Misuse
 
 A mistake in your code throws a \`MisuseError\`, at once and at the place of the mistake. The message
-names the field, what was expected and what came. Use \`isMisuseError(error)\` to recognise one:
+names the field, what was expected and what it got. Use \`isMisuseError(error)\` to recognise one:
 \`instanceof\` fails if two copies of the package are installed.
 
 \`\`\`ts

@@ -164,9 +164,7 @@ describe.skipIf(process.platform !== 'linux')('a swap between two steps changes 
       });
     });
   });
-  test('reads and writes that race with swaps never touch what is outside', {
-    timeout: 30_000,
-  }, async () => {
+  test('reads and writes that race with swaps never touch what is outside', async () => {
     const { root, outside } = await fixture();
     await writeFile(join(root, 'sub', 'secret.txt'), 'mine\n');
     await symlink(outside, join(root, 'trap'));

@@ -193,9 +193,7 @@ describe('git: no argument becomes an option or a command', () => {
     '-',
     '--all',
   ];
-  test('in the place of a ref or a branch it is refused: invalid_ref', {
-    timeout: 30_000,
-  }, async () => {
+  test('in the place of a ref or a branch it is refused: invalid_ref', async () => {
     const { root, call } = await setup(everything);
     for (const text of evil) {
       for (const input of [
@@ -213,9 +211,7 @@ describe('git: no argument becomes an option or a command', () => {
     }
     expect(await readdir(root)).toEqual(['.git', 'readme.txt']);
   });
-  test('in the place of a path or a message it is a path or a message', {
-    timeout: 30_000,
-  }, async () => {
+  test('in the place of a path or a message it is a path or a message', async () => {
     const { root, call } = await setup(everything);
     for (const text of evil) {
       const asPath = /^(ok|handler_error git_failed|policy_denied invalid_path)$/;

@@ -38,7 +38,7 @@ describe.skipIf(!chromiumAvailable)(
   () => {
     beforeAll(async () => {
       browser = await launchChromium();
-    }, 60_000);
+    });
     afterAll(() => browser?.close());
     beforeEach(async () => {
       said = [];

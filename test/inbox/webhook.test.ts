@@ -163,7 +163,7 @@ describe('a receiver that does not take it', () => {
     expect(logged).toMatchObject([
       {
         data: { source: 'webhook', attempts: 6, err: { message: 'cannot reach [the address]' } },
-        message: 'a webhook was given up',
+        message: 'gave up sending a webhook',
       },
     ]);
     expect((logged[0] as { data: { err: Error } }).data.err.stack).not.toContain('T0P-SECRET');

@@ -215,20 +215,23 @@ describe('the one timer', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('a process whose deadlines are all removed ends by itself, long before they would have ' +
-    'expired', () => {
-    const source = `
+  test(
+    'a process whose deadlines are all removed ends by itself, long before they would have ' +
+      'expired',
+    () => {
+      const source = `
       import { Deadlines } from ${JSON.stringify(programUrl('src/limits/deadlines.ts'))};
       const entry = { expire() {}, dlPrev: undefined, dlNext: undefined, dlAt: 0, dlList: undefined };
       const deadlines = new Deadlines();
       deadlines.add(entry, 120_000, performance.now());
       setTimeout(() => deadlines.remove(entry), 50);`;
-    const child = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
-      timeout: 30_000,
-      encoding: 'utf8',
-    });
-    expect([child.stderr, child.status, child.signal]).toEqual(['', 0, null]);
-  }, 40_000);
+      const child = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
+        timeout: 30_000,
+        encoding: 'utf8',
+      });
+      expect([child.stderr, child.status, child.signal]).toEqual(['', 0, null]);
+    },
+  );
 });
 
 describe('unusual clocks', () => {

@@ -157,7 +157,7 @@ describe('roles by label', () => {
 
   test('a malformed path throws', () => {
     expect(() => inputRoles({ paths: { 'a..b': 'free' } })).toThrow(
-      'Expected a path of a label to be names joined by dots, none of them empty, got `a..b`',
+      'Expected the path of a label to be non-empty names joined by dots, got `a..b`',
     );
   });
 });

@@ -13,7 +13,7 @@ test.each<[JudgedOrigin, string]>([
   ],
   [
     { ...target, origin: 'untrusted' },
-    '`recipient` US133 may stand in an untrusted output, and not in anything the user wrote.',
+    '`recipient` US133 may be in an untrusted output, and is not in anything the user wrote.',
   ],
   [
     { ...target, origin: 'unknown' },

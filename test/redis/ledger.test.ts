@@ -93,7 +93,7 @@ describe.skipIf(!redisAvailable)(
       nodes.push(
         ...(await Promise.all([startNode(redis.port, settings), startNode(redis.port, settings)])),
       );
-    }, 60_000);
+    });
     afterAll(async () => {
       await killAll();
       await redis.stop();

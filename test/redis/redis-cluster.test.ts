@@ -32,7 +32,7 @@ describe.skipIf(!redisAvailable)(`a cluster of Redis${whyNot}`, () => {
   beforeAll(async () => {
     cluster = await startCluster();
     client = cluster.connect();
-  }, 30_000);
+  });
   afterEach(async () => {
     for (const bus of buses.splice(0)) await bus.close?.();
   });
@@ -93,35 +93,38 @@ describe.skipIf(!redisAvailable)(`a cluster of Redis${whyNot}`, () => {
     );
   });
 
-  test('tells listeners that messages may be lost when the server they listen on dies, and another ' +
-    'takes its place', async () => {
-    const own = options();
-    const bus = freshBus(own);
-    const heard: (string | undefined)[] = [];
-    const channels = Array.from({ length: 20 }, (_, index) => `c${index}`);
-    for (const channel of channels)
-      await bus.subscribe(channel, (message) => void heard.push(message));
-    const subscribed = await Promise.all(
-      client.nodes('master').map((node) => node.pubsub('CHANNELS', `${own.prefix}:*`)),
-    );
-    const port =
-      client.nodes('master')[subscribed.findIndex((names) => (names as string[]).length > 0)]
-        ?.options.port;
-    const dying = cluster.servers.find((server) => server.port === port);
-    await dying?.kill('SIGKILL');
-    try {
-      await soon(() => heard.filter((message) => message === undefined).length).toBe(
-        channels.length,
+  test(
+    'tells listeners that messages may be lost when the server they listen on dies, and another ' +
+      'takes its place',
+    async () => {
+      const own = options();
+      const bus = freshBus(own);
+      const heard: (string | undefined)[] = [];
+      const channels = Array.from({ length: 20 }, (_, index) => `c${index}`);
+      for (const channel of channels)
+        await bus.subscribe(channel, (message) => void heard.push(message));
+      const subscribed = await Promise.all(
+        client.nodes('master').map((node) => node.pubsub('CHANNELS', `${own.prefix}:*`)),
       );
-      const sent = await Promise.allSettled(
-        channels.map((channel) => bus.publish(channel, channel)),
-      );
-      const arrived = channels.filter((_, index) => sent[index]?.status === 'fulfilled');
-      expect(arrived.length).toBeGreaterThan(0);
-      await soon(() => heard).toEqual(expect.arrayContaining(arrived));
-    } finally {
-      await dying?.restart();
-      await cluster.settled();
-    }
-  }, 30_000);
+      const port =
+        client.nodes('master')[subscribed.findIndex((names) => (names as string[]).length > 0)]
+          ?.options.port;
+      const dying = cluster.servers.find((server) => server.port === port);
+      await dying?.kill('SIGKILL');
+      try {
+        await soon(() => heard.filter((message) => message === undefined).length).toBe(
+          channels.length,
+        );
+        const sent = await Promise.allSettled(
+          channels.map((channel) => bus.publish(channel, channel)),
+        );
+        const arrived = channels.filter((_, index) => sent[index]?.status === 'fulfilled');
+        expect(arrived.length).toBeGreaterThan(0);
+        await soon(() => heard).toEqual(expect.arrayContaining(arrived));
+      } finally {
+        await dying?.restart();
+        await cluster.settled();
+      }
+    },
+  );
 });

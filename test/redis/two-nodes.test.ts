@@ -44,7 +44,7 @@ const settings: NodeOptions = { leaseMs: 1_500, heartbeatMs: 3_000, requestTimeo
 const patience = { timeout: 20_000, interval: 20 };
 const soon = <T>(read: () => T) => expect.poll(read, patience);
 
-describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout: 60_000 }, () => {
+describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, () => {
   let redis: RedisServer;
   let a: Running;
   let b: Running;
@@ -54,12 +54,12 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, { timeout:
   beforeAll(async () => {
     redis = await startRedis();
     [a, b] = await Promise.all([startNode(redis.port, settings), startNode(redis.port, settings)]);
-  }, 60_000);
+  });
   beforeEach(async () => {
     if (!a.alive) a = await startNode(redis.port, settings);
     if (!b.alive) b = await startNode(redis.port, settings);
     session = await createSession(a.line);
-  }, 60_000);
+  });
   afterEach(() => open.close());
   afterAll(async () => {
     await killAll();

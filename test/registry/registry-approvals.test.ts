@@ -162,8 +162,8 @@ describe('an input that was copied from the question does not run with hidden va
   const edited = (input: object) => ({ ...yes, input: { ...input, amount: 2 } }) as typeof yes;
   const message =
     'approvals.answer: expected an `input` with values for the hidden fields /pin, got the text ' +
-    '`[redacted]`. Give their values, or leave `input` out to run what was sent. The question ' +
-    'stays open.';
+    '`[redacted]`. Give their values, or leave out `input` to run the input that was sent. The ' +
+    'question stays open.';
 
   test('of a suspended call', async () => {
     const { registry, session, runs } = suspending({ tool });

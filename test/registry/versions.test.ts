@@ -272,12 +272,12 @@ describe('a profile', () => {
         'Register it first, or mark it `optional`.',
     );
     expect(() => registry.defineProfile({ id: 'p', tools: ['git@latest'] })).toThrow(
-      'Profile `p`: expected `tools` to name registered tools, got `git@latest`. "latest" is no ' +
+      'Profile `p`: expected `tools` to name registered tools, got `git@latest`. "latest" is not a ' +
         'range of versions, such as `^1.2`. Register it first, or mark it `optional`.',
     );
     const long = `git@${'1||'.repeat(1_000)}`;
     expect(() => registry.defineProfile({ id: 'p', tools: [long] })).toThrow(
-      `got \`${long.slice(0, 200)}\`. "${long.slice(4, 204)}" is no range`,
+      `got \`${long.slice(0, 200)}\`. "${long.slice(4, 204)}" is not a range`,
     );
     expect(() => registry.defineProfile({ id: 'p', tools: ['git@^1', 'git'] })).toThrow(
       'a tool that the list names once',

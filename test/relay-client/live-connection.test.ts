@@ -223,6 +223,7 @@ describe('a call', () => {
         signal: expect.any(AbortSignal),
         deadline: expect.any(Number),
         attempt: 3,
+        progress: expect.any(Function),
       },
     ]);
     expect(Math.abs((contexts[0] as { deadline: number }).deadline - soon())).toBeLessThan(5000);

@@ -251,7 +251,7 @@ describe.each(transports)('over %s', (transport) => {
     ).rejects.toMatchObject({ status: 404 });
   });
 
-  test('closing leaves nothing that keeps the process up', { timeout: 30_000 }, async () => {
+  test('closing leaves nothing that keeps the process up', async () => {
     const relay = await serve();
     const made = await session(relay);
     const given = JSON.stringify({
@@ -340,7 +340,7 @@ describe('which way is taken', () => {
     ).toBe(transport);
   });
 
-  test('server-sent events where no WebSocket opens', { timeout: 20_000 }, async () => {
+  test('server-sent events where no WebSocket opens', async () => {
     const relay = await serve();
     const made = await session(relay);
     class Blocked extends WebSocket {
@@ -361,7 +361,7 @@ describe('which way is taken', () => {
     );
   });
 
-  test('polls where streams are held back on the way', { timeout: 20_000 }, async () => {
+  test('polls where streams are held back on the way', async () => {
     // Later versions of Node have one.
     vi.stubGlobal('WebSocket', undefined);
     const relay = await serve();

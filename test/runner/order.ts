@@ -8,16 +8,24 @@ import { BaseSequencer } from 'vitest/node';
 
 /** Files that wait for other programs, longest first. `npm run test:quick` leaves them out. */
 export const slow = [
-  'test/redis/two-nodes.test.ts',
+  'test/inbox/page.test.ts',
   'test/package.test.ts',
-  'test/redis/ledger.test.ts',
-  'test/config/read-file.test.ts',
-  'test/redis/redis-store.test.ts',
+  'test/redis/two-nodes.test.ts',
+  'test/cli/gateway-servers.test.ts',
   'test/relay-client/real-relay.test.ts',
+  'test/redis/ledger.test.ts',
   'test/examples/relay-browser.test.ts',
-  'test/redis/redis-cluster.test.ts',
+  'test/inspector/page.test.ts',
+  'test/cli/gateway.test.ts',
+  'test/cli/spinning.test.ts',
   'test/mcp/client/stdio.test.ts',
+  'test/redis/redis-cluster.test.ts',
   'test/docs.test.ts',
+  'test/redis/redis-quotas.test.ts',
+  'test/examples/git-tool.test.ts',
+  'test/examples/approvals.test.ts',
+  'test/redis/redis-store.test.ts',
+  'test/config/read-file.test.ts',
 ];
 
 export default class Order extends BaseSequencer {

@@ -228,7 +228,7 @@ describe('permissions of a process', () => {
       processExecutor({ module: probes, permissions: { fs: { read: ['/srv/*'] } } }),
     ).toThrow(
       'processExecutor: expected paths without `*` and commas in `permissions.fs`, got `/srv/*`. ' +
-        'A folder stands for all that is in it.',
+        'A folder includes everything in it.',
     );
     expect(() => processExecutor({ module: probes, permissions: { net: true } as never })).toThrow(
       'unknown option `permissions.net`',

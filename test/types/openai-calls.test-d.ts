@@ -22,3 +22,8 @@ export const byOutput: Promise<OpenAI.Responses.ResponseInputItem[]> = dispatchO
   session,
   given<OpenAI.Responses.Response>().output,
 );
+/** Calls to functions alone have answers that all have an `output`. */
+export const byFunctionCalls: Promise<{ readonly output: unknown }[]> = dispatchOpenAI(
+  session,
+  given<readonly OpenAI.Responses.ResponseFunctionToolCall[]>(),
+);

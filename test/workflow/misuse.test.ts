@@ -225,7 +225,7 @@ describe('what is no input at all', () => {
     [
       'a rule without a value',
       () => computeEffective({ tools: [{ name: 'a', requires: [{ fact: 'f' }] }] } as never),
-      '`tools[0].requires[0]`: expected `equals` or `in` beside `fact`, got an object.',
+      '`tools[0].requires[0]`: expected `equals` or `in` next to `fact`, got an object.',
     ],
     [
       'a profile that is a text',

@@ -1,6 +1,7 @@
 /**
- * Claude Code, by its hooks reference for versions 2.1.x (code.claude.com/docs/en/hooks). `onFailure`
- * is known from 2.1.295 on; earlier versions let a call run when its hook cannot be started.
+ * Claude Code, by its hooks reference for versions 2.1.x (code.claude.com/docs/en/hooks).
+ * `onFailure` is known from 2.1.295 on; earlier versions let a call run when its hook cannot be
+ * started.
  */
 import type { JsonObject } from '../../json.ts';
 import type { Agent, AgentEvent, Answer } from '../agent.ts';

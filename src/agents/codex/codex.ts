@@ -1,6 +1,7 @@
 /**
- * Codex from 0.124.0 on (developers.openai.com/codex/hooks). Its events have the form of Claude Code's.
- * It knows no `ask` in an answer of `PreToolUse`, and `allow` is what it does without an answer.
+ * Codex from 0.124.0 on (developers.openai.com/codex/hooks). Its events have the form of Claude
+ * Code's. It knows no `ask` in an answer of `PreToolUse`, and `allow` is what it does without an
+ * answer.
  */
 import type { Agent } from '../agent.ts';
 import type { ToolRow } from '../agent-tools.ts';

@@ -70,7 +70,7 @@ export const geminiCliTools: readonly ToolRow[] = [
     content: ['query'],
   },
   { name: 'save_memory', description: 'Remembers a fact.', content: ['fact'] },
-  { name: 'write_todos', description: 'Keeps a list of what is to be done.' },
+  { name: 'write_todos', description: 'Keeps a list of tasks.' },
   { name: 'ask_user', description: 'Asks the user.' },
   { name: 'activate_skill', description: 'Reads a skill.' },
   { name: 'enter_plan_mode', description: 'Begins to plan.' },

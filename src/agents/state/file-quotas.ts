@@ -14,7 +14,9 @@ interface Sum {
   readonly spent: readonly Spent[];
 }
 
-/** Most amounts under one key. Older ones become one, which counts as long as the newest of them. */
+/**
+ * Most amounts under one key. Older ones become one, which counts as long as the newest of them.
+ */
 const mostSpent = 1_000;
 /** Most keys. A call that would need another one is refused. */
 const mostKeys = 10_000;
@@ -98,7 +100,7 @@ function readSums(file: string, now: number): Map<string, Sum> {
     return sums;
   } catch {
     throw new HookFault(
-      `${file} was changed or cut off, so what was spent of the quotas is not known. Remove it to ` +
+      `${file} was modified or truncated, so the use of the quotas is not known. Remove it to ` +
         'begin to count anew.',
     );
   }

@@ -2,7 +2,7 @@
  * Quotas. What the call spends is reserved immediately before its handler starts: all of it, or
  * nothing. It is given back if the handler never starts.
  */
-import { hasOwn } from '../../own-member.ts';
+import { hasOwn } from '../../json/own-member.ts';
 import type { QuotaSpend } from '../../quota/store.ts';
 import type { FoundCall } from '../../state/call.ts';
 import { callEnded, giveBackQuota, type Reservation, reserveAll } from '../ask-quota-store.ts';

@@ -119,7 +119,7 @@ function filledOf(
       notes.variables.add(variable as string);
     if (looksSecret(name, text))
       warn(
-        `\`${key}.${name}\` stands in clear in the file. Put \`\${${variableOf(name)}}\` there, and set ` +
+        `\`${key}.${name}\` is in the file as plain text. Put \`\${${variableOf(name)}}\` there, and set ` +
           'that variable.',
       );
     return [[name, text] as const];

@@ -32,14 +32,15 @@ const maxBytes = 64 * 1_048_576;
 export const gatewayImport: Command = {
   name: 'gateway import',
   usage: '[FILE]',
-  summary: `write ${target} with the MCP servers that a client such as Cursor has`,
+  summary: `write ${target} with the MCP servers of a client such as Cursor`,
   notes: [
-    'FILE is the configuration of a client: JSON, comments allowed. Without FILE, those of Claude ' +
-      'Desktop, Cursor, VS Code',
-    'and Claude Code are looked for. If there are several, they are listed and the exit code is 2.',
-    `${target} is written to this folder, readable by its owner only. An existing one is not ` +
+    'FILE is the configuration of a client, in JSON with or without comments. Without FILE, the ' +
+      'command looks for',
+    'those of Claude Desktop, Cursor, VS Code and Claude Code. If there are several, it lists them ' +
+      'and ends with exit code 2.',
+    `${target} is written to this folder, and only its owner can read it. An existing file is not ` +
       'overwritten: exit code 1.',
-    'No file of a client is changed.',
+    'It does not change any file of a client.',
   ],
   options: [],
   operands: ['[FILE]'],

@@ -27,12 +27,12 @@ export const gatewayLogin: Command = {
   usage: 'NAME [--client-id ID] [--port N]',
   summary: 'sign in to a server of a gateway that asks for a login by OAuth',
   notes: [
-    `NAME is the name of a server in FILE, which is ./${defaultFile} unless given.`,
-    'The address to open in a browser is written to standard error. The command waits ten minutes.',
-    'A server that does not let clients register by themselves needs the id of a client that you have ' +
-      'registered there.',
-    'Its redirect address is http://127.0.0.1:PORT/callback; choose the port with --port.',
-    'The tokens are kept in a file that only you can read, and are used and renewed by `serve`.',
+    `NAME is the name of a server in FILE. The default for FILE is ./${defaultFile}.`,
+    'The command prints the address to open in a browser on standard error, and waits ten minutes.',
+    'If a server does not let clients register themselves, register one there and pass its id with ' +
+      '--client-id.',
+    'Its redirect address is http://127.0.0.1:PORT/callback. Choose the port with --port.',
+    'The tokens are kept in a file that only you can read. `serve` uses and renews them.',
   ],
   options: ['host-tools', 'client-id', 'client-secret', 'port'],
   operands: ['NAME'],

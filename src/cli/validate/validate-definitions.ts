@@ -93,7 +93,9 @@ async function checkDefinition(
     findings.fail('behaviour_skipped', 'Its schema accepts all inputs that could be tried.', name);
 }
 
-/** Starts a sandbox and loads the handler there, if the tool has one. Closing the registry ends it. */
+/**
+ * Starts a sandbox and loads the handler there, if the tool has one. Closing the registry ends it.
+ */
 async function checkSandbox(
   executor: Executor,
   name: string,

@@ -124,7 +124,7 @@ function checkReturned(
   else if (coordinator.mountHistory.length > 0)
     findings.fail(
       'mounts_tools',
-      'What it mounted at `tools` is not there: the mount was refused or undone.',
+      'The tool that it mounted at `tools` is not there: the mount was refused or undone.',
     );
   else
     findings.fail(
@@ -163,7 +163,7 @@ function checkUnique(
       ? undefined
       : 'More than one of its tools is called ' +
           `${[...new Set(twice)].map((name) => `\`${name}\``).join(', ')}.`,
-    'Each of its tools has a name of its own.',
+    'Each of its tools has a different name.',
   );
 }
 
@@ -231,7 +231,7 @@ async function checkCleanup(
   if (ended.kind === 'late')
     findings.fail(
       'cleanup_runs',
-      `What it registered with \`registerCleanup\` did not settle within ${timeoutMs} ms.`,
+      `The function that it registered with \`registerCleanup\` did not settle within ${timeoutMs} ms.`,
     );
   else if (broken > 0)
     findings.fail(

@@ -124,7 +124,7 @@ export function checkMeaning(
     nativePatterns.length === 0
       ? undefined
       : `Patterns at ${nativePatterns.join(', ')} need lookaround or backreferences, so a ` +
-          'hostile input can make them run for ever. Rewrite them.',
+          'hostile input can make them run forever. Rewrite them.',
     'Its patterns run in linear time.',
     name,
   );

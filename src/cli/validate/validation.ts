@@ -6,7 +6,7 @@ import { readConfig } from '../read-json.ts';
 export const validate: Command = {
   name: 'validate',
   usage: 'FILE...',
-  summary: 'check files of tools: that they load, and that the tools keep to the contract',
+  summary: 'check that tool files load, and that the tools keep their contract',
   notes: [
     'FILE is a module, a directory with a package.json, or a YAML or JSON file. Modules are ' +
       'imported and run, so validate only what you would also load.',

@@ -136,7 +136,7 @@ export async function signIn(options: SignInOptions): Promise<boolean> {
   };
   const redirect = (address: URL): void => {
     if (!/^https?:$/.test(address.protocol))
-      throw new Error('The server named an address for the login that is no web address.');
+      throw new Error('The server named an address for the login that is not a web address.');
     checkAddress(server, address);
     show(address);
   };

@@ -257,7 +257,7 @@ function pendingNote(session: ToolSession, id: string | undefined, mayAsk: boole
   const later =
     session.tool(outcomeTool) === undefined
       ? ''
-      : ` \`${outcomeTool}\` with this id tells later what came of it.`;
+      : ` \`${outcomeTool}\` with this id says later how it ended.`;
   return mayAsk
     ? where + later
     : `${where}${later} This client cannot ask its user, because it does not support elicitation.`;

@@ -18,7 +18,7 @@ import {
 } from '../../options.ts';
 import { loggedError, logTo, packageVersion } from '../../surface-port.ts';
 
-/** The client that a session is made for. */
+/** The client for which a session is created. */
 export interface McpCaller {
   /** The result of `authenticate`; missing without that option. */
   readonly principal?: string;
@@ -137,7 +137,7 @@ export interface McpHandlerOptions {
   readonly sessionIdleMs?: number | undefined;
   /**
    * Who answers approvals if the session has no `approver`. `client`: the client's user. `host`:
-   * the host alone, for clients that are not trusted to approve their own calls. A suspended call
+   * only the host, for clients that are not trusted to approve their own calls. A suspended call
    * then waits for `session.approvals`. @default "client"
    */
   readonly approvals?: 'client' | 'host' | undefined;

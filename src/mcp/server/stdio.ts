@@ -127,7 +127,7 @@ function readStdioOptions(options: McpStdioOptions | undefined): {
     throw wrongOption(
       where,
       'redirectPrints',
-      'absent or false beside a `stdout` of your own, where nothing prints',
+      'absent or false if you pass your own `stdout`, where nothing prints',
       prints,
     );
   return { info: { name, version, instructions }, stdin, stdout, prints, graceMs };

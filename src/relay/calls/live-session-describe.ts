@@ -25,7 +25,7 @@ export async function describeLive(
   parts: LiveSessionParts,
   document: SessionDocument,
 ): Promise<DescribedSession> {
-  const { options, settings, registry, state, calls } = parts;
+  const { options, settings, registry, state } = parts;
   const { code } = document;
   if (state.ended) throw leaving();
   if (state.entries.has(code)) {
@@ -41,7 +41,7 @@ export async function describeLive(
       session,
       requestTimeoutMs: settings.requestTimeoutMs,
       logger: settings.logger,
-      run: (input, context, idempotent) => calls.run(code, input, context, idempotent),
+      run: () => Promise.reject(new Error('A description runs no calls.')),
     });
     if (found !== undefined) await relayed.show(found.document);
     return { tools: session.tools(), registered: found?.document };

@@ -95,7 +95,7 @@ function look(world: World, one: Watched): void {
   if (one.looking) return;
   one.looking = true;
   const { leaseMs } = world.settings;
-  run(world, one)
+  void run(world, one)
     // While the store is away, what was known counts.
     .catch(() => {
       one.again = false;

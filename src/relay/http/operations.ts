@@ -1,6 +1,6 @@
 /** Routes for operators: liveness, readiness, counts, and the OpenAPI document. */
 
-import { prometheusContentType, prometheusText } from '../../prometheus/index.ts';
+import { prometheusContentType, prometheusText } from '../../telemetry/prometheus/index.ts';
 import type { NodeParts, OpenHandlers } from './node-parts.ts';
 import { openApiDocument } from './openapi.ts';
 import { answer } from './responses.ts';

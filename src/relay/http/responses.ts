@@ -42,6 +42,6 @@ export function toRelayError(error: unknown, report: (fault: unknown) => void): 
   return relayError(
     500,
     'internal_server_error',
-    'The relay met a fault of its own. The request may have had no effect.',
+    'The relay had an internal error. The request may have had no effect.',
   );
 }

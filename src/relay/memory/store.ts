@@ -21,7 +21,7 @@ export interface MemoryStoreOptions {
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Most characters of everything that is kept, including an overhead for each key and entry; a
+   * The most characters of everything that is kept, including an overhead for each key and entry; a
    * document that sessions share counts once. Above it writes reject, as they do in a Redis that
    * has run out of memory; above three quarters of it no session can be created. From 1. @default 1
    * 073 741 824, which is 1 to 2 GB

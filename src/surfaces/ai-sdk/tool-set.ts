@@ -60,6 +60,7 @@ export interface AiSdkTools<Tools extends readonly AnyTool[] | undefined = undef
    * `defer` it changes nothing.
    */
   readonly prepareStep: () => {
+    /** The names of the tools that the session lists now. Absent without `defer`. */
     activeTools?: (keyof AiSdkToolSet<Tools> & string)[];
   };
 }

@@ -44,7 +44,7 @@ export function toolsOf(
     if (config !== undefined)
       throw new MisuseError(
         'invalid_option',
-        'createModule: expected a function (config) => definitions beside `config`, got ' +
+        'createModule: expected a function (config) => definitions together with `config`, got ' +
           `${describe(source)}.`,
       );
     const registry = registryOf(source, logger);

@@ -13,7 +13,9 @@ export function rememberReferences(session: ToolSession, refers: boolean): void 
   else referring.delete(session);
 }
 
-/** The answer to a call to `find_tools`; undefined for any other call, and without deferred tools. */
+/**
+ * The answer to a call to `find_tools`; undefined for any other call, and without deferred tools.
+ */
 export function referencesIn(
   session: ToolSession,
   { toolName, result }: AnsweredCall,

@@ -63,6 +63,11 @@ export function dispatchOpenAI(
 ): Promise<OpenAIToolMessage[]>;
 export function dispatchOpenAI(
   session: ToolSession,
+  calls: readonly (OpenAIResponseItem & { readonly type: 'function_call' })[],
+  options?: OpenAIDispatchOptions,
+): Promise<OpenAIFunctionCallOutput[]>;
+export function dispatchOpenAI(
+  session: ToolSession,
   output: readonly OpenAIResponseItem[] | { readonly output: readonly OpenAIResponseItem[] },
   options?: OpenAIDispatchOptions,
 ): Promise<(OpenAIFunctionCallOutput | OpenAIToolSearchOutput)[]>;

@@ -22,7 +22,9 @@ export function finderOf(session: ToolSession): string {
   return findableIn(stateOf(session))?.finder ?? 'find_tools';
 }
 
-/** The definitions that a search has found. None if it failed: the API has no place for an error. */
+/**
+ * The definitions that a search has found. None if it failed: the API has no place for an error.
+ */
 export function definitionsIn(
   session: ToolSession,
   { toolName, result }: AnsweredCall,

@@ -36,8 +36,8 @@ export interface OpenAIToolsOptions<Api extends OpenAIApi = OpenAIApi> {
    * For `api: "responses"` and a session with `discovery`: let the model read the definitions of
    * tools that are not kept when it has found them. The list does not change while it finds tools,
    * so that prompts stay cached. `ours`: it searches with the session's `find_tools`, and only what
-   * it finds is sent. `provider`: all definitions are sent, and the provider searches, which no gate
-   * sees.
+   * it finds is sent. `provider`: all definitions are sent, and the provider searches, which no
+   * gate sees.
    * @default what the session lists
    */
   readonly defer?: Defer | undefined;

@@ -64,7 +64,9 @@ export function deferredListing(
 export interface FoundTools {
   /** The shown names of the tools whose definitions the session has room for. */
   readonly loaded: readonly string[];
-  /** What a definition does not say: which tools need an approval, and for which there is no room. */
+  /**
+   * What a definition does not say: which tools need an approval, and for which there is no room.
+   */
   readonly notes: string;
 }
 

@@ -43,8 +43,8 @@ export interface ExecutorRule {
   /** The feature that it is about; absent if every executor must satisfy it. */
   readonly feature?: ExecutorFeature;
   /**
-   * Makes an executor, checks the rule on it, and disposes it. Resolves if the rule holds; otherwise
-   * it rejects with an `AssertionError` that says what was expected.
+   * Makes an executor, checks the rule on it, and disposes it. Resolves if the rule holds;
+   * otherwise it rejects with an `AssertionError` that says what was expected.
    */
   run(): Promise<void>;
 }

@@ -1,4 +1,6 @@
-/** The session in which executors are tested: a tool on the executor, and tools that it may call. */
+/**
+ * The session in which executors are tested: a tool on the executor, and tools that it may call.
+ */
 import {
   type AnyEvent,
   type ApprovalRequest,

@@ -1,4 +1,6 @@
-/** The contract of a store of outcomes as data: rules that any test runner can execute on any store. */
+/**
+ * The contract of a store of outcomes as data: rules that any test runner can execute on any store.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { IdempotencyClaim, IdempotencyStore, MaybePromise } from '../../index.ts';

@@ -1,4 +1,6 @@
-/** The contract of a store of outputs as data: rules that any test runner can execute on any store. */
+/**
+ * The contract of a store of outputs as data: rules that any test runner can execute on any store.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { MaybePromise, OffloadedOutput, OffloadStore } from '../../index.ts';
@@ -110,8 +112,8 @@ const texts = [
 
 /**
  * The rules a store of outputs must keep, as data:
- * `for (const rule of offloadStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` gives a
- * fresh, empty store for each rule, or one with a name space of its own; a `close` of it, where
+ * `for (const rule of offloadStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` gives
+ * a fresh, empty store for each rule, or one with a name space of its own; a `close` of it, where
  * there is one, is called after the rule. Outputs expire by the clock of the machine.
  *
  * @example

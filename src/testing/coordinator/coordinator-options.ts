@@ -6,9 +6,9 @@ import type { StubAnswer } from './coordinator-approval.ts';
 /** Options of a `TestCoordinator`. */
 export interface TestCoordinatorOptions {
   /**
-   * How `mount` and `unmount` answer. With `'async'` they return a promise, and the change happens a
-   * microtask later, so that a forgotten `await` shows; a refusal rejects. With `'sync'` they return
-   * nothing, and a refusal throws.
+   * How `mount` and `unmount` answer. With `'async'` they return a promise, and the change happens
+   * a microtask later, so that a forgotten `await` shows; a refusal rejects. With `'sync'` they
+   * return nothing, and a refusal throws.
    * @default 'async'
    */
   readonly mode?: 'async' | 'sync' | undefined;
@@ -42,7 +42,10 @@ export const coordinatorTable = {
   approval: anything<StubAnswer | null>(),
 } satisfies TableOf<TestCoordinatorOptions>;
 
-/** One request to mount or unmount. It is recorded before it is checked, so refused ones are included. */
+/**
+ * One request to mount or unmount. It is recorded before it is checked, so refused ones are
+ * included.
+ */
 export interface MountRecord {
   /** The requested point, even if it does not exist. */
   readonly mountPoint: string;

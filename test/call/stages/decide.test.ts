@@ -168,7 +168,12 @@ describe('each gate that speaks is a step, and the one that decides is named', (
     ],
   ])('%s', async (_, { tool = {}, session = {}, registry = {} }, steps, rest) => {
     const { session: made } = setup([define('t', tool)], session, registry);
-    expect(await made.explain('t', { n: 1 })).toStrictEqual({ visible: true, steps, ...rest });
+    expect(await made.explain('t', { n: 1 })).toStrictEqual({
+      visible: true,
+      executor: 'inline',
+      steps,
+      ...rest,
+    });
   });
 
   test('without an input the code of a tool is not asked, and a profile that asks still does', async () => {

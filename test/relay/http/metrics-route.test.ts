@@ -56,7 +56,7 @@ describe('the counts of a relay', () => {
 
   test('need a host key', () => {
     expect(() => createRelay({ metrics: true })).toThrow(
-      /^createRelay: expected `hostKey` beside `metrics`, got none\. Counts are for the host only/,
+      /^createRelay: expected `hostKey` together with `metrics`, got none\. Counts are for the host only/,
     );
   });
 });

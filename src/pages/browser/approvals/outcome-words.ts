@@ -13,7 +13,11 @@ export interface Ended {
 
 export function endedBy({ decision, status, code, reason }: DecisionOutcome): Ended {
   if (decision.startsWith('reject'))
-    return { word: 'rejected', tone: 'bad', text: 'You have rejected this. The agent is told.' };
+    return {
+      word: 'rejected',
+      tone: 'bad',
+      text: 'You have rejected this. The agent will be informed.',
+    };
   if (status === 'running')
     return {
       word: 'running',
