@@ -11,15 +11,8 @@
  * so nothing is left half done; it accepts a deletion, and what follows one.
  */
 import { type SingleOperations, singleOperations } from '../relay/ports/single-operations.ts';
-import type {
-  Applied,
-  LogEntry,
-  OpResult,
-  Refused,
-  RelayStore,
-  StoredValue,
-  StoreOp,
-} from '../relay/ports/store.ts';
+import type { Applied, LogEntry, Refused, RelayStore, StoredValue } from '../relay/ports/store.ts';
+import type { OpResult, StoreOp } from '../relay/ports/store-ops.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { channelName, logKey, sessionKey, whole } from './keys.ts';
 import { leaseLua } from './leases.ts';

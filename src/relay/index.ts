@@ -18,11 +18,21 @@ export type {
   LeaseHolder,
   LogEntry,
   LogPage,
-  OpResult,
   Refused,
   RelayStore,
   StoredValue,
-  StoreOp,
 } from './ports/store.ts';
+export type {
+  AppendOp,
+  CountOp,
+  DeleteOp,
+  GetOp,
+  OpResult,
+  PublishOp,
+  ReadOp,
+  RenewOp,
+  SetOp,
+  StoreOp,
+} from './ports/store-ops.ts';
 export { type ServedRelay, type ServeRelayOptions, serveRelay } from './server/serve-relay.ts';
 export type { RelayLimits, RelayLogger } from './settings.ts';

@@ -3,7 +3,8 @@
 import { memoryBus } from '../../src/relay/memory/bus.ts';
 import { memoryStore } from '../../src/relay/memory/store.ts';
 import type { RelayBus } from '../../src/relay/ports/bus.ts';
-import type { RelayStore, StoreOp } from '../../src/relay/ports/store.ts';
+import type { RelayStore } from '../../src/relay/ports/store.ts';
+import type { StoreOp } from '../../src/relay/ports/store-ops.ts';
 
 export interface WatchedStore {
   readonly store: RelayStore;

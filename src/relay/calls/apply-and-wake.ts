@@ -1,7 +1,8 @@
 /** Operations on a session, and the messages that tell the nodes of them. */
 import type { Hub } from '../hub.ts';
 import type { Wake } from '../ports/documents.ts';
-import type { Applied, StoreOp } from '../ports/store.ts';
+import type { Applied } from '../ports/store.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
 import type { RelaySettings } from '../settings.ts';
 
 /** A message that is sent once the operations have taken place. */

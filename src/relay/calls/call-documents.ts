@@ -1,6 +1,7 @@
 /** The documents of calls to the application, changed by compare-and-set. */
 import { type CallDocument, keys } from '../ports/documents.ts';
-import type { RelayStore, StoredValue, StoreOp } from '../ports/store.ts';
+import type { RelayStore, StoredValue } from '../ports/store.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
 
 /** A document, and the version that the next write has to name. */
 export interface FoundCall {

@@ -2,7 +2,7 @@
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import type { Hub } from '../hub.ts';
 import { type CallDocument, keys, type LogRecord, logKeep } from '../ports/documents.ts';
-import type { StoreOp } from '../ports/store.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
 import type { RelaySettings } from '../settings.ts';
 import { applyAndWake, type Telling } from './apply-and-wake.ts';
 import { callIn, changeCall, endedCall, type FoundCall } from './call-documents.ts';
@@ -67,7 +67,7 @@ export async function tellApplication(
 }
 
 /** Ended calls that are removed together. */
-const droppedAtOnce = 16;
+const droppedAtOnce = 64;
 
 /**
  * Removes the calls whose entries were dropped from the log, some at a time and in the background. A

@@ -5,7 +5,7 @@
 import type { JsonObject, ToolContext } from '../../index.ts';
 import type { Hub } from '../hub.ts';
 import type { CallAnswer, CallProgress } from '../ports/documents.ts';
-import type { StoreOp } from '../ports/store.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
 import type { RelaySettings } from '../settings.ts';
 import { answerCall } from './call-answer.ts';
 import {

@@ -4,7 +4,8 @@
  */
 import type { ToolResult } from '../../index.ts';
 import { keys, type LogRecord, logKeep, type RequestDocument } from '../ports/documents.ts';
-import type { DueItem, StoredValue, StoreOp } from '../ports/store.ts';
+import type { DueItem, StoredValue } from '../ports/store.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import { applyAndWake, type Change } from './apply-and-wake.ts';
 import { checkUse, countedFirst, type Use } from './use.ts';
@@ -77,7 +78,7 @@ const largeResults = 'large-results';
 const largeKeep = 16;
 const largeChars = 65_536;
 /** Requests whose entries were dropped from the log and that are removed together. */
-const droppedAtOnce = 16;
+const droppedAtOnce = 64;
 
 /** What the documents of a node need to know beyond the store. */
 interface Kept extends Change {

@@ -1,5 +1,6 @@
 /** A use that a limit counts, in the same step as what it is a use of. */
-import type { Refused, StoreOp } from '../ports/store.ts';
+import type { Refused } from '../ports/store.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
 
 /** One use of a session's limit. */
 export interface Use {

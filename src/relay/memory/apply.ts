@@ -1,5 +1,6 @@
 /** Several operations on one session in memory, in one step. */
-import type { Applied, OpResult, Refused, StoreOp } from '../ports/store.ts';
+import type { Applied, Refused } from '../ports/store.ts';
+import type { OpResult, StoreOp } from '../ports/store-ops.ts';
 import {
   type Documents,
   deleteDocument,

@@ -3,6 +3,8 @@
  * of sessions, and counters and due items that do not belong to a session.
  */
 
+import type { OpResult, StoreOp } from './store-ops.ts';
+
 /** A document and its version. */
 export interface StoredValue {
   /** The value as it was written. */
@@ -50,63 +52,9 @@ export interface Appended {
   readonly dropped: readonly string[];
 }
 
-/**
- * One operation of {@link RelayStore.apply}. Each does what the method of its name does. `count`
- * counts a use of a key of the session itself. `publish` sends a message to the channel of the
- * session's name, if the store has a {@link RelayStore.carrier}.
- */
-export type StoreOp =
-  | { readonly op: 'get'; readonly keys: readonly string[] }
-  | {
-      readonly op: 'set';
-      readonly key: string;
-      readonly value: string;
-      readonly version?: number | undefined;
-    }
-  | { readonly op: 'delete'; readonly key: string; readonly version?: number | undefined }
-  | {
-      readonly op: 'append';
-      readonly log: string;
-      readonly value: string;
-      readonly keep: number;
-    }
-  | { readonly op: 'read'; readonly log: string; readonly after: number; readonly limit: number }
-  | { readonly op: 'renew'; readonly lease: string; readonly epoch: number; readonly ttlMs: number }
-  | {
-      readonly op: 'count';
-      readonly key: string;
-      readonly limit: number;
-      readonly windowMs: number;
-    }
-  | {
-      readonly op: 'publish';
-      readonly message: string;
-      /**
-       * The index of an earlier `set`: a space and the version that it has given are added to the
-       * message. @default nothing is added
-       */
-      readonly versionOf?: number | undefined;
-    };
-
-/** What each kind of operation gives. */
-interface OpResults {
-  readonly get: readonly (StoredValue | undefined)[];
-  /** The new version. */
-  readonly set: number;
-  /** Whether the document was there. */
-  readonly delete: boolean;
-  readonly append: Appended;
-  readonly read: LogPage;
-  readonly renew: true;
-  readonly count: true;
-  readonly publish: true;
-}
-
-/** What an operation gives. */
-export type OpResult<O extends StoreOp = StoreOp> = OpResults[O['op']];
-
 /** An operation did not fit, and none of them has taken place. */
 export interface Refused {
+  /** Absent. */
   readonly results?: undefined;
   /** The index of the first operation that did not fit. */
   readonly refused: number;
@@ -116,10 +64,16 @@ export interface Refused {
   readonly retryAfterMs: number;
 }
 
-/** What the operations of {@link RelayStore.apply} give, in their order, or which one did not fit. */
-export type Applied<T extends readonly StoreOp[] = readonly StoreOp[]> =
-  | { readonly results: { readonly [I in keyof T]: OpResult<T[I]> }; readonly refused?: undefined }
-  | Refused;
+/** All operations have taken place. */
+export interface AppliedAll<T extends readonly StoreOp[] = readonly StoreOp[]> {
+  /** What each operation gives, in their order. */
+  readonly results: { readonly [I in keyof T]: OpResult<T[I]> };
+  /** Absent. */
+  readonly refused?: undefined;
+}
+
+/** What the operations of {@link RelayStore.apply} give, or which one did not fit. */
+export type Applied<T extends readonly StoreOp[] = readonly StoreOp[]> = AppliedAll<T> | Refused;
 
 /** An item that a node should attend to. */
 export interface DueItem {

@@ -11,6 +11,7 @@ import type { App } from '../http/app.ts';
 import { progressBody } from '../http/bodies.ts';
 import { clientOf, type NodeParts } from '../http/node-parts.ts';
 import { takeProgress } from '../http/progress-route.ts';
+import { recentSessions } from '../http/recent-sessions.ts';
 import { takeResponse } from '../http/response-route.ts';
 import { errorBody, toRelayError } from '../http/responses.ts';
 import { readStreamRequest } from '../http/stream-routes.ts';
@@ -20,7 +21,8 @@ import type { SocketFrame, SocketPort } from './socket-port.ts';
 /** Makes the socket port of a relay. */
 export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
   const { settings, streams, limits, pace, counters, report } = parts;
-  const { store, now, heartbeatMs, logger } = settings;
+  const { heartbeatMs, logger } = settings;
+  const recent = recentSessions(settings);
 
   const respond = async (
     code: string,
@@ -34,7 +36,7 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
     try {
       if (parts.closed.aborted)
         throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
-      body = await takeResponse(parts, await findSession(store, now(), code), readFrame(data));
+      body = await takeResponse(parts, await recent.find(code), readFrame(data));
     } catch (error) {
       refusal = toRelayError(error, (fault) => report('internal', fault));
       body = errorBody(refusal);

@@ -1,6 +1,7 @@
 /** Conformance rules: several operations in one step. */
 import assert from 'node:assert/strict';
-import type { Applied, LeaseHolder, RelayStore, StoreOp } from '../../relay/ports/store.ts';
+import type { Applied, LeaseHolder, RelayStore } from '../../relay/ports/store.ts';
+import type { StoreOp } from '../../relay/ports/store-ops.ts';
 import { atOnce, type PortRuleBodies, sleep, upTo } from './port-rule.ts';
 import { begin, later } from './store-conformance-sessions.ts';
 

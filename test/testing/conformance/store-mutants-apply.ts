@@ -1,5 +1,6 @@
 /** Stores with one fault each in operations that are one step, and the rules that must notice. */
-import type { Applied, RelayStore, StoreOp } from '../../../src/relay/ports/store.ts';
+import type { Applied, RelayStore } from '../../../src/relay/ports/store.ts';
+import type { StoreOp } from '../../../src/relay/ports/store-ops.ts';
 import type { Mutant } from './store-mutants.ts';
 
 /** Carries out operations one by one until one does not fit. */
