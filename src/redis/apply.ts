@@ -11,8 +11,9 @@
  * so nothing is left half done; it accepts a deletion, and what follows one.
  */
 import { type SingleOperations, singleOperations } from '../relay/ports/single-operations.ts';
-import type { Applied, LogEntry, Refused, RelayStore, StoredValue } from '../relay/ports/store.ts';
+import type { Applied, Refused, RelayStore } from '../relay/ports/store.ts';
 import type { OpResult, StoreOp } from '../relay/ports/store-ops.ts';
+import type { LogEntry, StoredValue } from '../relay/ports/stored.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { channelName, logKey, sessionKey, whole } from './keys.ts';
 import { leaseLua } from './leases.ts';

@@ -11,17 +11,7 @@ export { type MemoryStoreOptions, memoryStore } from './memory/store.ts';
 export type { RelayOptions, RelaySessionOptions } from './options.ts';
 export type { RelayBus } from './ports/bus.ts';
 export { type SingleOperations, singleOperations } from './ports/single-operations.ts';
-export type {
-  Appended,
-  Applied,
-  DueItem,
-  LeaseHolder,
-  LogEntry,
-  LogPage,
-  Refused,
-  RelayStore,
-  StoredValue,
-} from './ports/store.ts';
+export type { Applied, DueItem, LeaseHolder, Refused, RelayStore } from './ports/store.ts';
 export type {
   AppendOp,
   CountOp,
@@ -34,5 +24,6 @@ export type {
   SetOp,
   StoreOp,
 } from './ports/store-ops.ts';
+export type { Appended, LogEntry, LogPage, StoredValue } from './ports/stored.ts';
 export { type ServedRelay, type ServeRelayOptions, serveRelay } from './server/serve-relay.ts';
 export type { RelayLimits, RelayLogger } from './settings.ts';

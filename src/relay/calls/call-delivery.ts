@@ -4,8 +4,8 @@
  */
 import type { JsonObject } from '../../index.ts';
 import { type CallDocument, keys, logKeep, type Wake } from '../ports/documents.ts';
-import type { LogPage } from '../ports/store.ts';
 import type { StoreOp } from '../ports/store-ops.ts';
+import type { LogPage } from '../ports/stored.ts';
 import { type Carried, carriedBy } from './apply-and-wake.ts';
 import { changeCall, type FoundCall, writeCall } from './call-documents.ts';
 import type { CallParts } from './call-parts.ts';

@@ -1,7 +1,8 @@
 /** The documents of calls to the application, changed by compare-and-set. */
 import { type CallDocument, keys } from '../ports/documents.ts';
-import type { RelayStore, StoredValue } from '../ports/store.ts';
+import type { RelayStore } from '../ports/store.ts';
 import type { StoreOp } from '../ports/store-ops.ts';
+import type { StoredValue } from '../ports/stored.ts';
 
 /** A document, and the version that the next write has to name. */
 export interface FoundCall {

@@ -4,8 +4,9 @@
  */
 import type { ToolResult } from '../../index.ts';
 import { keys, type LogRecord, logKeep, type RequestDocument } from '../ports/documents.ts';
-import type { DueItem, StoredValue } from '../ports/store.ts';
+import type { DueItem } from '../ports/store.ts';
 import type { StoreOp } from '../ports/store-ops.ts';
+import type { StoredValue } from '../ports/stored.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import { applyAndWake, type Change } from './apply-and-wake.ts';
 import { checkUse, countedFirst, type Use } from './use.ts';

@@ -1,7 +1,8 @@
 /** Reads a side's log as events, from the place that a client has reached. */
 import { momentMs, type Offer, type Taken } from '../calls/call-delivery.ts';
 import { keys, type LogRecord, logKeep, type Side, type ToolsRecord } from '../ports/documents.ts';
-import type { LogEntry, RelayStore } from '../ports/store.ts';
+import type { RelayStore } from '../ports/store.ts';
+import type { LogEntry } from '../ports/stored.ts';
 import {
   type EventLookup,
   eventOf,

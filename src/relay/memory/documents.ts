@@ -1,6 +1,6 @@
 /** The documents of one session in memory. */
 
-import type { StoredValue } from '../ports/store.ts';
+import type { StoredValue } from '../ports/stored.ts';
 import type { SizeBudget } from './size-budget.ts';
 import type { SharedString, SharedStrings } from './strings.ts';
 

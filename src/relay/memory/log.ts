@@ -1,6 +1,6 @@
 /** One log of a session in memory. */
 
-import type { Appended, LogPage } from '../ports/store.ts';
+import type { Appended, LogPage } from '../ports/stored.ts';
 import type { SizeBudget } from './size-budget.ts';
 
 /** The entries of a log. Plain data, because there are many logs. */

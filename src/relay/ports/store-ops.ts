@@ -1,5 +1,5 @@
 /** The operations that a store carries out in one step. */
-import type { Appended, LogPage, StoredValue } from './store.ts';
+import type { Appended, LogPage, StoredValue } from './stored.ts';
 
 /** Reads documents. */
 export interface GetOp {
