@@ -6,6 +6,7 @@ import type { StoreOp } from '../ports/store-ops.ts';
 import type { RelaySettings } from '../settings.ts';
 import { applyAndWake, type Telling } from './apply-and-wake.ts';
 import { callIn, changeCall, endedCall, type FoundCall } from './call-documents.ts';
+import { gather } from './dropped.ts';
 import type { Usage } from './usage.ts';
 
 /** What this node knows about its calls. The keys are `code id`. */
@@ -66,9 +67,6 @@ export async function tellApplication(
   forgetDropped(parts, code, results[0].dropped);
 }
 
-/** Ended calls that are removed together. */
-const droppedAtOnce = 64;
-
 /**
  * Removes the calls whose entries were dropped from the log, some at a time and in the background. A
  * call that is still open stays, and so do the last ones when their node dies.
@@ -78,15 +76,8 @@ export function forgetDropped(
   code: string,
   values: readonly string[],
 ): void {
-  if (values.length === 0) return;
-  const ids = dropped.get(code) ?? [];
-  for (const value of values) {
-    const record = JSON.parse(value) as LogRecord;
-    if (record.kind === 'call') ids.push(record.id);
-  }
-  dropped.set(code, ids);
-  if (ids.length < droppedAtOnce) return;
-  dropped.delete(code);
+  const ids = gather(dropped, code, values, 'call');
+  if (ids === undefined) return;
   const remove = async (): Promise<void> => {
     const found = await store.get(code, ids.map(keys.call));
     const ended = found.flatMap((stored, index): StoreOp[] =>

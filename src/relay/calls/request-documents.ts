@@ -9,6 +9,7 @@ import type { StoreOp } from '../ports/store-ops.ts';
 import type { StoredValue } from '../ports/stored.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import { applyAndWake, type Change } from './apply-and-wake.ts';
+import { gather } from './dropped.ts';
 import { checkUse, countedFirst, type Use } from './use.ts';
 
 /** A document, and the version that the next write has to name. */
@@ -78,8 +79,6 @@ export function requestIn(stored: StoredValue | undefined): FoundRequest | undef
 const largeResults = 'large-results';
 const largeKeep = 16;
 const largeChars = 65_536;
-/** Requests whose entries were dropped from the log and that are removed together. */
-const droppedAtOnce = 64;
 
 /** What the documents of a node need to know beyond the store. */
 interface Kept extends Change {
@@ -191,15 +190,8 @@ function removeDropped(
   code: string,
   values: readonly string[],
 ): void {
-  if (values.length === 0) return;
-  const ids = dropped.get(code) ?? [];
-  for (const value of values) {
-    const record = JSON.parse(value) as LogRecord;
-    if (record.kind === 'result') ids.push(record.id);
-  }
-  dropped.set(code, ids);
-  if (ids.length < droppedAtOnce) return;
-  dropped.delete(code);
+  const ids = gather(dropped, code, values, 'result');
+  if (ids === undefined) return;
   // What cannot be removed now goes with the session.
   store
     .apply(

@@ -59,7 +59,7 @@ export interface LogReading {
 /** Most changes of tools that a client gets one by one when it connects. */
 const mostUpdates = 100;
 /** Most offers that wait for the next read. The log has them all. */
-const mostOffers = 50;
+const mostOffers = 16;
 /** More than one try, since other connections may store their place at the same time. */
 const mostTries = 3;
 
