@@ -500,7 +500,7 @@ describe('in an empty project', () => {
         'policy_denied',
         'invalid_input',
         'missing_dependency',
-        expect.stringContaining('install it beside the bundle'),
+        expect.stringContaining('install it next to the bundle'),
       ]);
       expect(told.at(-1)).toContain('`zod-to-json-schema`');
     });

@@ -83,7 +83,11 @@ describe.each<[string, (result: JsonValue | undefined) => OpaOptions]>([
       { effect: 'deny', reason: 'Too much.' },
       'a `reason` with other characters than',
     ],
-    ['a message that is no text', { effect: 'allow', message: 1 }, 'a `message` that is not a string'],
+    [
+      'a message that is no text',
+      { effect: 'allow', message: 1 },
+      'a `message` that is not a string',
+    ],
     ['a prompt that is no text', { effect: 'ask', prompt: [] }, 'a `prompt` that is not a string'],
     [
       'a name of the prototype',
