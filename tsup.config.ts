@@ -66,7 +66,7 @@ const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
 };
 
 /** Puts the finished text of the code inside sandboxes in the place of the module that builds it. */
-const finishedRunner: NonNullable<Options['esbuildPlugins']>[number] = {
+export const finishedRunner: Plugin = {
   name: 'finished runner',
   setup(build) {
     build.onLoad({ filter: /[\\/]src[\\/]sandbox[\\/]runner-text\.ts$/ }, async () => ({
@@ -132,7 +132,7 @@ export async function buildHook(folder = 'dist/hook'): Promise<void> {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     alias: { yaml: join(packages, 'yaml/browser/index.js') },
-    plugins: [oneLanguage],
+    plugins: [oneLanguage, finishedRunner],
     define: { 'import.meta.url': 'bundleUrl' },
     banner: { js: '(function(require,module,exports,bundleUrl){' },
     footer: { js: '})' },

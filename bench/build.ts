@@ -6,7 +6,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import published, { buildHook } from '../tsup.config.ts';
+import published, { buildHook, finishedRunner } from '../tsup.config.ts';
 
 /** A place from which the core finds its own dependencies, not those of a peer. */
 export const outputFolder = fileURLToPath(
@@ -41,6 +41,7 @@ export async function buildAll(
     platform: 'node',
     splitting: true,
     packages: 'external',
+    plugins: [finishedRunner],
     logLevel: 'warning',
   });
   if (entryPoints.cli !== undefined) await buildHook(join(folder, 'hook'));

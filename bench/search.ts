@@ -1,92 +1,49 @@
 /**
  * `npm run bench:search -- TOOLS QUESTIONS`: how often a search finds a tool that answers a question
  * among the first five or eight, averaged by tool, for our search and for others. The files have the
- * shape that `bench/search/data.ts` describes. `--missed` names the questions that ours misses.
+ * shape that `bench/search/data.ts` describes. Then what it costs among 10 000 tools, which are the
+ * given ones under many names. `--missed` names the questions that ours misses. Without `npm ci` in
+ * `bench/` it prints the figures of ours alone.
  */
 import { parseArgs } from 'node:util';
-import { create, insertMultiple, search as searchOrama } from '@orama/orama';
-import FlexSearch from 'flexsearch';
-import lunr from 'lunr';
-import MiniSearch from 'minisearch';
 import { defineTool, HostToolRegistry } from '../src/index.ts';
-import { toolText } from '../src/search/tool-text.ts';
 import { distinctTools, type QuestionLine, readLines, type ToolLine } from './search/data.ts';
+import { type Make, measureMany } from './search/many.ts';
+import { loadOthers, type Search } from './search/others.ts';
 
 const { values, positionals } = parseArgs({
   options: { missed: { type: 'boolean' } },
   allowPositionals: true,
 });
 const [toolsPath, questionsPath] = positionals;
-if (toolsPath === undefined || questionsPath === undefined)
-  throw new Error('bench:search: expected two files: the tools, and the questions.');
+if (toolsPath === undefined || questionsPath === undefined) {
+  console.error(
+    'Usage: npm run bench:search -- TOOLS QUESTIONS [--missed]\n' +
+      'Both are files of JSON lines; bench/search/data.ts says what is in a line.',
+  );
+  process.exit(2);
+}
 const questions = await readLines<QuestionLine>(questionsPath);
 const allTools = await readLines<ToolLine>(toolsPath);
 const tools = distinctTools(allTools, questions);
 const nameOf = new Map(allTools.map(({ id, name }) => [id, name]));
 
-const documents = tools.map(({ name, description = '', parameters }) => ({
-  id: name,
-  ...toolText({ name, description, tags: [], parameters: parameters as never }),
-}));
-const fields = ['name', 'description', 'parameters', 'details', 'values'];
-
-type Search = (query: string) => Promise<readonly string[]> | readonly string[];
-
-const registry = new HostToolRegistry();
-for (const { name, description = '', parameters } of tools)
-  registry.register(
-    defineTool({ name, description, parameters: { ...parameters }, handler: () => null }),
-  );
+function registryOf(some: readonly ToolLine[]): HostToolRegistry {
+  const made = new HostToolRegistry();
+  for (const { name, description = '', parameters } of some)
+    made.register(
+      defineTool({ name, description, parameters: { ...parameters }, handler: () => null }),
+    );
+  return made;
+}
+const registry = registryOf(tools);
 const session = registry.createSession({ sessionId: 'bench' });
 
-function mini(searched: readonly string[]): Search {
-  const index = new MiniSearch({ fields: [...searched] });
-  index.addAll(documents);
-  return (query) => index.search(query).map(({ id }) => String(id));
-}
-
-function lunrSearch(): Search {
-  const index = lunr(function build() {
-    this.ref('id');
-    for (const field of fields) this.field(field);
-    for (const document of documents) this.add(document);
-  });
-  const safe = (query: string): string => query.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim();
-  return (query) => index.search(safe(query)).map(({ ref }) => ref);
-}
-
-function flex(): Search {
-  const index = new FlexSearch.Document({
-    document: { id: 'id', index: fields },
-    tokenize: 'forward',
-  });
-  for (const document of documents) index.add(document);
-  return (query) => {
-    const found = index.search(query, { limit: 50, suggest: true });
-    return [...new Set(found.flatMap(({ result }) => result.map(String)))];
-  };
-}
-
-async function orama(): Promise<Search> {
-  const index = create({
-    schema: { id: 'string', ...Object.fromEntries(fields.map((field) => [field, 'string'])) },
-    components: { tokenizer: { stemming: true, language: 'english' } },
-  });
-  await insertMultiple(index, documents as never);
-  return async (query) => {
-    const { hits } = await searchOrama(index, { term: query, limit: 8 });
-    return hits.map(({ id }) => id);
-  };
-}
-
-const candidates: readonly (readonly [name: string, search: Search])[] = [
+const others = (await loadOthers()) ?? {};
+const candidates: [name: string, search: Search][] = [
   ['session.search', (query) => session.search(query).map(({ name }) => name)],
-  ['minisearch, its defaults, all fields', mini(fields)],
-  ['minisearch, its defaults, name and description', mini(['name', 'description'])],
-  ['lunr, its defaults, all fields', lunrSearch()],
-  ['orama, English stems, all fields', await orama()],
-  ['flexsearch, all fields', flex()],
 ];
+for (const [name, make] of Object.entries(others)) candidates.push([name, await make(tools)]);
 
 /** Shares by the first tool of each question, so that a tool with many questions counts once. */
 async function judge(search: Search, isOurs: boolean) {
@@ -146,4 +103,20 @@ saved.sort((a, b) => a - b);
 console.log(
   `All tools: ${whole} tokens. After one question: ` +
     `${(100 * (saved[saved.length >> 1] ?? 0)).toFixed(1)} % fewer (median).`,
+);
+
+const makers: Record<string, Make> = {
+  'session.search': (many) => {
+    const found = registryOf(many).createSession({ sessionId: 'many' });
+    found.tools();
+    return (query) => found.search(query);
+  },
+};
+// The others take minutes.
+for (const [name, make] of Object.entries(others))
+  if (name.startsWith('minisearch') && name.endsWith('s')) makers[name] = make as Make;
+await measureMany(
+  tools,
+  questions.map(({ question }) => question.slice(0, 4_096)),
+  makers,
 );

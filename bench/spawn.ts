@@ -26,6 +26,7 @@ export const familyNames = [
   'concurrency',
   'mcp-http',
   'gateway',
+  'sandboxes',
   'import',
   'hook',
   'bundle',

@@ -59,6 +59,7 @@ async function play(
   );
   for (const step of steps) {
     await inspector?.pause();
+    if (inspector?.isOver) break;
     delete person.asked;
     person.step = step;
     const result = await call(
@@ -108,7 +109,8 @@ async function main(): Promise<boolean> {
       'The demo begins when the page is open.',
     );
   try {
-    await inspector?.opened;
+    if (inspector !== undefined) await Promise.race([inspector.opened, inspector.over]);
+    if (inspector?.isOver) return true;
     workspace = await createWorkspace();
     registry.registerAll(exampleTools);
     for (const profile of exampleProfiles(server.origin)) registry.defineProfile(profile);
@@ -118,6 +120,7 @@ async function main(): Promise<boolean> {
     registry.events.on('tool:error', () => (events.ended += 1));
 
     for (const act of acts) await play(act, registry, workspace, server, inspector);
+    if (inspector?.isOver) return true;
 
     const unexpected = played.filter(({ asExpected }) => !asExpected).length;
     const pushed = (await workspace.pushed('release/demo')) !== undefined;
@@ -143,7 +146,7 @@ async function main(): Promise<boolean> {
     );
     if (inspector !== undefined) {
       print('', 'The page stays open until you press Ctrl+C.');
-      await inspector.interrupted();
+      await inspector.over;
     }
     return good;
   } finally {

@@ -182,7 +182,7 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /**
    * Passed to the handler as `context.idempotencyKey`. In a registry with `idempotency`, calls with
-   * the same key, tool, principal and arguments run once. @default a random key
+   * the same key, tool, principal and arguments run once. Not blank. @default a random key
    */
   idempotencyKey?: string | undefined;
   /**

@@ -10,6 +10,7 @@ export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';
 export { alternatives } from './call/schema-places.ts';
+export { type Stop, stopOf } from './call/stop-of.ts';
 export { nullReader, takesNull } from './call/takes-null.ts';
 export { traceContextOf } from './call/traced.ts';
 export { loggedError, logTo } from './logging.ts';
@@ -41,7 +42,7 @@ export type {
   Told,
 } from './state/call-tracers.ts';
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
-export { type Findable, findableIn } from './state/discovery.ts';
+export { type Findable, findableIn, findToolsName, listingOf } from './state/discovery.ts';
 export { judgingCopy } from './state/judging-copy.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';
 export { everyQuota, everyRule } from './state/rule-use.ts';

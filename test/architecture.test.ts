@@ -239,6 +239,8 @@ const moduleState: Readonly<Record<string, string>> = {
   'registry/default-registry':
     'hostToolRegistry, the optional process-wide default, is made on first use',
   'registry/registry': 'the reader of a private field, set once by its class',
+  'http/lazy-request':
+    'the prototype of requests, made on first use, as `Request` makes the engine load all of fetch',
   'call/handler-context': 'the reader of a private field, set once by its class',
   'call/spine':
     'the resolve function between two statements; a closure for every call would cost a tenth ' +

@@ -9,6 +9,7 @@ export const relayFamilies = [
   'streams',
   'updates',
   'floods',
+  'sizing',
 ] as const;
 
 export type RelayFamily = (typeof relayFamilies)[number];

@@ -2,6 +2,7 @@
  * One token that asks as often as it can, in a process of its own: what it costs must not be the
  * measured client's.
  */
+import { WebSocket } from 'ws';
 import { httpConnection } from './http-connection.ts';
 
 /** What a flood is told: the whole of each request. */
@@ -10,6 +11,8 @@ export interface Flood {
   readonly connections: number;
   /** As `messageTo` makes it. */
   readonly message: string;
+  /** Sends the message as a frame over WebSockets at this path instead. */
+  readonly socket?: { readonly path: string; readonly token: string };
 }
 
 /** What was answered, by status. */
@@ -31,10 +34,38 @@ async function ask({ port, message }: Flood): Promise<void> {
   }
 }
 
+/** Frames of one socket that are on their way at a time. */
+const atOnce = 4;
+
+async function speak({ port, message, socket }: Flood): Promise<void> {
+  const { path = '', token = '' } = socket ?? {};
+  while (!over)
+    await new Promise<void>((resolve) => {
+      const line = new WebSocket(`ws://127.0.0.1:${port}${path}`, {
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      line.on('open', () => {
+        for (let count = 0; count < atOnce; count++) line.send(message);
+      });
+      line.on('message', (text) => {
+        const { data } = JSON.parse(String(text)) as { data: { status?: number } };
+        if (data.status === undefined) return;
+        answered[data.status] = (answered[data.status] ?? 0) + 1;
+        line.send(message);
+      });
+      line.on('error', () => {});
+      line.once('close', () => {
+        answered.cut = (answered.cut ?? 0) + 1;
+        setTimeout(resolve, 100);
+      });
+    });
+}
+
 process.once('message', (flood) => {
   const told = flood as Flood;
+  const run = told.socket === undefined ? ask : speak;
   for (let count = 0; count < told.connections; count++)
-    ask(told).catch((error: unknown) => {
+    run(told).catch((error: unknown) => {
       if (!over) throw error;
     });
   process.once('message', () => {

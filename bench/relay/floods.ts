@@ -74,17 +74,21 @@ export async function measure(): Promise<FamilyResult> {
   const { port } = server;
   for (let count = 0; count < warmUpSessions; count++) await tripsOf(port);
   const rows: Row[] = [];
-  for (const [what, messageFor] of floodsOf()) {
-    const flood = { port, connections, message: messageFor(await bigSession(port)) };
+  for (const [what, floodFor] of floodsOf()) {
+    const flood: Flood = { port, connections, ...floodFor(await bigSession(port)) };
     const alone: number[] = [];
     const beside: number[] = [];
     let answered: Answered = {};
+    let busy = 0;
     for (let round = 0; round < rounds; round++) {
       alone.push(...(await tripsOf(port)));
       const running = await startFlood(flood);
       // What the limits of a minute allow has been answered by then.
       await sleep(quick ? 500 : 1_500);
+      const [from, before] = [performance.now(), await server.ask('cpu')];
       beside.push(...(await tripsOf(port)));
+      const after = await server.ask('cpu');
+      busy += (after.cpuUs - before.cpuUs) / 1_000 / (performance.now() - from) / rounds;
       answered = await running.stop();
       await sleep(2_500);
     }
@@ -93,7 +97,8 @@ export async function measure(): Promise<FamilyResult> {
       value: spreadOf(beside).p50 / spreadOf(alone).p50,
       unit: '×',
       note:
-        `alone ${spreadText(alone)}; beside ${spreadText(beside)}; answers of the last flood ` +
+        `alone ${spreadText(alone)}; beside ${spreadText(beside)}, server ` +
+        `${Math.round(busy * 100)} % busy; answers of the last flood ` +
         Object.entries(answered)
           .map(([status, count]) => `${status}: ${count}`)
           .join(', '),
@@ -108,9 +113,39 @@ const floodNames = [
   'the state of a call',
   'answers to calls that do not exist',
   'calls of 256 KB that are refused',
+  'frames of an agent that are refused',
+  'cancellations by frames, of calls that do not exist',
 ] as const;
 
-function floodsOf(): readonly (readonly [string, (credentials: Credentials) => string])[] {
+/** Few, since each round opens them again. */
+const sockets = 6;
+
+type Flooding = Pick<Flood, 'message'> & Partial<Flood>;
+
+function bySocket(frame: object): (credentials: Credentials) => Flooding {
+  return ({ code, agentToken }) => ({
+    message: JSON.stringify(frame),
+    socket: { path: `${base}/${code}/agent`, token: agentToken },
+    connections: sockets,
+  });
+}
+
+function floodsOf(): readonly (readonly [string, (credentials: Credentials) => Flooding])[] {
+  const byHttp = requestsOf().map(
+    ([what, messageFor]) =>
+      [
+        what,
+        (credentials: Credentials): Flooding => ({ message: messageFor(credentials) }),
+      ] as const,
+  );
+  return [
+    ...byHttp,
+    [floodNames[4], bySocket({ event: 'request', data: { requestId: 'r', tool: 5 } })],
+    [floodNames[5], bySocket({ event: 'cancel', data: { requestId: 'r' } })],
+  ];
+}
+
+function requestsOf(): readonly (readonly [string, (credentials: Credentials) => string])[] {
   const call = JSON.stringify({ tool: 5, args: { text: 'x'.repeat(262_144) } });
   return [
     [

@@ -12,6 +12,7 @@ const families = {
   streams: async () => (await import('./streams.ts')).measure(),
   updates: async () => (await import('./updates.ts')).measure(),
   floods: async () => (await import('./floods.ts')).measure(),
+  sizing: async () => (await import('./sizing.ts')).measure(),
 } as const satisfies Record<RelayFamily, () => Promise<FamilyResult>>;
 
 const result = await families[process.argv[2] as RelayFamily]();

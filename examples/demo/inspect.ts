@@ -14,9 +14,12 @@ export interface DemoInspector {
   readonly url: string;
   /** Resolves when the page listens. */
   readonly opened: Promise<void>;
+  /** Lets the person look at the call before, unless they have seen enough. */
   pause(): Promise<void>;
+  /** Whether the person has seen enough. */
+  readonly isOver: boolean;
   /** Resolves when the person has seen enough. */
-  interrupted(): Promise<void>;
+  readonly over: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -36,13 +39,21 @@ export async function inspectDemo(registry: HostToolRegistry): Promise<DemoInspe
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  // Ctrl+C ends the demo at any time, and it still clears up.
+  let isOver = false;
+  const over = once(process, 'SIGINT').then(() => {
+    isOver = true;
+  });
   return {
     url: `http://127.0.0.1:${port}/#token=${inspector.token}`,
     opened,
-    pause: () => setTimeout(PAUSE_MS),
-    async interrupted() {
-      await once(process, 'SIGINT');
+    async pause() {
+      await Promise.race([setTimeout(PAUSE_MS), over]);
     },
+    get isOver() {
+      return isOver;
+    },
+    over,
     async close() {
       await inspector.close();
       server.closeAllConnections();

@@ -3,7 +3,7 @@
  * is for.
  */
 import { readFile } from 'node:fs/promises';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -37,11 +37,21 @@ async function clientModule(): Promise<Uint8Array> {
   return file.contents;
 }
 
+function json(response: ServerResponse, value: unknown): void {
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  response.writeHead(200, headers).end(JSON.stringify(value));
+}
+
 /**
- * Serves the page. @param session is given to whoever loads the page: here, to anybody on this
- * machine
+ * Serves the page. What the session is, is told to whoever loads the page: here, to anybody on this
+ * machine.
+ * @param session the present one
+ * @param next the one to go on with when the present one is over @default the present one
  */
-export async function pageListener(session: () => PageSession): Promise<RequestListener> {
+export async function pageListener(
+  session: () => PageSession,
+  next: () => Promise<PageSession> = async () => session(),
+): Promise<RequestListener> {
   const files = new Map<string, readonly [type: string, body: Uint8Array]>([
     ['/', ['text/html; charset=utf-8', await page('index.html')]],
     ['/page.css', ['text/css', await page('page.css')]],
@@ -54,6 +64,15 @@ export async function pageListener(session: () => PageSession): Promise<RequestL
     if (!/^(?:localhost|127\.0\.0\.1)(?::\d+)?$/.test(request.headers.host ?? ''))
       return void response.writeHead(403).end();
     const [pathname = '/'] = request.url?.split('?') ?? [];
+    if (pathname === '/session' && request.method === 'POST') {
+      // No form of another page can send this type.
+      if (request.headers['content-type'] !== 'application/json')
+        return void response.writeHead(415).end();
+      return void next().then(
+        (made) => json(response, made),
+        () => response.writeHead(503).end(),
+      );
+    }
     const [type, body] =
       pathname === '/session'
         ? ['application/json', JSON.stringify(session())]

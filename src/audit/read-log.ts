@@ -18,7 +18,7 @@ export interface RawLine {
 const newline = 0x0a;
 
 /** The files of a log that exist, oldest first. */
-function filesOf(path: string): readonly string[] {
+export function filesOf(path: string): readonly string[] {
   const newest = resolve(path);
   const older = [...olderNumbers(newest)].reverse().map((number) => olderFile(newest, number));
   return existsSync(newest) ? [...older, newest] : older;

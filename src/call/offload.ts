@@ -7,6 +7,7 @@ import type { Offload, OffloadedAbout } from '../state/offload-options.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { labelsOf } from '../state/tool-labels.ts';
 import { head, wellFormed } from '../text/code-points.ts';
+import { indentedLength } from '../text/indented-length.ts';
 import { detached } from '../text/shortened.ts';
 import { type Shaped, whole } from './output-snapshot.ts';
 import { mayRepeatUntrusted } from './remember.ts';
@@ -31,7 +32,9 @@ export function offloaded(
   if (offload === undefined || !mayRead(session, offload)) return cut;
   const limit = binding.maxOutputChars;
   const parts = contentParts(output);
-  const text = parts === undefined ? textOf(output) : wellFormed(contentText(parts));
+  const text =
+    parts === undefined ? textOf(output, offload.maxBytes) : wellFormed(contentText(parts));
+  if (text === undefined) return cut;
   const bytes = Buffer.byteLength(text);
   const handle = `out_${randomBytes(16).toString('base64url')}`;
   const mark = markOf(text.length, handle, parts === undefined ? limit : undefined);
@@ -52,10 +55,13 @@ function mayRead(session: SessionState, { reader }: Offload): boolean {
 
 /**
  * Data has a line for each value, so that a pattern finds the line that it matches. Half a character
- * would not come back from a store as it was.
+ * would not come back from a store as it was. Undefined if it is too long to keep.
  */
-function textOf(output: unknown): string {
-  return typeof output === 'string' ? wellFormed(output) : JSON.stringify(output, undefined, 1);
+function textOf(output: unknown, maxBytes: number): string | undefined {
+  if (typeof output === 'string') return wellFormed(output);
+  // What is nested deeply gets so long by its indentation that it is not even written.
+  const isTooLong = indentedLength(JSON.stringify(output), maxBytes) > maxBytes;
+  return isTooLong ? undefined : JSON.stringify(output, undefined, 1);
 }
 
 function beginningOf(text: string, room: number, handle: string): Shaped {

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonValue } from '../json.ts';
 import { type Fail, fail } from '../result.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import type { Offload, OffloadedAbout } from '../state/offload-options.ts';
-import { head } from '../text/code-points.ts';
+import { between, head } from '../text/code-points.ts';
 import { createDefinition } from '../tool/define-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import { callOf } from './handler-context.ts';
@@ -91,9 +91,10 @@ async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<st
   if (about.secret)
     for (let at: Call | undefined = call; at !== undefined; at = at.parent)
       at.more.readSecrets = true;
-  const start = Math.min(asked.start ?? 0, text.length);
-  const end = Math.max(start, Math.min(asked.end ?? text.length, text.length));
-  const room = Math.max(1, Math.min(mostRead, call.binding.maxOutputChars - noteChars));
+  const start = between(text, Math.min(asked.start ?? 0, text.length));
+  const end = Math.max(start, endOf(text, Math.min(asked.end ?? text.length, text.length)));
+  // One character may be two long.
+  const room = Math.max(2, Math.min(mostRead, call.binding.maxOutputChars - noteChars));
   if (asked.pattern === undefined) return slice(text, start, end, room);
   try {
     return await searchText(text, { pattern: asked.pattern, start, end, room }, () => call.ended);
@@ -107,6 +108,11 @@ function slice(text: string, start: number, end: number, room: number): string {
   const stop = start + part.length;
   const next = stop < text.length ? `; read on with start ${stop}` : '';
   return `${part}\n[characters ${start} to ${stop} of ${text.length}${next}]`;
+}
+
+/** A character whose first half is asked for is read whole, so that reading always gets on. */
+function endOf(text: string, end: number): number {
+  return between(text, end) === end ? end : end + 1;
 }
 
 interface Kept {

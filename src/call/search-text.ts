@@ -1,6 +1,7 @@
 /** Finds the lines of a long text that match a pattern: in linear time, and in turns. */
 import { nextTurn } from '../limits/next-turn.ts';
 import { isNativePattern } from '../schema/pattern-budget.ts';
+import { between, head } from '../text/code-points.ts';
 import { compilePattern } from '../text/regex.ts';
 
 /** Most lines that are answered. */
@@ -49,18 +50,18 @@ export async function searchText(
   let [chars, steps, turn, at] = [0, 0, 0, start];
   while (at < end && found.length < mostLines && steps < mostSteps) {
     const lineEnd = endOfLine(text, at, end);
-    const stop = Math.min(lineEnd, at + windowChars);
+    const stop = between(text, Math.min(lineEnd, at + windowChars));
     const line = text.slice(at, stop);
     if (matcher.test(line)) {
       const shown = `[${at}] ${line}`;
       if (chars + shown.length > room && found.length > 0) break;
-      found.push(shown.slice(0, room));
+      found.push(head(shown, room));
       chars += shown.length + 1;
     }
     const cost = line.length * size + lineSteps;
     steps += cost;
     turn += cost;
-    at = stop < lineEnd ? stop - overlapChars : stop + 1;
+    at = stop < lineEnd ? between(text, stop - overlapChars) : stop + 1;
     if (turn < turnSteps) continue;
     turn = 0;
     await nextTurn();

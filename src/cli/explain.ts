@@ -1,5 +1,5 @@
 /** `explain`: shows what would happen to a call, using the code that decides about real calls. */
-import type { Effect, Explanation, JsonObject, JsonValue } from '../index.ts';
+import type { Effect, Explanation, JsonObject, JsonValue, QuotaLevel } from '../index.ts';
 import { type Command, worldOptions } from './command.ts';
 import { untilInterrupted } from './fault.ts';
 import { originText } from './origin-text.ts';
@@ -75,6 +75,8 @@ function textOf(name: string, explanation: Explanation): string {
     rows.push(['code', code]);
   for (const [index, origin] of (explanation.origins ?? []).entries())
     rows.push([index === 0 ? 'origins' : '', printable(originText(origin))]);
+  for (const [index, level] of (explanation.quotas ?? []).entries())
+    rows.push([index === 0 ? 'quotas' : '', printable(quotaText(level))]);
   // A single step that decides is already shown by the rows above.
   const [only] = steps;
   const isShownAbove =
@@ -90,6 +92,11 @@ function textOf(name: string, explanation: Explanation): string {
       ? []
       : ['  steps', ...said.map((line, index) => `    ${index + 1}. ${line}`)]),
   ].join('\n');
+}
+
+/** `refunds (registry): 60 of 100 used, this call needs 50`. */
+function quotaText({ quota, source, used, max, amount }: QuotaLevel): string {
+  return `${quota} (${source}): ${used} of ${max} used, this call needs ${amount}`;
 }
 
 /** `registry, rule no-main: deny (reason)`. */

@@ -1,5 +1,5 @@
 /** `hook install`: prints what to add to an agent's settings. It changes nothing. */
-import { agents } from '../agents/hooks.ts';
+import { agentNames } from '../agents/agent-names.ts';
 import type { Command } from './command.ts';
 import { usageFault } from './fault.ts';
 import { meant } from './options.ts';
@@ -12,11 +12,12 @@ export const hookInstall: Command = {
   options: [],
   operands: ['AGENT'],
   async run({ operands: [name = ''] }) {
+    // Loaded here, as no other command needs the definitions of the agents' tools.
+    const { agents } = await import('../agents/hooks.ts');
     const agent = agents.get(name);
     if (agent === undefined)
       throw usageFault(
-        `Unknown agent \`${name}\`. ${meant(name, agents.keys())}Agents are ` +
-          `${[...agents.keys()].join(', ')}.`,
+        `Unknown agent \`${name}\`. ${meant(name, agentNames)}Agents are ${agentNames.join(', ')}.`,
       );
     // The agent may have changed its folder when it runs the hook.
     const root =

@@ -1,17 +1,14 @@
 /** `hook`: judges a call of a coding agent. The process of the hook is in `hook-process.ts`. */
-import { agents } from '../agents/hooks.ts';
+import { agentNames } from '../agents/agent-names.ts';
 import type { Command } from './command.ts';
 import { usageFault } from './fault.ts';
-
-/** Names of agents, for help. */
-const names = [...agents.keys()].join(', ');
 
 export const hook: Command = {
   name: 'hook',
   usage: 'AGENT --host-tools FILE [--timeout-ms N] [--audit FILE]',
   summary: "judge a call of a coding agent: reads one event, answers in the agent's format",
   notes: [
-    `AGENT is one of ${names}. The agent runs the command before each of its tools.`,
+    `AGENT is one of ${agentNames.join(', ')}. The agent runs the command before each of its tools.`,
     'The exit code is 0 with an answer, or 2 with a reason, which blocks the call.',
   ],
   options: ['host-tools', 'timeout-ms', 'audit'],

@@ -1,5 +1,5 @@
 /** `list`: shows the tools that a model gets, and why the others are hidden. */
-import type { ServerStatus } from '../gateway/gateway-server.ts';
+import type { ServerStatus } from '../gateway/server-status.ts';
 import type { EffectiveTools, HostTool, ToolAnnotations } from '../index.ts';
 import { type Answer, type Command, worldOptions } from './command.ts';
 import { columns, headline, printable } from './printable.ts';
@@ -63,6 +63,8 @@ function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): An
     for (const one of failed)
       lines.push(printable(`  ${name}: ${one.name} cannot be taken: ${one.reason}`));
   }
+  for (const { name, saysReadOnly = [] } of servers)
+    if (saysReadOnly.length > 0) lines.push(printable(readersOf(name, saysReadOnly)));
   return {
     exit: 0,
     text: lines.join('\n'),
@@ -79,6 +81,20 @@ function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): An
 function serverRow({ name, state, error, tools }: ServerStatus): readonly string[] {
   const said = error ?? `${tools} ${tools === 1 ? 'tool' : 'tools'}`;
   return [printable(name), state, printable(said)];
+}
+
+/** Most tools that are named in a hint. */
+const mostNamed = 20;
+
+/** A server chooses the names of its tools, so only plain ones are shown, and none in the example. */
+function readersOf(server: string, tools: readonly string[]): string {
+  const named = tools.filter((tool) => /^[\w.-]{1,64}$/.test(tool)).slice(0, mostNamed);
+  const more = tools.length > named.length ? ` and ${tools.length - named.length} more` : '';
+  return (
+    `  ${server}: it says that these only read: ${named.join(', ')}${more}. They count as ` +
+    'destructive until you label them: labels: { NAME: { annotations: { readOnly: true, ' +
+    'destructive: false } } }'
+  );
 }
 
 function flagsOf({ annotations, requiresApproval, deprecated }: HostTool): string {

@@ -79,6 +79,10 @@ export const optionTable = {
     help: 'take the client from X-Forwarded-For of one proxy; with --trust-proxy=N of N proxies',
   },
   ttl: { value: 'SECONDS', help: 'how long a session lives; default 3600' },
+  'max-ttl': {
+    value: 'SECONDS',
+    help: 'how long a session lives at most, when the host extends it; default 86400',
+  },
   lease: {
     value: 'MS',
     help: 'milliseconds that an application may be away before its calls end; default 10000',

@@ -44,6 +44,7 @@ export interface Options {
   readonly trustProxy: number | undefined;
   /** Seconds. */
   readonly ttl: number | undefined;
+  readonly maxTtl: number | undefined;
   /** Milliseconds. */
   readonly lease: number | undefined;
   /** Milliseconds. */
@@ -187,6 +188,7 @@ function optionsOf(
     // The switch alone means one proxy.
     trustProxy: readNumber('trust-proxy', given('trust-proxy', '1'), 1, 16),
     ttl: readNumber('ttl', values.get('ttl'), 1, 2_000_000),
+    maxTtl: readNumber('max-ttl', values.get('max-ttl'), 1, 2_000_000),
     lease: readNumber('lease', values.get('lease'), 1, longestTimerMs),
     requestTimeout: readNumber('request-timeout', values.get('request-timeout'), 1, longestTimerMs),
     limits: lists.get('limit') ?? [],

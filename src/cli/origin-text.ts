@@ -7,6 +7,6 @@ const longestValue = 60;
 
 /** `to "US133": untrusted, seen in read_file`. It may contain what a terminal obeys. */
 export function originText({ path, value, origin, seen }: JudgedOrigin): string {
-  const where = seen?.map(({ toolName }) => toolName).join(', ') ?? '';
-  return `${path} ${headline(jsonText(value), longestValue)}: ${origin}${where === '' ? '' : `, seen in ${where}`}`;
+  const where = seen === undefined ? '' : `, seen in ${seen.toolName}`;
+  return `${path} ${headline(jsonText(value), longestValue)}: ${origin}${where}`;
 }

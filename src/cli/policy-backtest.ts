@@ -4,9 +4,11 @@
  */
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { BacktestResult, BacktestSummary } from '../backtest/index.ts';
+import type { BacktestRecord, BacktestResult, BacktestSummary } from '../backtest/index.ts';
+import { auditFormat } from '../backtest/records/audit-format.ts';
 import { messageOf } from '../errors.ts';
 import { isMisuseError, type Rule } from '../index.ts';
+import type { JsonObject } from '../json.ts';
 import { everyQuota, registryStateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
@@ -20,14 +22,17 @@ import type { World } from './world.ts';
 const mostRows = 1_000;
 /** Most names that a line of the text lists. */
 const mostNames = 20;
+/** Bytes after which a first line is no longer looked at. */
+const longestLine = 4_194_304;
 
 export const policyBacktest: Command = {
   name: 'policy backtest',
   usage: '--from FILE --rules FILE',
   summary: 'show which recorded calls new rules would decide differently; nothing runs',
   notes: [
-    '--from has one record per line, a list of records, or a tape. A record is { toolName, input,',
-    'callId?, principal?, facts?, at?, sessionId?, surface?, profile? }.',
+    '--from is an audit log, with all of its files, or has one record per line, a list of records, or',
+    'a tape. A record is { toolName, input, callId?, principal?, facts?, at?, sessionId?, surface?,',
+    'profile? }.',
     'The `rules` of --rules replace those that --host-tools loads.',
     'The exit code is 1 if a call changes to the effect that --fail-on names.',
   ],
@@ -71,17 +76,46 @@ async function compare(
   from: string,
   io: CliIo,
 ): Promise<BacktestResult> {
-  const { backtest, readRecords } = await import('../backtest/index.ts');
-  const file = from === '-' ? undefined : await open(resolve(io.cwd, from), 'r');
+  const { backtest } = await import('../backtest/index.ts');
+  const records = from === '-' ? sentRecords(io) : fileRecords(resolve(io.cwd, from), from);
   try {
-    const chunks = file === undefined ? io.stdin : file.createReadStream({ autoClose: false });
-    const name = from === '-' ? 'standard input' : from;
-    const records = readRecords(chunks as AsyncIterable<string | Uint8Array>, { name });
     return await untilInterrupted(backtest(records, { registry, after }), io.signal);
   } catch (error) {
     throw isMisuseError(error) ? failure(error.message) : error;
+  }
+}
+
+async function* sentRecords(io: CliIo): AsyncGenerator<BacktestRecord> {
+  const { readRecords } = await import('../backtest/index.ts');
+  const chunks = io.stdin as AsyncIterable<string | Uint8Array>;
+  yield* readRecords(chunks, { name: 'standard input' });
+}
+
+/** The records of a file. Those of an audit log are in its older files, too, the oldest first. */
+async function* fileRecords(path: string, from: string): AsyncGenerator<BacktestRecord> {
+  const { readRecords } = await import('../backtest/index.ts');
+  const { filesOf } = await import('../audit/read-log.ts');
+  for (const file of (await isAuditLog(path)) ? filesOf(path) : [path]) {
+    const handle = await open(file, 'r');
+    try {
+      const chunks = handle.createReadStream({ autoClose: false });
+      yield* readRecords(chunks, { name: `${from}${file.slice(path.length)}` });
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+async function isAuditLog(path: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    for await (const line of handle.readLines({ end: longestLine }))
+      return auditFormat.fits(JSON.parse(line) as JsonObject);
+    return false;
+  } catch {
+    return false;
   } finally {
-    await file?.close();
+    await handle.close();
   }
 }
 

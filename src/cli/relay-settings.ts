@@ -7,6 +7,7 @@ import type { Options } from './options.ts';
 import type { RelayFile } from './relay-file.ts';
 
 const defaultPort = 4_040;
+const defaultTtlSeconds = 3_600;
 const limitNames = Object.keys(defaultLimits) as readonly (keyof RelayLimits)[];
 
 /** What the command takes from the line and the file alone. */
@@ -16,6 +17,7 @@ export type RelaySettings = Pick<
   | 'host'
   | 'maxConnections'
   | 'ttlSeconds'
+  | 'maxTtlSeconds'
   | 'requestTimeoutMs'
   | 'heartbeatMs'
   | 'leaseMs'
@@ -51,7 +53,7 @@ export function relaySettings(
     port: options.port ?? file.port ?? defaultPort,
     host: options.host ?? file.host,
     maxConnections: options.maxConnections ?? file.maxConnections,
-    ttlSeconds: options.ttl ?? file.ttlSeconds,
+    ...readTtls(options, file),
     requestTimeoutMs: options.requestTimeout ?? file.requestTimeoutMs,
     heartbeatMs: file.heartbeatMs,
     leaseMs: options.lease ?? file.leaseMs,
@@ -64,6 +66,20 @@ export function relaySettings(
     pairing: options.pairing || file.pairing,
     pinDefinitions: file.pinDefinitions,
   };
+}
+
+function readTtls(
+  options: Options,
+  file: RelayFile,
+): Pick<RelaySettings, 'ttlSeconds' | 'maxTtlSeconds'> {
+  const ttlSeconds = options.ttl ?? file.ttlSeconds;
+  const maxTtlSeconds = options.maxTtl ?? file.maxTtlSeconds;
+  if (maxTtlSeconds !== undefined && maxTtlSeconds < (ttlSeconds ?? defaultTtlSeconds))
+    throw usageFault(
+      `Expected the longest life of a session (\`--max-ttl\`) to be at least the usual one ` +
+        `(\`--ttl\`), got ${maxTtlSeconds} and ${ttlSeconds ?? defaultTtlSeconds} seconds. Change one of them.`,
+    );
+  return { ttlSeconds, maxTtlSeconds };
 }
 
 /** Reads `NAME=N` of each `--limit`. */

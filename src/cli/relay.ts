@@ -47,6 +47,7 @@ export const relay: Command = {
     'allow-origin',
     'trust-proxy',
     'ttl',
+    'max-ttl',
     'lease',
     'request-timeout',
     'limit',

@@ -13,22 +13,8 @@ import { authOf } from './server-auth.ts';
 import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
 import { askServer, offersOf } from './server-offers.ts';
 import { questionsOf } from './server-questions.ts';
+import { type ServerStatus, statusOf } from './server-status.ts';
 import { labelsBy, takesBy } from './server-wishes.ts';
-
-/** How a server is doing. */
-export interface ServerStatus {
-  readonly name: string;
-  /** `waiting` is a server that failed and is tried again later; `off` cannot be started as it is. */
-  readonly state: 'starting' | 'ready' | 'waiting' | 'off';
-  /** Why it is waiting or off, without values of the environment. */
-  readonly error?: string;
-  /** How many of its tools can be used. */
-  readonly tools: number;
-  /** The names of tools that differ from what was pinned. */
-  readonly drift: readonly string[];
-  /** Tools that cannot be taken, with the reasons. */
-  readonly failed: readonly { readonly name: string; readonly reason: string }[];
-}
 
 /** A server that was started. */
 export interface GatewayServer {
@@ -71,6 +57,8 @@ interface State extends ServerParts {
   readonly held: Map<string, ToolRegistration>;
   /** Tools for whose names the registry has no room. */
   conflicts: ServerStatus['failed'];
+  /** Tools of which the server says that they only read, by its own names. */
+  readers: readonly string[];
   /** Fingerprints of the tools that were listed last, by name. */
   seen: ReadonlyMap<string, string> | undefined;
   /** Failures in a row. */
@@ -93,6 +81,7 @@ export function startServer(parts: ServerParts): GatewayServer {
     connection: undefined,
     held: new Map(),
     conflicts: [],
+    readers: [],
     seen: undefined,
     failures: 0,
     cancel: undefined,
@@ -145,7 +134,10 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
         takes: exposes(state, 'tools') ? takesBy(entry) : () => false,
         labelsOf: labelsBy(entry),
         follows: pinFile === undefined,
-        onListed: () => listed(state),
+        onListed: (readers) => {
+          state.readers = readers;
+          listed(state);
+        },
         ...(exposes(state, 'prompts') || exposes(state, 'resources')
           ? { onOthersChanged: state.changed }
           : {}),
@@ -264,20 +256,6 @@ function turnOff(state: State, error: string): void {
   state.state = 'off';
   state.error = error;
   state.ports.note(`warning: server \`${state.name}\` is not started: ${error}`);
-}
-
-function statusOf({ name, state, error, imported, conflicts, ports }: State): ServerStatus {
-  return {
-    name,
-    state,
-    ...(error === undefined ? {} : { error }),
-    tools: (imported?.tools.length ?? 0) - conflicts.length,
-    drift: imported?.drift.map((one) => one.name) ?? [],
-    failed: [...(imported?.failed ?? []), ...conflicts].map((one) => ({
-      name: one.name,
-      reason: ports.scrub(one.reason),
-    })),
-  };
 }
 
 async function closeServer(state: State): Promise<void> {

@@ -14,11 +14,12 @@ import { passOn } from '../mcp/passed-on.ts';
 import { redactText, scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';
 import { registryStateOf } from '../surface-port.ts';
-import { type GatewayServer, type ServerStatus, startServer } from './gateway-server.ts';
+import { type GatewayServer, startServer } from './gateway-server.ts';
 import { type ApprovalKeeper, createApprovalKeeper, type KeptApprovals } from './kept-approvals.ts';
 import { createPassedLists, type PassedLists } from './passed-lists.ts';
 import type { GatewayPorts } from './ports.ts';
 import { connectionOf, missingText } from './server-connection.ts';
+import type { ServerStatus } from './server-status.ts';
 
 /** What a gateway does with the parts of a file. */
 export interface GatewayOptions {

@@ -31,7 +31,7 @@ const own: Readonly<Record<string, (of: Source) => unknown>> = {
  * Inherits from `Request`. A member that is not in {@link own} comes from a complete `Request`,
  * which is made when such a member is first read.
  */
-const prototype: object = Object.create(Request.prototype, membersOf());
+let prototype: object | undefined;
 
 function membersOf(): PropertyDescriptorMap {
   const members: PropertyDescriptorMap = {};
@@ -72,6 +72,8 @@ function lazily(
  * was sent. `directBody` and `headerOf` read it without creating any members.
  */
 export function lazyRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
+  // Made here, since the first use of `Request` makes the engine load all of `fetch`.
+  prototype ??= Object.create(Request.prototype, membersOf()) as object;
   const request = Object.create(prototype) as Lazy;
   request[source] = { incoming, outgoing };
   markRequest(request, incoming);

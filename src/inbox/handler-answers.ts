@@ -35,6 +35,7 @@ const answeredBefore = 'The approval was answered before.';
 const refusals: ReadonlyMap<string, number> = new Map([
   ['unknown_approval', 404],
   ['four_eyes', 403],
+  ['invalid_edit', 400],
   ['token_used', 409],
   ['token_invalid', 409],
   ['expired', 409],

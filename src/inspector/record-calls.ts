@@ -1,7 +1,7 @@
 /** Writes what happens to calls into a {@link CallLog}. */
 import type { AnyEvent, HostToolRegistry } from '../index.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
-import type { CallPhase } from '../pages/inspector-wire.ts';
+import type { CallOrigin, CallPhase } from '../pages/inspector-wire.ts';
 import { type CallRecord, observeCalls } from '../surface-port.ts';
 import type { Arrival, CallLog, KeptCall } from './call-log.ts';
 
@@ -66,6 +66,7 @@ function note(log: CallLog, event: AnyEvent): void {
       call.line.effect = event.effect;
       setDecider(call, event.ruleId, event.source, event.reason);
       log.stage(call, 'judged', `${event.effect}${by(event.ruleId, event.source)}.`);
+      setOrigins(call, event.origins);
       break;
     case 'policy:shadow':
       call.line.shadowed = true;
@@ -77,6 +78,7 @@ function note(log: CallLog, event: AnyEvent): void {
     case 'approval:required':
       toPhase(call, 'approval');
       log.stage(call, 'asked', event.request.title);
+      setOrigins(call, event.request.origins);
       break;
     case 'approval:granted':
       toPhase(call, 'gates');
@@ -140,9 +142,9 @@ function noteEnd(log: CallLog, record: CallRecord): void {
   if (status !== undefined) line.status = status;
   if (code !== undefined) line.code = code;
   setDecider(call, record.ruleId, record.decidedBy, reason);
+  setOrigins(call, record.origins);
   const { kept } = call;
   if (kept !== undefined) {
-    if (record.origins !== undefined) kept.origins = record.origins;
     if (record.source !== undefined) kept.toolSource = record.source;
     if (record.executor !== undefined) kept.executor = record.executor;
     if (record.version !== undefined) kept.version = record.version;
@@ -168,6 +170,17 @@ function arrivalOf(record: CallRecord): Arrival {
 
 function toPhase({ line }: KeptCall, phase: CallPhase): void {
   if (line.phase !== 'ended') line.phase = phase;
+}
+
+/** What the question says may be more than what the verdict said, and stands until the call ends. */
+function setOrigins({ kept }: KeptCall, origins: readonly CallOrigin[] | undefined): void {
+  if (kept === undefined || origins === undefined) return;
+  kept.origins = origins.map(({ path, origin, seen, approvedBy }) => ({
+    path,
+    origin,
+    ...(seen === undefined ? {} : { seen }),
+    ...(approvedBy === undefined ? {} : { approvedBy }),
+  }));
 }
 
 function setDecider(

@@ -1,12 +1,23 @@
 /** What the page shows of a registry besides its calls. Each list is bounded. */
 import type { CallMetrics, HostToolRegistry } from '../index.ts';
+import type { QuotaLine } from '../pages/inspector-quota-wire.ts';
 import type { InspectorState, RuleLine, ToolLine } from '../pages/inspector-wire.ts';
-import { everyRule, registryStateOf } from '../surface-port.ts';
+import { everyQuota, everyRule, registryStateOf } from '../surface-port.ts';
 import type { WaitingQuestions } from './approvals.ts';
+import { boundedJson } from './bounded-json.ts';
 import type { SessionList } from './session-list.ts';
 
 /** Most entries of each list. */
-const most = { tools: 200, rules: 500, sessions: 200, reasons: 50, toolNames: 12 } as const;
+const most = {
+  tools: 200,
+  rules: 500,
+  quotas: 200,
+  sessions: 200,
+  reasons: 50,
+  toolNames: 12,
+} as const;
+/** Most characters of each part of a rule's conditions. All rules are told again and again. */
+const mostOfCondition = 160;
 
 /** Reads a registry, again and again. */
 export interface RegistryView {
@@ -19,16 +30,16 @@ export function createRegistryView(
 ): RegistryView {
   const state = registryStateOf(registry);
   // Which tools a rule concerns takes rules times tools to find out, and changes with them only.
-  let concerned: { readonly epoch: number; readonly rules: readonly Concern[] } | undefined;
-  const concerns = (): readonly Concern[] => {
+  let concerned: ({ readonly epoch: number } & Concerns) | undefined;
+  const concerns = (): Concerns => {
     if (concerned?.epoch !== state.epoch)
-      concerned = { epoch: state.epoch, rules: concernsOf(registry) };
-    return concerned.rules;
+      concerned = { epoch: state.epoch, ...concernsOf(registry) };
+    return concerned;
   };
   return {
     read(approvals) {
       const metrics = registry.metrics();
-      const rules = concerns();
+      const { rules, quotas } = concerns();
       const tools = Object.entries(metrics.byTool).sort(([, a], [, b]) => b.calls - a.calls);
       const lines = sessions.lines();
       const { calls, succeeded, failed, rejected, cancelled, pending, denied, lateSettles } =
@@ -41,6 +52,7 @@ export function createRegistryView(
           .map(([reason, count]) => ({ reason, count })),
         tools: tools.slice(0, most.tools).map(toolLine),
         rules: rules.map((concern) => ruleLine(concern, metrics)),
+        quotas,
         sessions: lines.slice(0, most.sessions),
         approvals: approvals.shown,
         approvalsUnread: approvals.unread,
@@ -48,6 +60,7 @@ export function createRegistryView(
         more: {
           tools: Math.max(0, tools.length - most.tools),
           rules: Math.max(0, everyRule(state).length - most.rules),
+          quotas: Math.max(0, everyQuota(state).length - most.quotas),
           sessions: Math.max(0, lines.length - most.sessions),
           approvals: approvals.more,
         },
@@ -58,25 +71,71 @@ export function createRegistryView(
 
 type Concern = {
   readonly rule: ReturnType<typeof everyRule>[number];
-  readonly tools: number;
-  readonly toolNames: readonly string[];
-};
+  readonly conditions: string;
+} & Pick<RuleLine, 'tools' | 'toolNames'>;
 
-function concernsOf(registry: HostToolRegistry<never>): readonly Concern[] {
+interface Concerns {
+  readonly rules: readonly Concern[];
+  readonly quotas: readonly QuotaLine[];
+}
+
+function concernsOf(registry: HostToolRegistry<never>): Concerns {
   const state = registryStateOf(registry);
   const tools = [...state.tools.values()].map(({ definition, summary }) => ({
     name: definition.name,
     summary,
   }));
-  return everyRule(state)
+  const named = (applies: (tool: (typeof tools)[number]) => boolean) => {
+    const names = tools.filter(applies).map(({ name }) => name);
+    return { tools: names.length, toolNames: names.slice(0, most.toolNames) };
+  };
+  const rules = everyRule(state)
     .slice(0, most.rules)
-    .map((rule) => {
-      const names = tools.filter(({ summary }) => rule.appliesTo(summary)).map(({ name }) => name);
-      return { rule, tools: names.length, toolNames: names.slice(0, most.toolNames) };
-    });
+    .map((rule) => ({
+      rule,
+      conditions: conditionsOf(rule),
+      ...named(({ summary }) => rule.appliesTo(summary)),
+    }));
+  const quotas = everyQuota(state)
+    .slice(0, most.quotas)
+    .map((quota) => ({ ...quotaLine(quota), ...named(({ name }) => quota.appliesTo(name)) }));
+  return { rules, quotas };
 }
 
-function ruleLine({ rule, tools, toolNames }: Concern, { byRule }: CallMetrics): RuleLine {
+function conditionsOf({ conditions }: Concern['rule']): string {
+  return Object.entries(conditions)
+    .map(([name, test]) => `${name} ${boundedJson(test ?? null, mostOfCondition)}`)
+    .join(', ');
+}
+
+function quotaLine({
+  id,
+  layer,
+  max,
+  per,
+  by,
+  path,
+  sum,
+  over,
+}: ReturnType<typeof everyQuota>[number]): Omit<QuotaLine, 'tools' | 'toolNames'> {
+  return {
+    id,
+    layer,
+    max,
+    per,
+    by:
+      by === 'registry'
+        ? 'all calls'
+        : `each ${path === undefined ? by : `value of ${path.join('.')}`}`,
+    ...(sum === undefined ? {} : { sum: sum.join('.') }),
+    over,
+  };
+}
+
+function ruleLine(
+  { rule, conditions, tools, toolNames }: Concern,
+  { byRule }: CallMetrics,
+): RuleLine {
   const counts = Object.hasOwn(byRule, rule.id) ? byRule[rule.id] : undefined;
   return {
     id: rule.id,
@@ -84,11 +143,7 @@ function ruleLine({ rule, tools, toolNames }: Concern, { byRule }: CallMetrics):
     effect: rule.effect,
     shadow: rule.shadow,
     ...(rule.reason === undefined ? {} : { reason: rule.reason }),
-    looksAt: [
-      ...(rule.hasWhen ? (['input'] as const) : []),
-      ...(rule.testsOrigin ? (['origins'] as const) : []),
-      ...(rule.hasPrincipal ? (['principal'] as const) : []),
-    ],
+    conditions,
     matched: counts?.matched ?? 0,
     wouldChange: counts?.shadow ?? 0,
     unused: !rule.use.matched,

@@ -1,9 +1,15 @@
 /** What a session, or a session of a profile, shows of the tools, and why it hides the others. */
 import type { Explanation, HostToolRegistry } from '../index.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { ToolDetail, ToolListing, VerdictView } from '../pages/inspector-wire.ts';
+import type { FoundView, ToolDetail, ToolListing, VerdictView } from '../pages/inspector-wire.ts';
 import type { Redactor } from '../redaction/redactor.ts';
-import { explainCall, readSessionOptions, registryStateOf, SessionState } from '../surface-port.ts';
+import {
+  explainCall,
+  listingOf,
+  readSessionOptions,
+  registryStateOf,
+  SessionState,
+} from '../surface-port.ts';
 import { boundedJson } from './bounded-json.ts';
 
 /** Most tools of a list. */
@@ -32,7 +38,7 @@ export function sessionForLooking(
 
 /** @param closed Whether the session that was asked for is over, and its profile is shown. */
 export function listTools(session: SessionState, closed: boolean): ToolListing {
-  const { names, dropped, prerequisites } = session.registry.viewOf(session);
+  const { names, dropped, prerequisites } = listingOf(session);
   return {
     closed,
     facts: Object.keys(session.facts).slice(0, 200),
@@ -47,6 +53,7 @@ export function listTools(session: SessionState, closed: boolean): ToolListing {
         requiresApproval: binding.asks || internals.requiresApproval !== false,
         annotations: flagsOf(definition.annotations),
         deprecated: definition.deprecated !== undefined,
+        ...foundOf(session, name),
       };
     }),
     hidden: dropped.slice(0, mostTools).map(({ name, code }) => ({
@@ -95,8 +102,17 @@ export async function detailOf(
     ...(Number.isFinite(binding.maxOutputChars) ? { maxOutputChars: binding.maxOutputChars } : {}),
     ...(explanation.hiddenBy === undefined ? {} : { hiddenBy: explanation.hiddenBy }),
     unlockedBy: explanation.unlockedBy ?? [],
+    ...foundOf(session, name),
     verdict: verdictOf(explanation),
   };
+}
+
+/** How a session with discovery came to list a tool. */
+function foundOf(session: SessionState, name: string): { readonly found?: FoundView } {
+  const found = session.discovery?.foundBy(name);
+  if (found === undefined) return {};
+  const { callId, words } = found;
+  return { found: { callId: callId.slice(0, 200), words: words.slice(0, 64) } };
 }
 
 /** What the gates say, as the page shows it. */

@@ -2,8 +2,8 @@
 
 import { nextTurn } from './next-turn.ts';
 
-/** The length of a stretch in milliseconds. */
-const stretchMs = 10;
+/** The usual length of a stretch in milliseconds. */
+const usualMs = 10;
 
 /**
  * Called between the steps of long work. Resolves when the work may continue; undefined if it may
@@ -11,8 +11,11 @@ const stretchMs = 10;
  */
 export type Pause = () => Promise<void> | undefined;
 
-/** Makes a pause that lets other work run if about 10 ms have passed since the last time. */
-export function createPause(): Pause {
+/**
+ * Makes a pause that lets other work run if about so many milliseconds have passed since the last
+ * time.
+ */
+export function createPause(stretchMs = usualMs): Pause {
   let since = performance.now();
   return () => {
     if (performance.now() - since < stretchMs) return undefined;

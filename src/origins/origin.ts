@@ -31,8 +31,8 @@ export interface SeenAt {
 export interface FoundOrigin {
   /** Where the value came from. */
   readonly origin: Origin;
-  /** The outputs that it stood in, in the order of the calls; at most {@link mostSeen}. */
-  readonly seen?: readonly SeenAt[];
+  /** Where it was first seen in an output. */
+  readonly seen?: SeenAt;
   /** Who approved this value, if its origin is `user` for that reason. */
   readonly approvedBy?: string;
   /** The known folder or host that makes it known (the options `paths` and `hosts`). */
@@ -54,6 +54,3 @@ export interface OriginTold extends Pick<FoundOrigin, 'origin' | 'seen' | 'appro
   /** Its path in the input, joined by dots: `to`, `participants.0`. */
   readonly path: string;
 }
-
-/** The most places that are told about one value. */
-export const mostSeen = 3;

@@ -2,7 +2,7 @@
 import type { JsonPrimitive, JsonValue } from '../json.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
 import type { Spelling } from './match.ts';
-import { type FoundOrigin, mostSeen, type SeenAt } from './origin.ts';
+import type { FoundOrigin, SeenAt } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';
 import { type OutputPart, seenAt } from './output-part.ts';
 import {
@@ -54,6 +54,14 @@ const missingSpace = /(?<=[\p{Ll}\p{N}])\.(?=\p{Lu}\p{Ll})/gu;
 const textOverhead = 32;
 /** Counted for each output, and for the input of its call. */
 const outputOverhead = 64;
+
+/** What a search of one shelf found. */
+interface Seen {
+  readonly seen: SeenAt | undefined;
+  /** A place where the value is a part of a field that vouches only for the whole of itself. */
+  readonly part: SeenAt | undefined;
+  readonly isComplete: boolean;
+}
 
 /** What the lookups of one call may cost: about 10 ms. */
 export const lookupSteps = 1_000_000;
@@ -185,11 +193,13 @@ export class OriginRecord {
     if (stands(this.#user, spellings, steps)) return { origin: 'user' };
     if (stands(this.#trustedWords, spellings, steps)) return { origin: 'trusted' };
     const trusted = this.#seen(this.#trusted, spellings, steps);
-    if (trusted.seen.length > 0) return { origin: 'trusted', seen: trusted.seen };
+    if (trusted.seen !== undefined) return { origin: 'trusted', seen: trusted.seen };
     const loose =
       visible(text) === text ? spellings : seek(spellingsOf(looseForm(text)), this.#seed);
     const untrusted = this.#seen(this.#untrusted, loose, steps);
-    if (untrusted.seen.length > 0) return { origin: 'untrusted', seen: untrusted.seen };
+    // A field that vouches only for its whole value may hold what somebody else wrote.
+    const seen = untrusted.seen ?? trusted.part;
+    if (seen !== undefined) return { origin: 'untrusted', seen };
     return { origin: untrusted.isComplete ? 'unknown' : this.#unsearched };
   }
 
@@ -203,26 +213,25 @@ export class OriginRecord {
     return stands(this.#user, seek([spelling], this.#seed), steps);
   }
 
-  #seen(
-    shelf: Shelf<OutputPart>,
-    spellings: readonly Sought[],
-    steps: Steps,
-  ): { readonly seen: readonly SeenAt[]; readonly isComplete: boolean } {
-    const calls = new Map<string, SeenAt>();
+  /** The first place that vouches for a value, and the first one that only has it as a part. */
+  #seen(shelf: Shelf<OutputPart>, spellings: readonly Sought[], steps: Steps): Seen {
+    let seen: SeenAt | undefined;
+    let part: SeenAt | undefined;
     let isComplete = true;
     for (const spelling of spellings) {
       isComplete =
         shelf.find(spelling, steps, (block, range) => {
-          const part = block.about;
-          if (calls.has(part.callId)) return false;
-          if (part.onlyWhole && !isWholeLeaf(block.text, range)) return false;
-          if (part.input !== undefined && stands(part.input, spellings, steps)) return false;
-          calls.set(part.callId, seenAt(block, range.start));
-          return calls.size >= mostSeen;
+          const { onlyWhole, input } = block.about;
+          const isPart = onlyWhole && !isWholeLeaf(block.text, range);
+          if (isPart && part !== undefined) return false;
+          if (input !== undefined && stands(input, spellings, steps)) return false;
+          if (isPart) part = seenAt(block, range.start);
+          else seen = seenAt(block, range.start);
+          return !isPart;
         }) && isComplete;
-      if (calls.size > 0) break;
+      if (seen !== undefined) break;
     }
-    return { seen: [...calls.values()], isComplete };
+    return { seen, part, isComplete };
   }
 
   /** So that no text is read for nothing. */

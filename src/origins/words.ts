@@ -22,7 +22,6 @@ function predicate(
   { seen, approvedBy, within }: JudgedOrigin,
   origin: JudgedOrigin['origin'],
 ): string {
-  const first = seen?.[0];
   if (within !== undefined)
     return `is in ${shownValue(within)}, which ${origin === 'user' ? 'the user named' : 'is trusted'}.`;
   switch (origin) {
@@ -31,13 +30,13 @@ function predicate(
         ? 'was written by the user.'
         : `was approved by ${shown(approvedBy)} earlier in this session.`;
     case 'trusted':
-      return first === undefined
+      return seen === undefined
         ? 'is known to the application.'
-        : `was first seen in ${outputOf(first)}, which is trusted.`;
+        : `was first seen in ${outputOf(seen)}, which is trusted.`;
     case 'untrusted':
-      return first === undefined
+      return seen === undefined
         ? 'may be in an untrusted output, and is not in anything the user wrote.'
-        : `was first seen in ${outputOf(first)}, not in anything the user wrote.`;
+        : `was first seen in ${outputOf(seen)}, not in anything the user wrote.`;
     default:
       return 'was seen nowhere: neither in anything the user wrote nor in any output.';
   }

@@ -23,7 +23,7 @@ export interface WaitingApproval {
     readonly path: string;
     readonly value: JsonValue;
     readonly origin: string;
-    readonly seen?: readonly { readonly callId: string; readonly toolName: string }[];
+    readonly seen?: { readonly callId: string; readonly toolName: string };
     readonly approvedBy?: string;
   }[];
   readonly quotas?: readonly {

@@ -1,5 +1,6 @@
 /** What the inspector's server and its page tell each other, as JSON. */
 import type { JsonValue } from '../json/value.ts';
+import type { QuotaLine } from './inspector-quota-wire.ts';
 
 /** How far a call is. */
 export type CallPhase = 'gates' | 'approval' | 'running' | 'ended';
@@ -52,7 +53,7 @@ export interface CallStage {
 export interface CallOrigin {
   readonly path: string;
   readonly origin: string;
-  readonly seen?: readonly { readonly callId: string; readonly toolName: string }[];
+  readonly seen?: { readonly callId: string; readonly toolName: string };
   readonly approvedBy?: string;
 }
 
@@ -108,8 +109,8 @@ export interface RuleLine {
   readonly effect: VerdictEffect;
   readonly shadow: boolean;
   readonly reason?: string;
-  /** Whether it looks at the input or the surface of a call, at origins, or at the principal. */
-  readonly looksAt: readonly ('input' | 'origins' | 'principal')[];
+  /** What it tests, such as `when {"path":{"glob":"/etc/*"}}`, cut; `""` if it tests nothing. */
+  readonly conditions: string;
   /** Calls that it matched; rules of one id share the count. */
   readonly matched: number;
   /** Calls that it, as a shadow rule, would have changed. */
@@ -170,13 +171,14 @@ export interface InspectorState {
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
   readonly tools: readonly ToolLine[];
   readonly rules: readonly RuleLine[];
+  readonly quotas: readonly QuotaLine[];
   readonly sessions: readonly SessionLine[];
   readonly approvals: readonly ApprovalLine[];
   /** The store of approvals cannot be read: suspended calls are missing from the list. */
   readonly approvalsUnread: boolean;
   readonly profiles: readonly string[];
   /** How much more there is of each list than is told. */
-  readonly more: Readonly<Record<'tools' | 'rules' | 'sessions' | 'approvals', number>>;
+  readonly more: Readonly<Record<'tools' | 'rules' | 'quotas' | 'sessions' | 'approvals', number>>;
 }
 
 /** A line of the stream. */
@@ -196,6 +198,13 @@ export type FeedMessage =
 /** Whose tools are shown: a session's, or a profile's, which may be none: `""`. */
 export type Viewer = { readonly session: number } | { readonly profile: string };
 
+/** How a tool was found with `find_tools`. */
+export interface FoundView {
+  readonly callId: string;
+  /** The words of the query that the tool has; none if it was found by its meaning. */
+  readonly words: readonly string[];
+}
+
 /** The tools of a {@link Viewer}. */
 export interface ToolListing {
   /** Says so where the session is over, and the list is that of its profile. */
@@ -210,6 +219,7 @@ export interface ToolListing {
     readonly requiresApproval: boolean;
     readonly annotations: readonly string[];
     readonly deprecated: boolean;
+    readonly found?: FoundView;
   }[];
   readonly hidden: readonly {
     readonly name: string;
@@ -241,6 +251,7 @@ export interface ToolDetail {
   readonly maxOutputChars?: number;
   readonly hiddenBy?: string;
   readonly unlockedBy: readonly string[];
+  readonly found?: FoundView;
   /** What the gates say without looking at an input. */
   readonly verdict: VerdictView;
 }

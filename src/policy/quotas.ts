@@ -9,7 +9,7 @@ import { latinForm } from '../text/names.ts';
 import { holds } from './conditions.ts';
 import { isReason } from './decision.ts';
 import type { CompiledQuota, Quota } from './quota.ts';
-import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
+import { type Check, checkOf, isText, maxTextLength, placeOf } from './rule-check.ts';
 import { attributesOf, compileWhen } from './when.ts';
 
 const quotaKeys = ['id', 'tools', 'when', 'sum', 'max', 'per', 'by', 'over', 'reason'];
@@ -40,8 +40,8 @@ export function compileQuotas(
   const ids = new Set(others);
   return Object.freeze(
     Array.from(quotas, (given: unknown, index) => {
-      const where = `${layer} quota ${index}`;
-      const quota = compileQuota(readQuota(given, where), layer, checkOf(where, code));
+      const { members, where } = readQuota(given, `${layer} quota ${index}`);
+      const quota = compileQuota(members, layer, checkOf(where, code));
       if (ids.has(quota.id))
         throw new MisuseError(
           code,
@@ -55,7 +55,10 @@ export function compileQuotas(
 }
 
 /** A copy comes first, so that what is checked is what is kept. */
-function readQuota(source: unknown, where: string): Partial<JsonObject> {
+function readQuota(
+  source: unknown,
+  where: string,
+): { readonly members: Partial<JsonObject>; readonly where: string } {
   const copy = copyJson(source, { maxDepth: 16, maxValues: 100_000 });
   if (!copy.ok)
     throw new MisuseError(
@@ -65,7 +68,11 @@ function readQuota(source: unknown, where: string): Partial<JsonObject> {
     );
   if (!isJsonObject(copy.value))
     throw new MisuseError(code, `${where}: Expected an object, got ${describe(source)}`);
-  return readMembers(where, copy.value, quotaKeys, { code, noun: 'field' });
+  const place = placeOf(where, copy.value);
+  return {
+    members: readMembers(place, copy.value, quotaKeys, { code, noun: 'field' }),
+    where: place,
+  };
 }
 
 function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): CompiledQuota {

@@ -1,8 +1,9 @@
 /**
- * How a malformed rule or quota is refused: the layer, the index, the field, what was expected, what
- * came.
+ * How a malformed rule or quota is refused: the layer, the index, the id, the field, what was
+ * expected, what came.
  */
 import { describe, type MisuseCode, MisuseError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
 
 /** Throws unless `holds`. */
 export type Check = (
@@ -29,3 +30,11 @@ export function checkOf(where: string, code: MisuseCode = 'invalid_rule'): Check
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
+
+/** Adds the id of a rule or quota to its place, where it has one that can be shown. */
+export function placeOf(where: string, source: JsonObject): string {
+  const id = Object.hasOwn(source, 'id') ? source.id : undefined;
+  return isText(id) && id.trim() === id && id.length <= longestId ? `${where} (\`${id}\`)` : where;
+}
+
+const longestId = 256;

@@ -152,6 +152,8 @@ export interface CompiledRule {
   /** Whether the rule depends on the call: its input or its surface. A deny that does not also
    * hides the tool. */
   readonly hasWhen: boolean;
+  /** What the rule tests of a call and of who makes it, as it was written. For people. */
+  readonly conditions: Partial<JsonObject>;
   /** Whether the rule asks where values came from. */
   readonly testsOrigin: boolean;
   /** Whether the rule tests the principal. */

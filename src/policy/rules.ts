@@ -10,7 +10,7 @@ import { type Effect, isReason } from './decision.ts';
 import type { Reading } from './judged.ts';
 import { compileOrigins, originsHold } from './origin-test.ts';
 import type { CompiledRule, Rule } from './rule.ts';
-import { type Check, checkOf, isText, maxTextLength } from './rule-check.ts';
+import { type Check, checkOf, isText, maxTextLength, placeOf } from './rule-check.ts';
 import { compilePlainTest } from './value-test.ts';
 import { attributesOf, comparisonOf, compileWhen } from './when.ts';
 
@@ -29,6 +29,7 @@ const ruleKeys = [
   'reason',
   'shadow',
 ];
+const conditionKeys = ['principal', 'surface', 'facts', 'when', 'origins'] as const;
 const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
 /**
@@ -85,9 +86,8 @@ function takeTried(
 function compileRule(source: unknown, layer: string, index: number, before: number): CompiledRule {
   const known = takeTried(source, layer, index, before);
   if (known !== undefined) return known;
-  const where = `${layer} rule ${index}`;
+  const { rule, where } = readRule(source, `${layer} rule ${index}`);
   const check: Check = checkOf(where);
-  const rule = readRule(source, where);
   const { effect, id, reason, shadow } = rule;
   check(
     effect === 'allow' || effect === 'ask' || effect === 'deny',
@@ -113,10 +113,18 @@ function compileRule(source: unknown, layer: string, index: number, before: numb
     layer,
     shadow: shadow === true,
     use: { matched: false },
+    conditions: conditionsOf(rule),
     appliesTo: compileScope(rule, effect, check),
     ...compileSessionPart(rule, effect, check),
     ...compileCallPart(rule, effect, check),
   });
+}
+
+function conditionsOf(rule: Partial<JsonObject>): Partial<JsonObject> {
+  const written = conditionKeys.flatMap((key) =>
+    rule[key] === undefined ? [] : [[key, rule[key]]],
+  );
+  return Object.freeze(Object.fromEntries(written));
 }
 
 type SessionPart = Pick<CompiledRule, 'hasPrincipal' | 'appliesIn'>;
@@ -185,7 +193,10 @@ function readingOf(effect: Effect): Reading {
 }
 
 /** A copy comes first, so that what is checked is what is kept. */
-function readRule(source: unknown, where: string): Partial<JsonObject> {
+function readRule(
+  source: unknown,
+  where: string,
+): { readonly rule: Partial<JsonObject>; readonly where: string } {
   const copy = copyJson(source, { maxDepth: 32, maxValues: 100_000 });
   if (!copy.ok)
     throw new MisuseError(
@@ -195,7 +206,9 @@ function readRule(source: unknown, where: string): Partial<JsonObject> {
     );
   if (!isJsonObject(copy.value))
     throw new MisuseError('invalid_rule', `${where}: Expected an object, got ${describe(source)}`);
-  return readMembers(where, copy.value, ruleKeys, { code: 'invalid_rule', noun: 'field' });
+  const place = placeOf(where, copy.value);
+  const wording = { code: 'invalid_rule', noun: 'field' } as const;
+  return { rule: readMembers(place, copy.value, ruleKeys, wording), where: place };
 }
 
 /** The part of a rule that no input changes. */

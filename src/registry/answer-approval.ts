@@ -12,6 +12,7 @@ import { stateOf } from '../session/session.ts';
 import { inboxStoreOf } from '../session/settle-approval.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import type { SessionState } from '../state/session-state.ts';
+import { editProblem } from './edit-problem.ts';
 
 /** The call that a refusal is about. */
 interface Refused {
@@ -36,18 +37,24 @@ export function answerWaiting(
     const waiting = session.desk?.waiting.get(id);
     if (waiting === undefined) continue;
     const { request } = waiting;
+    const about = { callId: request.callId, tool: request.tool.name };
     const read = readFor(session, request, answer);
     if (registry.fourEyes && isOwnAnswer(session.principal, read.by))
       return Promise.resolve(
-        refused(
-          { callId: request.callId, tool: request.tool.name },
-          denied('four_eyes', `Not answered: ${fourEyesMessage}`),
-        ),
+        refused(about, denied('four_eyes', `Not answered: ${fourEyesMessage}`)),
       );
-    return new Promise((resolve) => {
-      waiting.onEnd((result) => resolve(result as ToolResult));
-      session.desk?.answer(id, read);
-    });
+    const give = (problem: ToolError | undefined): Promise<ToolResult> => {
+      // Somebody else may have answered while the input was tried.
+      const isOver = session.desk?.waiting.get(id) !== waiting;
+      const refusal = isOver ? unknownApproval() : problem;
+      if (refusal !== undefined) return Promise.resolve(refused(about, refusal));
+      return new Promise((resolve) => {
+        waiting.onEnd((result) => resolve(result as ToolResult));
+        session.desk?.answer(id, read);
+      });
+    };
+    const problem = editProblem(session, request, read);
+    return problem instanceof Promise ? problem.then(give) : give(problem);
   }
   return undefined;
 }
@@ -96,10 +103,15 @@ export async function answerStored(
     );
   }
   const session = await sessionOf(registry, opened.body);
-  if (!('state' in session))
-    return refused({ callId: opened.claims.callId, tool: opened.claims.tool }, session.problem);
+  const about = { callId: opened.claims.callId, tool: opened.claims.tool };
+  if (!('state' in session)) return refused(about, session.problem);
   // Refused here, where the question stays open: a resume would take it for a rejection.
-  readFor(session.state, opened.call.request, answer);
+  const { request } = opened.call;
+  const read = readFor(session.state, request, answer);
+  if (!registry.fourEyes || !isOwnAnswer(session.state.principal, read.by)) {
+    const problem = await editProblem(session.state, request, read);
+    if (problem !== undefined) return refused(about, problem);
+  }
   return resumeCall(session.state, opened.token, answer);
 }
 

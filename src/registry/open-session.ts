@@ -3,6 +3,7 @@ import { closeAutomatically } from '../session/auto-close.ts';
 import { discover } from '../session/find-tools.ts';
 import { checkOverrides } from '../session/session.ts';
 import { readSessionOptions, type SessionOptions } from '../session/session-options.ts';
+import { readManyTools } from '../state/found-tools.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import { SessionState } from '../state/session-state.ts';
 
@@ -11,6 +12,7 @@ export function openSession(state: RegistryState, options: SessionOptions<never>
   const setup = readSessionOptions(options, state);
   const session = new SessionState(state, setup);
   if (setup.discovery !== undefined) discover(session, setup.discovery);
+  else readManyTools(state);
   if (setup.overrides !== undefined) checkOverrides(session, setup.overrides);
   const { signal, idleTimeoutMs } = setup;
   if (signal !== undefined || idleTimeoutMs !== undefined)

@@ -7,19 +7,20 @@ import {
   type PendingApproval,
   type ReadAnswer,
 } from '../approval/request.ts';
-import { byExpiry, inTime, startOperation } from '../approval/store.ts';
+import { type ApprovalQuery, byExpiry, inTime, startOperation } from '../approval/store.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
 import { MisuseError } from '../errors.ts';
 import { deepFreeze } from '../json.ts';
 import { createPause } from '../limits/stretches.ts';
 import {
   checkOption,
-  object,
+  kind,
   readOptions,
   type TableOf,
   text,
   wholeNumber,
   withDefault,
+  wrongOption,
 } from '../options.ts';
 import type { ToolResult } from '../result.ts';
 import { inboxStoreOf } from '../session/settle-approval.ts';
@@ -34,8 +35,12 @@ export interface PendingOptions {
   readonly principal?: string | undefined;
   /** The most approvals to return, from 1 to 1 000. @default 100 */
   readonly limit?: number | undefined;
-  /** Continues behind this approval: the last one of the page before. @default from the start */
-  readonly after?: { readonly id: string; readonly expiresAt: number } | undefined;
+  /**
+   * Continues behind this approval: the last one of the page before, or its id. By its id alone, an
+   * approval must still be known: until an hour after it expires, or, if it waits on an approver in
+   * this process, until it is answered. @default from the start
+   */
+  readonly after?: string | { readonly id: string; readonly expiresAt: number } | undefined;
 }
 
 /** An answer that says who gave it. */
@@ -62,9 +67,11 @@ export interface RegistryApprovals {
    * Answers a call, in whichever process it was made, and returns its result. The first answer
    * counts. Where the call's session is not open in this process, `approvals.session` of the
    * registry makes it. What cannot be answered ends as `session.approvals.resume` would, or as
-   * `approval_denied` with `unknown_approval`, `session_unavailable` or `four_eyes`. Rejects with a
-   * MisuseError `invalid_option` for an invalid answer, one without `by`, or one whose `input` is
-   * larger than the session takes or still has `[redacted]` for a secret; the question stays open.
+   * `approval_denied` with `unknown_approval`, `session_unavailable` or `four_eyes`, or as
+   * `invalid_input` with `invalid_edit` if the tool's schema refuses the `input` of the answer; the
+   * question then stays open. Rejects with a MisuseError `invalid_option` for an invalid answer, one
+   * without `by` (under `fourEyes`, that is `four_eyes`), or one whose `input` is larger than the
+   * session takes or still has `[redacted]` for a secret; the question stays open too.
    * @param id The id of the approval, or its token.
    * @example
    * ```ts
@@ -80,8 +87,16 @@ const table = {
   sessionId: text(1, 1_024),
   principal: text(1, 1_024),
   limit: withDefault(wholeNumber(1, 1_000), 100),
-  after: object<{ readonly id: string; readonly expiresAt: number }>(),
+  after: kind<NonNullable<PendingOptions['after']>>(
+    'an approval of the page before, or its id',
+    (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+  ),
 } satisfies TableOf<PendingOptions>;
+
+const listing = 'approvals.pending';
+
+/** A place in the order of {@link byExpiry}. */
+type Place = NonNullable<ApprovalQuery['after']>;
 
 /** Pages that are read for one answer: records that are not genuine must not cost without end. */
 const mostPages = 20;
@@ -93,7 +108,8 @@ export function registryApprovals(registry: RegistryState): RegistryApprovals {
     async answer(id: string, answer: NamedAnswer) {
       // Read now, since the caller may use the object again while the store is asked.
       const read = takeAnswer('approvals.answer', answer);
-      if (!isNamed(read.by))
+      // Under four eyes it counts as the principal's own, and is refused as one.
+      if (!isNamed(read.by) && !registry.fourEyes)
         throw new MisuseError(
           'invalid_option',
           'approvals.answer: expected `by` to name who answers. The question stays open: answer it ' +
@@ -121,13 +137,9 @@ async function pendingOver(
   registry: RegistryState,
   options: PendingOptions | undefined,
 ): Promise<readonly PendingApproval[]> {
-  const query = readOptions('approvals.pending', options, table);
-  const { sessionId, principal, limit } = query;
-  const { after } = query;
-  if (after !== undefined) {
-    checkOption('approvals.pending', 'after.id', after.id, text());
-    checkOption('approvals.pending', 'after.expiresAt', after.expiresAt, wholeNumber(0));
-  }
+  const { sessionId, principal, limit, after: from } = readOptions(listing, options, table);
+  const after = from === undefined ? undefined : await placeOf(registry, from);
+  const query = { sessionId, principal, limit, after };
   const found: PendingApproval[] = [];
   for (const { desk } of registry.asking)
     for (const { request } of desk?.waiting.values() ?? [])
@@ -141,11 +153,38 @@ async function pendingOver(
   return found.sort(byExpiry).slice(0, limit);
 }
 
+/** Where an approval stands in the order. @throws MisuseError `invalid_option` if it is not known. */
+async function placeOf(
+  registry: RegistryState,
+  after: NonNullable<PendingOptions['after']>,
+): Promise<Place> {
+  if (typeof after !== 'string') {
+    const { id, expiresAt } = after;
+    checkOption(listing, 'after.id', id, text());
+    checkOption(listing, 'after.expiresAt', expiresAt, wholeNumber(0));
+    return { id, expiresAt };
+  }
+  for (const { desk } of registry.asking) {
+    const waiting = desk?.waiting.get(after);
+    if (waiting !== undefined) return waiting.request;
+  }
+  const store = registry.signer === undefined ? undefined : inboxStoreOf(listing, registry);
+  const found =
+    store &&
+    (await inTime(
+      startOperation(() => store.read(after)),
+      registry.policyTimeoutMs,
+    ));
+  const expiresAt = found?.expiresAt;
+  if (typeof expiresAt === 'number') return { id: after, expiresAt };
+  throw wrongOption(listing, 'after', 'an approval of the page before, or its id', after);
+}
+
 async function storedOver(
   registry: RegistryState,
-  query: PendingOptions & { readonly limit: number },
+  query: ApprovalQuery,
 ): Promise<PendingApproval[]> {
-  const store = inboxStoreOf('approvals.pending', registry);
+  const store = inboxStoreOf(listing, registry);
   const found: PendingApproval[] = [];
   const { sessionId, principal, limit } = query;
   let { after } = query;

@@ -1,5 +1,6 @@
 /** A connection: its parts put together, and what the application sees of them. */
 import { type Calls, createCalls } from './calls.ts';
+import { clientId } from './client-id.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import type { RelayHttp } from './http.ts';
 import { type JsonObject, numberIn, stringIn } from './json.ts';
@@ -42,19 +43,6 @@ export interface ConnectionParts {
   readonly ends: Ends;
 }
 
-interface State {
-  readonly parts: ConnectionParts;
-  readonly life: Scope;
-  status: RelayStatus;
-  transport: RelayTransport | undefined;
-  /** A line was up at some time. */
-  wasUp: boolean;
-  /** The list that the application set last. */
-  latest: ToolList;
-  /** Those of `latest`, and of tools that the relay may still have. */
-  handlers: ReadonlyMap<string, RelayTool['handler']>;
-}
-
 interface Workers {
   readonly clock: RelayClock;
   readonly registration: Registration;
@@ -62,27 +50,67 @@ interface Workers {
   readonly calls: Calls;
 }
 
+/** One stay in the session. It ends when the connection is closed or replaced. */
+interface Stay extends Workers {
+  readonly life: Scope;
+  /** A line was up at some time. */
+  wasUp: boolean;
+}
+
+interface State {
+  readonly parts: ConnectionParts;
+  /** The present stay, or the last one. */
+  stay: Stay;
+  status: RelayStatus;
+  transport: RelayTransport | undefined;
+  /** Another connection has taken over, so this one may come back. */
+  replaced: boolean;
+  /** Why it is closed. */
+  why: unknown;
+  /** The list that the application set last. */
+  latest: ToolList;
+  /** Those of `latest`, and of tools that the relay may still have. */
+  handlers: ReadonlyMap<string, RelayTool['handler']>;
+  /** Each makes the next attempt at once. */
+  readonly hurries: Set<() => void>;
+  /** Those who wait until the connection is up. */
+  readonly waiting: Set<{ up(): void; over(why: unknown): void }>;
+}
+
 /** Starts a connection. */
 export function connectionOf(parts: ConnectionParts): void {
-  const { list, options } = parts;
-  const { signal, random = Math.random } = options;
-  const life = createScope();
-  const state: State = {
+  const state = {
     parts,
-    life,
     status: 'connecting',
     transport: undefined,
-    wasUp: false,
-    latest: list,
-    handlers: list.handlers,
-  };
-  const workers = createWorkers(state, random);
-  const connection = shownConnection(state, workers.registration);
+    replaced: false,
+    why: undefined,
+    latest: parts.list,
+    handlers: parts.list.handlers,
+    hurries: new Set(),
+    waiting: new Set(),
+  } as Omit<State, 'stay'> as State;
+  begin(state, shownConnection(state));
+}
+
+/** Begins a stay, as an application that the relay does not know yet. */
+function begin(state: State, connection: RelayConnection): void {
+  const { parts, hurries } = state;
+  const { signal, random = Math.random } = parts.options;
+  const life = createScope();
+  const stay: Stay = { ...createWorkers(state, life, random), life, wasUp: false };
+  state.stay = stay;
+  state.replaced = false;
+  state.handlers = state.latest.handlers;
   const start = async (): Promise<void> => {
-    await workers.registration.set(list, 'plugin-registration');
+    await stay.registration.set(state.latest, 'plugin-registration');
+    const whenAsked = (run: () => void): (() => void) => {
+      hurries.add(run);
+      return () => hurries.delete(run);
+    };
     await keepLink(
-      { life, random, transports: parts.transports, client: clientId() },
-      linkListener(state, workers, connection),
+      { life, random, transports: parts.transports, client: clientId(), whenAsked },
+      linkListener(state, stay, connection),
     );
   };
   if (signal !== undefined) {
@@ -92,13 +120,12 @@ export function connectionOf(parts: ConnectionParts): void {
     life.onEnd(() => signal.removeEventListener('abort', abort));
   }
   report(state);
-  // If the relay refuses the first registration, the connection ends before it began.
-  start().catch((error: unknown) => over(state, asRelayClientError(error)));
+  // If the relay refuses the first registration, the stay ends before it began.
+  start().catch((error: unknown) => over(state, life, asRelayClientError(error)));
 }
 
-function createWorkers(state: State, random: () => number): Workers {
-  const { life, parts } = state;
-  const { http, plugin } = parts;
+function createWorkers(state: State, life: Scope, random: () => number): Workers {
+  const { http, plugin } = state.parts;
   const clock = createRelayClock();
   const registration = createRegistration(
     { http, life, random, plugin },
@@ -110,7 +137,7 @@ function createWorkers(state: State, random: () => number): Workers {
       },
       refused: (error, retryInMs) =>
         report(state, retryInMs === undefined ? { error } : { error, retryInMs }),
-      over: (error) => over(state, error),
+      over: (error) => over(state, life, error),
     },
   );
   const delivery = createDelivery({
@@ -131,35 +158,34 @@ function createWorkers(state: State, random: () => number): Workers {
   return { clock, registration, delivery, calls };
 }
 
-function linkListener(state: State, workers: Workers, connection: RelayConnection): LinkListener {
+function linkListener(state: State, stay: Stay, connection: RelayConnection): LinkListener {
   return {
     up(name) {
       state.status = 'connected';
       state.transport = name;
       report(state);
       state.parts.ends.connected(connection);
+      for (const one of state.waiting) one.up();
+      state.waiting.clear();
     },
     down(error, retryInMs) {
       state.transport = undefined;
       if (state.status === 'connected') state.status = 'reconnecting';
       report(state, { error, retryInMs });
     },
-    over: (error) => over(state, error),
-    speak: workers.delivery.socket,
-    event: (event) => receive(state, workers, event),
+    over: (error) => over(state, stay.life, error),
+    speak: stay.delivery.socket,
+    event: (event) => receive(state, stay, event),
   };
 }
 
-function receive(
-  state: State,
-  { clock, registration, delivery, calls }: Workers,
-  { event, data }: LineEvent,
-): void {
+function receive(state: State, stay: Stay, { event, data }: LineEvent): void {
+  const { clock, registration, delivery, calls } = stay;
   const { options, http } = state.parts;
   if (event === 'connected' || event === 'heartbeat') clock.heard(data.timestamp);
   if (event === 'connected') {
-    registration.seen(numberIn(data, 'toolsRevision'), state.wasUp);
-    state.wasUp = true;
+    registration.seen(numberIn(data, 'toolsRevision'), stay.wasUp);
+    stay.wasUp = true;
   } else if (event === 'tool-request') calls.request(data);
   else if (event === 'tool-cancel') calls.cancel(data);
   else if (event === 'tool-availability-update') tell(options.onToolsChanged, data);
@@ -169,7 +195,7 @@ function receive(
 }
 
 /** The connection as the application sees it. */
-function shownConnection(state: State, registration: Registration): RelayConnection {
+function shownConnection(state: State): RelayConnection {
   const connection = {
     get status() {
       return state.status;
@@ -178,10 +204,10 @@ function shownConnection(state: State, registration: Registration): RelayConnect
       return state.transport;
     },
     get failed() {
-      return registration.failed;
+      return state.stay.registration.failed;
     },
-    update: (tools, reason = 'application-update') =>
-      quietly(update(state, registration, tools, reason)),
+    update: (tools, reason = 'application-update') => quietly(update(state, tools, reason)),
+    reconnect: () => quietly(reconnect(state, connection)),
     close: (given = {}) => quietly(close(state, given)),
   } as RelayConnection;
   if (typeof Symbol.asyncDispose === 'symbol')
@@ -189,21 +215,32 @@ function shownConnection(state: State, registration: Registration): RelayConnect
   return connection;
 }
 
-async function update(
-  state: State,
-  registration: Registration,
-  tools: readonly RelayTool[],
-  reason: string,
-): Promise<void> {
+async function update(state: State, tools: readonly RelayTool[], reason: string): Promise<void> {
   const next = prepareTools(tools);
   state.latest = next;
   state.handlers = new Map([...state.handlers, ...next.handlers]);
-  await registration.set(next, reason);
+  await state.stay.registration.set(next, reason);
+}
+
+async function reconnect(state: State, connection: RelayConnection): Promise<void> {
+  const { stay, hurries } = state;
+  if (state.status === 'connected') return;
+  if (stay.life.ended && !state.replaced) throw state.why;
+  const up = new Promise<void>((resolve, reject) => {
+    state.waiting.add({ up: resolve, over: reject });
+  });
+  if (stay.life.ended) {
+    state.status = 'reconnecting';
+    begin(state, connection);
+  } else for (const hurry of [...hurries]) hurry();
+  await up;
 }
 
 async function close(state: State, given: RelayCloseOptions): Promise<void> {
   const { deleteSession } = ownOptions('close', given, ['deleteSession']);
-  finish(state, 'close', undefined, relayClientError('closed', 'The connection was closed.'));
+  const why = relayClientError('closed', 'The connection was closed.');
+  finish(state, 'close', undefined, why);
+  if (state.replaced) Object.assign(state, { replaced: false, why });
   if (deleteSession !== true) return;
   try {
     await state.parts.http.call(createScope(), 'DELETE', '');
@@ -214,23 +251,29 @@ async function close(state: State, given: RelayCloseOptions): Promise<void> {
   }
 }
 
-function over(state: State, error: RelayClientError): void {
-  finish(state, error.code, error);
+/** @param life of the stay that is over; an earlier one has nothing to say any more */
+function over(state: State, life: Scope, error: RelayClientError): void {
+  if (state.stay.life === life) finish(state, error.code, error);
 }
 
-/** @param why what the scopes of the connection end with */
+/** @param why what the scopes of the stay end with */
 function finish(
   state: State,
   reason: string,
   error: RelayClientError | undefined,
   why: unknown = error,
 ): void {
-  if (state.life.ended) return;
+  const { life } = state.stay;
+  if (life.ended) return;
   state.status = 'closed';
   state.transport = undefined;
-  state.life.end(why);
+  state.why = why;
+  state.replaced = error?.code === 'replaced' && error.status === undefined;
+  life.end(why);
   report(state, { reason, ...(error === undefined ? {} : { error }) });
   state.parts.ends.closed(why);
+  for (const one of state.waiting) one.over(why);
+  state.waiting.clear();
 }
 
 function report(
@@ -248,16 +291,6 @@ function refusalOf(data: JsonObject, http: RelayHttp): RelayClientError {
   return relayClientError(http.scrub(stringIn(data, 'error') ?? 'refused'), message, {
     status: numberIn(data, 'status') ?? 400,
   });
-}
-
-/**
- * 128 random bits that identify this running application. The relay must not give one call to two
- * applications.
- */
-function clientId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
 }
 
 /** The application may ignore the promise, even if it rejects. */

@@ -31,6 +31,12 @@ export interface LinkWorld {
   readonly transports: readonly Transport[];
   /** Identifies this running application. */
   readonly client: string;
+  /**
+   * Registers what to call when the application wants an attempt now.
+   * @returns a function that removes it
+   * @default the application cannot ask
+   */
+  readonly whenAsked?: (run: () => void) => () => void;
 }
 
 /**
@@ -94,7 +100,8 @@ export async function keepLink(world: LinkWorld, listener: LinkListener): Promis
     listener.down(ending.error, waitMs);
     try {
       // If the relay has named a time, an earlier attempt is of no use.
-      const woken = await sleepUntilWoken(life, waitMs, ending.retryInMs === undefined);
+      const isWakeable = ending.retryInMs === undefined;
+      const woken = await sleepUntilWoken(life, waitMs, isWakeable, world.whenAsked);
       // This may be another network, on which a better transport works.
       if (woken === 'online') state.index = 0;
     } catch {

@@ -9,7 +9,8 @@ export type RelayTransport = 'websocket' | 'sse' | 'poll';
 /**
  * The state of a connection. `connecting`: it has not been up yet. `connected`: it is up.
  * `reconnecting`: it was lost, and new attempts follow until one succeeds; calls wait at the relay
- * until their deadlines. `closed`: it has ended for good.
+ * until their deadlines. `closed`: it has ended for good, unless it was `replaced` and
+ * {@link RelayConnection.reconnect} takes the session back.
  */
 export type RelayStatus = 'connecting' | 'connected' | 'reconnecting' | 'closed';
 
@@ -125,6 +126,15 @@ export interface RelayConnection {
    * @param reason shown to agents. @default "application-update"
    */
   update(tools: readonly RelayTool[], reason?: string): Promise<void>;
+  /**
+   * Connects now. While the connection is `reconnecting`, the next attempt is made at once instead
+   * of after its pause. If another connection has taken over (`closed`, reason `replaced`), this one
+   * takes the session back, and the other one is replaced. Call it when a person asks for it: two
+   * pages that do it by themselves would replace each other for ever. Resolves when the connection
+   * is up, at once if it is up already. Rejects with a {@link RelayClientError} if it is closed for
+   * any other reason, or closes before it is up. It is safe to ignore the promise.
+   */
+  reconnect(): Promise<void>;
   /**
    * Ends the connection, aborts the signals of running handlers, and drops answers that are not
    * sent yet. The session and its tools stay, so that the application can come back. Idempotent.

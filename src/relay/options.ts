@@ -110,10 +110,15 @@ export interface RelayOptions<S = unknown> {
    */
   readonly bus?: RelayBus | undefined;
   /**
-   * Seconds that a session lives from its creation. Nothing extends this. 1 to 2 000 000. @default
-   * 3_600
+   * Seconds that a session lives from its creation, unless the host extends it with
+   * `POST /:code/extend`. 1 to 2 000 000. @default 3_600
    */
   readonly ttlSeconds?: number | undefined;
+  /**
+   * Seconds from its creation after which a session ends, however often the host extends it. From
+   * `ttlSeconds` to 2 000 000. @default 86_400, or `ttlSeconds` if that is more
+   */
+  readonly maxTtlSeconds?: number | undefined;
   /**
    * Milliseconds that the application has to answer a call, from when the call is passed on. After
    * that the call ends as `timeout`. 1 to 2^31-1. @default 30_000

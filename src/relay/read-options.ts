@@ -59,6 +59,7 @@ export interface ReadRelayOptions<S> {
 /** The default limits of a relay. */
 export const defaultLimits: RelayLimits = {
   toolsPerSession: 1_000,
+  resultBytesPerSession: 33_554_432,
   updatesPerMinute: 10,
   requestsPerMinute: 60,
   responsesPerMinute: 60,
@@ -82,6 +83,7 @@ export const relayTable = {
   store: anything<RelayStore>(),
   bus: withMethods<RelayBus>(['publish', 'subscribe']),
   ttlSeconds: withDefault(numberFrom(1, 2_000_000), 3_600),
+  maxTtlSeconds: numberFrom(1, 2_000_000),
   requestTimeoutMs: withDefault(milliseconds(1), 30_000),
   heartbeatMs: withDefault(milliseconds(1), 30_000),
   leaseMs: withDefault(milliseconds(1), 10_000),
@@ -111,10 +113,12 @@ export const sessionNames = (
   'facts discovery limits exposeErrors approver approvalMode approvalTimeoutMs'
 ).split(' ');
 const storeMethods = (
-  'apply create drop get set delete append read acquire renew release holder count schedule ' +
+  'apply create extend drop get set delete append read acquire renew release holder count schedule ' +
   'unschedule due ping'
 ).split(' ') as (string & keyof RelayStore)[];
 const where = 'createRelay';
+/** Seconds: a day. */
+const usualMaxTtl = 86_400;
 
 /** Reads the options of a relay. @throws MisuseError `invalid_option`, which names the option */
 export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S> {
@@ -139,6 +143,7 @@ export function readRelayOptions<S>(given: RelayOptions<S>): ReadRelayOptions<S>
       store: guardStore(store, report),
       bus: guardBus(bus, report),
       ttlMs: options.ttlSeconds * 1_000,
+      maxTtlMs: readMaxTtl(options) * 1_000,
       requestTimeoutMs: options.requestTimeoutMs,
       heartbeatMs: options.heartbeatMs,
       leaseMs: options.leaseMs,
@@ -183,6 +188,23 @@ function checkRegistry(session: RelaySessionOptions): void {
         'absent together with `session.registry`, which has its own',
         session[key],
       );
+}
+
+function readMaxTtl({
+  ttlSeconds,
+  maxTtlSeconds = Math.max(usualMaxTtl, ttlSeconds),
+}: {
+  ttlSeconds: number;
+  maxTtlSeconds?: number | undefined;
+}): number {
+  if (maxTtlSeconds < ttlSeconds)
+    throw wrongOption(
+      where,
+      'maxTtlSeconds',
+      `a number from \`ttlSeconds\`, which is ${ttlSeconds}`,
+      maxTtlSeconds,
+    );
+  return maxTtlSeconds;
 }
 
 function readHostKey(key: unknown): string | undefined {

@@ -9,6 +9,12 @@ import type { RelayStore } from './ports/store.ts';
 export interface RelayLimits {
   /** Tools that a session may have. @default 1_000 */
   readonly toolsPerSession: number;
+  /**
+   * Bytes of the results that a session keeps for agents that come back, as JSON. Above it, the
+   * oldest ones are removed; the newest is kept in any case. Results under 16 KB do not count.
+   * @default 33_554_432
+   */
+  readonly resultBytesPerSession: number;
   /** Registrations and updates together. @default 10 */
   readonly updatesPerMinute: number;
   /** Calls that the agents of a session make. @default 60 */
@@ -54,6 +60,8 @@ export interface RelaySettings {
   readonly store: RelayStore;
   readonly bus: RelayBus;
   readonly ttlMs: number;
+  /** How long a session may live at most, from its creation. */
+  readonly maxTtlMs: number;
   readonly requestTimeoutMs: number;
   readonly heartbeatMs: number;
   readonly leaseMs: number;

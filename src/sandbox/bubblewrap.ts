@@ -4,8 +4,48 @@ import { delimiter, dirname, join } from 'node:path';
 import { unavailableFault } from './fault.ts';
 import { moduleReads, type ReadPermissions } from './permissions.ts';
 
-/** What the system has that any program needs. */
-const system = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc', '/opt'];
+/**
+ * What the system has that programs need. Of `/etc`, only what has no secrets: the host's process may
+ * be that of root.
+ */
+const system = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  // Libraries and programs.
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/etc/ld.so.conf',
+  '/etc/ld.so.conf.d',
+  // Names of users, hosts and services.
+  '/etc/group',
+  '/etc/passwd',
+  '/etc/gai.conf',
+  '/etc/host.conf',
+  '/etc/hosts',
+  '/etc/nsswitch.conf',
+  '/etc/protocols',
+  '/etc/resolv.conf',
+  '/etc/services',
+  // Certificates of authorities, in the places of several distributions.
+  '/etc/ca-certificates/extracted',
+  '/etc/pki/ca-trust/extracted',
+  '/etc/pki/tls/certs',
+  '/etc/ssl/cert.pem',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  // Time, types and fonts.
+  '/etc/fonts',
+  '/etc/localtime',
+  '/etc/mime.types',
+  '/etc/timezone',
+];
+
+/** What bubblewrap makes by itself, and leaves open for root to write. */
+const made = ['/dev', '/proc', '/'];
 
 /**
  * The command up to the program that it runs. In there, only what the permissions name exists beside
@@ -30,9 +70,11 @@ export function bubblewrapCommand(
     );
   const { files, folders } = moduleReads(file);
   const args = ['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-uts'];
-  args.push('--unshare-cgroup-try', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp');
+  // Without this, root keeps what it may, such as to make a folder writable again.
+  args.push('--unshare-cgroup-try', '--cap-drop', 'ALL', '--proc', '/proc', '--dev', '/dev');
   for (const one of [...system, dirname(process.execPath)]) args.push('--ro-bind-try', one, one);
   for (const one of [...folders, ...files, ...read]) args.push('--ro-bind-try', one, one);
   for (const one of write) args.push('--bind', one, one);
+  for (const one of made) args.push('--remount-ro', one);
   return [program, ...args, '--chdir', cwd, '--'];
 }

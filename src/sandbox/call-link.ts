@@ -58,9 +58,13 @@ export class CallLink {
     });
   }
 
-  /** Sends the call. Throws if its knobs cannot cross. */
-  start(input: JsonObject): void {
-    this.#owner.send({ t: 'run', id: this.id, input, context: sentContext(this.#context) });
+  /**
+   * Sends the call. Throws if its knobs cannot cross.
+   * @param read What the host has read since it last confirmed.
+   */
+  start(input: JsonObject, read: { readonly count: number; readonly size: number }): void {
+    const context = sentContext(this.#context);
+    this.#owner.send({ t: 'run', id: this.id, input, context, ...read });
   }
 
   /** Tells the handler that its call has ended. */

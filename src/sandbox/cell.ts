@@ -1,11 +1,13 @@
 /** One sandbox as the pool sees it: it is started, loads the handler, and runs one call at a time. */
 import type { JsonObject, ToolContext } from '../index.ts';
+import type { Stop } from '../surface-port.ts';
 import { shortened } from '../text/shortened.ts';
 import { CallLink } from './call-link.ts';
 import { lostFault, unavailableFault, unloadedFault } from './fault.ts';
 import {
   confirmEvery,
   type HostMessage,
+  maxBacklog,
   maxUnconfirmed,
   maxUnconfirmedSize,
   type SandboxMessage,
@@ -21,6 +23,8 @@ export interface CellOptions {
   readonly export: string;
   /** The export to take if there is none of that name. */
   readonly otherwise?: string | undefined;
+  /** The whole environment, if what starts a sandbox may change it. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** How long a handler may take to stop once its call has ended. */
   readonly killAfterMs: number;
 }
@@ -34,6 +38,8 @@ export interface CellEvents {
 
 /** The longest time that a sandbox may take until it has loaded the handler. */
 const startTimeoutMs = 10_000;
+/** The longest time that a sandbox without a call may take to give a sign of life. */
+const answerTimeoutMs = 1_000;
 
 export class Cell {
   readonly #options: CellOptions;
@@ -48,6 +54,7 @@ export class Cell {
   #unconfirmed = 0;
   #unconfirmedSize = 0;
   #confirming = false;
+  #answered: (() => void) | undefined;
   /** How many calls it has run. */
   calls = 0;
 
@@ -64,12 +71,12 @@ export class Cell {
       this.kill('sandbox_ended', 'took too long to start, and was ended');
     }, startTimeoutMs);
     this.#starting.unref();
-    const { module, otherwise } = options;
-    this.#send({ t: 'load', module, export: options.export, otherwise });
+    const { module, otherwise, env } = options;
+    this.#send({ t: 'load', module, export: options.export, otherwise, env });
   }
 
   /** Runs one call. Only after `ready`, and one at a time. */
-  async run(input: JsonObject, context: ToolContext): Promise<unknown> {
+  async run(input: JsonObject, context: ToolContext, stop: Stop): Promise<unknown> {
     // It may have died in the turn in which it was ready, before its call could begin.
     if (this.#lost !== undefined) throw this.#lost;
     this.calls++;
@@ -79,29 +86,46 @@ export class Cell {
     });
     this.#link = link;
     this.#transport.busy(true);
-    const { signal } = context;
     let killing: NodeJS.Timeout | undefined;
-    const abort = (): void => {
-      link.abort(signal.reason);
+    const stopped = (): void => {
+      link.abort(stop.reason);
       killing ??= setTimeout(() => {
         this.kill('sandbox_ended', 'was ended, since the handler did not stop when its call ended');
       }, this.#options.killAfterMs);
     };
     try {
-      link.start(input);
-      if (signal.aborted) abort();
-      else signal.addEventListener('abort', abort, { once: true });
+      link.start(input, this.#takeUnconfirmed());
+      if (stop.stopped) stopped();
+      else stop.watch(stopped);
       return await link.settled;
     } catch (error) {
       // The call has ended already. What became of the sandbox is no news to it.
-      throw signal.aborted ? signal.reason : error;
+      throw stop.stopped ? stop.reason : error;
     } finally {
-      signal.removeEventListener('abort', abort);
+      stop.unwatch(stopped);
       clearTimeout(killing);
       link.close();
       this.#link = undefined;
       if (this.#phase !== 'dead') this.#transport.busy(false);
     }
+  }
+
+  /** Asks for a sign of life, and ends it if none comes. Only without a call. */
+  ask(answered: () => void): void {
+    const late = setTimeout(() => {
+      // If the host was busy for so long, the answer is here and not yet read.
+      setImmediate(() => {
+        if (this.#answered === answer)
+          this.kill('sandbox_ended', 'was ended, since what an earlier call left behind blocks it');
+      });
+    }, answerTimeoutMs);
+    late.unref();
+    const answer = (): void => {
+      clearTimeout(late);
+      answered();
+    };
+    this.#answered = answer;
+    this.#send({ t: 'ping' });
   }
 
   get dead(): boolean {
@@ -118,7 +142,11 @@ export class Cell {
   }
 
   #send(message: HostMessage): void {
-    if (this.#phase !== 'dead') this.#transport.send(JSON.stringify(message));
+    if (this.#phase === 'dead') return undefined;
+    // Code that asks and never reads the answers would fill this process.
+    if (this.#transport.backlog() > maxBacklog)
+      return this.kill('sandbox_protocol', 'did not read what was sent to it, and was ended');
+    return this.#transport.send(JSON.stringify(message));
   }
 
   #violation(fault: string): void {
@@ -148,15 +176,16 @@ export class Cell {
   }
 
   #confirm(): void {
-    const message = {
-      t: 'confirm',
-      count: this.#unconfirmed,
-      size: this.#unconfirmedSize,
-    } as const;
     this.#confirming = false;
+    this.#send({ t: 'confirm', ...this.#takeUnconfirmed() });
+  }
+
+  /** What is to be confirmed now. */
+  #takeUnconfirmed(): { readonly count: number; readonly size: number } {
+    const [count, size] = [this.#unconfirmed, this.#unconfirmedSize];
     this.#unconfirmed = 0;
     this.#unconfirmedSize = 0;
-    this.#send(message);
+    return { count, size };
   }
 
   #take(message: SandboxMessage): void {
@@ -184,6 +213,12 @@ export class Cell {
         );
         return this.kill('sandbox_ended', 'was ended');
       }
+      case 'pong': {
+        const answered = this.#answered;
+        if (answered === undefined) return this.#violation('an answer to no question');
+        this.#answered = undefined;
+        return answered();
+      }
       case 'crashed':
         this.#crash ??= message;
         return undefined;
@@ -196,6 +231,7 @@ export class Cell {
   #died(death: Death): void {
     const phase = this.#phase;
     this.#phase = 'dead';
+    this.#answered = undefined;
     clearTimeout(this.#starting);
     const told = this.#told(death);
     if (phase === 'starting')

@@ -3,9 +3,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex, Readable } from 'node:stream';
 import { unavailableFault } from './fault.ts';
 import { frameOf, frameReader } from './frames.ts';
-import { watchMemory } from './memory.ts';
+import { processMemory, watchMemory } from './memory.ts';
 import { maxMessage } from './messages.ts';
-import { type Death, type StartTransport, type TransportEvents, tailOf } from './transport.ts';
+import {
+  type Death,
+  hungUp,
+  lastWordsMs,
+  type StartTransport,
+  type TransportEvents,
+  tailOf,
+} from './transport.ts';
 
 /** How processes are started. */
 export interface ChildOptions {
@@ -22,9 +29,6 @@ export interface ChildOptions {
  * group: a handler that loops could not notice that itself.
  */
 const script = '(read -r _ <&4; kill -9 -$$) 2>/dev/null 3>&- & exec "$@" 4<&-';
-
-/** How long a process that has ended may take to hand over what it sent last. */
-const lastWordsMs = 200;
 
 /** Gives the function that starts such processes. */
 export function processes(options: ChildOptions): StartTransport {
@@ -55,18 +59,17 @@ function startChild(
   const channel = child.stdio[3] as Duplex & Referenced;
   const tail = tailOf(child.stderr as Readable);
   let death: Death | undefined;
+  let over = false;
   const kill = (why: Death): void => {
+    // Later, the number may be that of another process.
+    if (over) return;
     death ??= why;
     killGroup(pid);
   };
-  const memory = watchMemory(pid, maxMemoryMb, (usedMb) =>
-    kill({
-      reason: 'sandbox_out_of_memory',
-      text: `used ${usedMb} MB of memory, which is more than its ${maxMemoryMb} MB, and was ended`,
-    }),
-  );
+  const memory = watchMemory(processMemory(pid), maxMemoryMb, kill);
   hear(channel, events, kill, () => death?.reason === 'sandbox_protocol');
   onEnd(child, channel, (code, signal) => {
+    over = true;
     memory.stop();
     // Its own children are in its group.
     killGroup(pid);
@@ -76,16 +79,22 @@ function startChild(
     const printed = tail();
     events.died({ reason, text, cause: cause ?? (printed && new Error(printed)) });
   });
-  const held = [child, ...(child.stdio as unknown as (Referenced | null)[])];
-  for (const one of [child.stdio[2], child.stdio[4]]) (one as unknown as Referenced).unref();
+  // While a call runs, the channel keeps the host alive, and when it closes, the process does.
+  for (const one of [child, child.stdio[2], child.stdio[4]]) (one as unknown as Referenced).unref();
+  channel.once('close', () => {
+    child.ref();
+    // It may have closed it without ending.
+    setTimeout(kill, lastWordsMs, hungUp).unref();
+  });
   return {
     send: (text) => {
       if (channel.writable) channel.write(frameOf(text));
     },
+    backlog: () => channel.writableLength,
     kill,
     busy: (isBusy) => {
       memory.often(isBusy);
-      for (const one of [held[0], channel]) isBusy ? one?.ref() : one?.unref();
+      isBusy ? channel.ref() : channel.unref();
     },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Death } from './transport.ts';
 
 /** A watch on one sandbox. */
 export interface MemoryWatch {
@@ -19,29 +20,52 @@ const maxProcesses = 256;
 const pageBytes = 4_096;
 const mega = 1_048_576;
 
-/** @param exceeded Called with what is used, in megabytes, when it is too much. */
+/** Tells how many bytes are in use now. It may never answer. */
+export type Look = (tell: (bytes: number) => void) => void;
+
+/** @param exceeded Called when too much is used, with the words for it. */
 export function watchMemory(
-  pid: number,
+  look: Look,
   maxMb: number,
-  exceeded: (usedMb: number) => void,
+  exceeded: (death: Death) => void,
 ): MemoryWatch {
   let timer: NodeJS.Timeout | undefined;
-  const look = (): void =>
-    usedBytes(pid, (used) => {
-      if (used > maxMb * mega) exceeded(Math.round(used / mega));
-    });
+  let period = 0;
+  let wanted = seldomMs;
   const every = (milliseconds: number): void => {
+    period = milliseconds;
     clearInterval(timer);
-    timer = setInterval(look, milliseconds);
+    timer = setInterval(round, period);
     timer.unref();
   };
+  const round = (): void => {
+    look((used) => {
+      if (used > maxMb * mega) exceeded(tooMuch(Math.round(used / mega), maxMb));
+    });
+    // Only now, so that many short calls do not each move a timer twice.
+    if (period !== wanted) every(wanted);
+  };
   return {
-    often: (isOften) => every(isOften ? oftenMs : seldomMs),
+    often: (isOften) => {
+      wanted = isOften ? oftenMs : seldomMs;
+      if (wanted < period || period === 0) every(wanted);
+    },
     stop: () => clearInterval(timer),
   };
 }
 
-/** Tells what the process and those that it has started use. */
+function tooMuch(usedMb: number, maxMb: number): Death {
+  return {
+    reason: 'sandbox_out_of_memory',
+    text: `used ${usedMb} MB of memory, which is more than its ${maxMb} MB, and was ended`,
+  };
+}
+
+/** What the process of this number and those that it has started use. */
+export function processMemory(pid: number): Look {
+  return (tell) => usedBytes(pid, tell);
+}
+
 function usedBytes(pid: number, tell: (bytes: number) => void): void {
   if (process.platform === 'linux') return tell(usedOnLinux(pid));
   // Any other system has `ps`. The sandbox is a group of processes.

@@ -16,6 +16,8 @@ export const maxUnconfirmed = 256;
 export const maxUnconfirmedSize = maxMessage;
 /** The host confirms once this many messages have come, or a quarter of the size. */
 export const confirmEvery = 64;
+/** The most that the host keeps for a sandbox that does not read, in bytes, beside one message. */
+export const maxBacklog = 64 * 1024 * 1024;
 /** The most child calls and questions of one handler that may wait for their answers at once. */
 export const maxAsks = 64;
 /** The longest text of an error, and of its stack, that crosses. */
@@ -60,12 +62,17 @@ export type HostMessage =
       readonly export: string;
       /** The export to take if the module has none of the first name. */
       readonly otherwise?: string | undefined;
+      /** The whole environment, if what started the sandbox may have changed it. */
+      readonly env?: Readonly<Record<string, string>> | undefined;
     }
   | {
       readonly t: 'run';
       readonly id: number;
       readonly input: JsonObject;
       readonly context: SentContext;
+      /** As in a `confirm`, so that no call pays for what an earlier one has sent uncounted. */
+      readonly count: number;
+      readonly size: number;
     }
   | { readonly t: 'abort'; readonly id: number; readonly reason: SentError }
   | {
@@ -76,6 +83,8 @@ export type HostMessage =
       readonly value?: JsonValue | undefined;
       readonly error?: SentError | undefined;
     }
+  /** Asks for a sign of life. */
+  | { readonly t: 'ping' }
   /** The host has read this many messages more, of this size together. */
   | { readonly t: 'confirm'; readonly count: number; readonly size: number };
 
@@ -88,6 +97,8 @@ export type SandboxMessage =
   | { readonly t: 'up' }
   /** The handler is loaded. */
   | { readonly t: 'ready' }
+  /** The sign of life. */
+  | { readonly t: 'pong' }
   | { readonly t: 'unfit'; readonly why: 'module' | 'export'; readonly message: string }
   | {
       readonly t: 'progress';

@@ -22,7 +22,11 @@ export interface SandboxPermissions {
     | undefined;
   /** Whether it may start processes. They may do anything. @default false */
   readonly childProcess?: boolean | undefined;
-  /** Whether it may start threads. They may do what it may. @default false */
+  /**
+   * Whether it may start threads, which may do anything: Node does not hold them to these
+   * permissions.
+   * @default false
+   */
   readonly worker?: boolean | undefined;
   /** Whether it may load addons, which may do anything. @default false */
   readonly addons?: boolean | undefined;
@@ -72,6 +76,16 @@ function absolute(where: string, given: readonly string[] = []): readonly string
       );
     return resolve(path);
   });
+}
+
+/** @throws MisuseError `invalid_option` if Node would read the folder of the module as several. */
+export function checkModuleFolder(where: string, file: string): void {
+  if (!dirname(file).includes('*')) return;
+  throw new MisuseError(
+    'invalid_option',
+    `${where}: expected \`module\` in a folder without \`*\` in its path, got \`${file}\`. Node would ` +
+      'take it for a wildcard and let the handler read other folders.',
+  );
 }
 
 /**

@@ -3,8 +3,10 @@
  * need not wait for one to start, not even right after another has died.
  */
 import { messageOf } from '../errors.ts';
+import type { Stop } from '../surface-port.ts';
 import { Cell, type CellOptions } from './cell.ts';
 import { lostFault, unavailableFault } from './fault.ts';
+import { IdleCells } from './idle-cells.ts';
 
 /** How many sandboxes there are, and how long they live. */
 export interface PoolLimits {
@@ -29,8 +31,9 @@ export class Pool {
   readonly #runnerText: () => Promise<string>;
   readonly #cells = new Set<Cell>();
   readonly #starting = new Set<Cell>();
-  /** Without a call, with the timers that will end them. */
-  readonly #idle = new Map<Cell, NodeJS.Timeout | undefined>();
+  readonly #idle = new IdleCells((cell) => {
+    if (this.#waiters.size > 0 && this.#idle.remove(cell)) this.#offer(cell);
+  });
   readonly #waiters = new Set<Waiter>();
   #runner: string | undefined;
   #loading: Promise<void> | undefined;
@@ -42,27 +45,29 @@ export class Pool {
     this.#runnerText = runnerText;
   }
 
-  /** Gives a sandbox that is ready. Rejects with the signal's reason, or if none can be started. */
-  take(signal: AbortSignal): Promise<Cell> {
+  /** Gives a sandbox that is ready now, if there is one. */
+  ready(): Cell | undefined {
+    const ready = this.#idle.take();
+    if (ready === undefined) return undefined;
     this.#closed = false;
-    // The one that had a call last, since its memory and its thread are the most likely to be warm.
-    let ready: Cell | undefined;
-    for (const cell of this.#idle.keys()) ready = cell;
-    if (ready !== undefined) {
-      clearTimeout(this.#idle.get(ready));
-      this.#idle.delete(ready);
-      void this.#grow();
-      return Promise.resolve(ready);
-    }
+    void this.#grow();
+    return ready;
+  }
+
+  /** Gives a sandbox. Rejects with the reason of the stop, or if no sandbox can be started. */
+  take(stop: Stop): Promise<Cell> {
+    const ready = this.ready();
+    if (ready !== undefined) return Promise.resolve(ready);
+    this.#closed = false;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#waiters.delete(waiter);
-        signal.removeEventListener('abort', aborted);
+        stop.unwatch(stopped);
         if (this.#waiters.size === 0) for (const cell of this.#starting) cell.awaited(false);
       };
-      const aborted = (): void => {
+      const stopped = (): void => {
         leave();
-        reject(signal.reason);
+        reject(stop.reason);
       };
       const waiter: Waiter = {
         give: (cell) => {
@@ -74,8 +79,8 @@ export class Pool {
           reject(error);
         },
       };
-      if (signal.aborted) return reject(signal.reason);
-      signal.addEventListener('abort', aborted, { once: true });
+      if (stop.stopped) return reject(stop.reason);
+      stop.watch(stopped);
       this.#waiters.add(waiter);
       for (const cell of this.#starting) cell.awaited(true);
       void this.#grow();
@@ -105,11 +110,7 @@ export class Pool {
       return;
     }
     const extra = this.#idle.size >= this.#limits.spare;
-    const timer = extra
-      ? setTimeout(() => cell.kill('sandbox_ended', 'had nothing to do'), this.#limits.idleMs)
-      : undefined;
-    timer?.unref();
-    this.#idle.set(cell, timer);
+    this.#idle.add(cell, extra ? this.#limits.idleMs : undefined);
   }
 
   /** Starts what is missing. */
@@ -158,9 +159,7 @@ export class Pool {
 
   #gone(cell: Cell, fault: Error | undefined): void {
     this.#cells.delete(cell);
-    const wasIdle = this.#idle.has(cell);
-    clearTimeout(this.#idle.get(cell));
-    this.#idle.delete(cell);
+    const wasIdle = this.#idle.remove(cell);
     if (!this.#starting.delete(cell)) {
       // One that dies without a call is replaced at the next call only, so that a module whose
       // sandboxes keep dying does not start them for ever.

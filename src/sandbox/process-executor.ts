@@ -13,7 +13,12 @@ import {
 import { bubblewrapCommand } from './bubblewrap.ts';
 import { processes } from './child.ts';
 import { unavailableFault } from './fault.ts';
-import { permissionFlags, readPermissions, type SandboxPermissions } from './permissions.ts';
+import {
+  checkModuleFolder,
+  permissionFlags,
+  readPermissions,
+  type SandboxPermissions,
+} from './permissions.ts';
 import { sandboxExecutor } from './sandbox-executor.ts';
 import { readCommon, type SandboxOptions, sandboxTable } from './sandbox-options.ts';
 
@@ -35,8 +40,9 @@ export interface ProcessExecutorOptions extends SandboxOptions {
   readonly maxMemoryMb?: number | undefined;
   /**
    * `require` also puts the process into namespaces of its own with bubblewrap, on Linux: it then
-   * sees no file beyond its permissions and the system's programs, and no process outside, and
-   * everything that it starts ends with it. Without bubblewrap calls end as `sandbox_unavailable`.
+   * sees no file beyond its permissions and the system's programs, can write to no folder beyond its
+   * permissions, sees no process outside, has no capabilities, and everything that it starts ends with
+   * it. Without bubblewrap calls end as `sandbox_unavailable`.
    * @default "off"
    */
   readonly bubblewrap?: 'require' | 'off' | undefined;
@@ -89,6 +95,7 @@ export function childExecutor(
   const read = readOptions(where, options, table);
   const { place, limits, env } = readCommon(where, read as SandboxOptions);
   const permissions = readPermissions(where, read.permissions);
+  checkModuleFolder(where, place.file);
   const { maxMemoryMb, bubblewrap, killAfterMs } = read;
   const cwd = read.cwd === undefined ? dirname(place.file) : resolve(read.cwd);
   return sandboxExecutor('process', limits, {
@@ -113,6 +120,8 @@ export function childExecutor(
     module: place.address,
     export: read.export,
     otherwise,
+    // Shells set variables of their own, such as PWD.
+    env,
     killAfterMs,
   });
 }

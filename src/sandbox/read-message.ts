@@ -37,6 +37,7 @@ const maybe =
 const shapes: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   ['up', {}],
   ['ready', {}],
+  ['pong', {}],
   ['unfit', { why: oneOf('module', 'export'), message: isText }],
   [
     'progress',
@@ -92,6 +93,8 @@ const shapes: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   ['crashed', { rejection: (value) => typeof value === 'boolean', error: isSentError }],
 ]);
 
+const bounds = { maxDepth: maxMessageDepth, maxValues: maxMessageValues };
+
 /** A message that was read, or what is wrong with it. */
 export type ReadMessage =
   | { readonly ok: true; readonly message: SandboxMessage }
@@ -100,7 +103,8 @@ export type ReadMessage =
 /** Reads one message. Never throws. The time it takes is bounded by the limits of `messages.ts`. */
 export function readMessage(text: string): ReadMessage {
   if (text.length > maxMessage) return wrong(`a message of more than ${maxMessage} characters`);
-  const excess = excessOf(text, { maxDepth: maxMessageDepth, maxValues: maxMessageValues });
+  // A level takes a character, and so does a value.
+  const excess = text.length > maxMessageDepth ? excessOf(text, bounds) : undefined;
   if (excess !== undefined) return wrong(`a message with too many ${nounOf(excess)}`);
   let value: JsonValue;
   try {

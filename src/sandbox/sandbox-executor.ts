@@ -1,5 +1,6 @@
 /** An executor over a pool of sandboxes. */
 import type { Executor, JsonObject, ToolContext } from '../index.ts';
+import { stopOf } from '../surface-port.ts';
 import type { CellOptions } from './cell.ts';
 import { Pool, type PoolLimits } from './pool.ts';
 import { runnerText } from './runner-text.ts';
@@ -18,7 +19,7 @@ export function isSandbox(executor: Executor): boolean {
  */
 export async function loadSandbox(executor: Executor, signal: AbortSignal): Promise<void> {
   const pool = pools.get(executor);
-  if (pool !== undefined) pool.release(await pool.take(signal));
+  if (pool !== undefined) pool.release(await pool.take(stopOf({ signal })));
 }
 
 export function sandboxExecutor(
@@ -30,9 +31,10 @@ export function sandboxExecutor(
   const executor = Object.freeze({
     kind,
     execute: async (input: JsonObject, context: ToolContext) => {
-      const cell = await pool.take(context.signal);
+      const stop = stopOf(context);
+      const cell = pool.ready() ?? (await pool.take(stop));
       try {
-        return await cell.run(input, context);
+        return await cell.run(input, context, stop);
       } finally {
         pool.release(cell);
       }

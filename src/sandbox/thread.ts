@@ -2,10 +2,9 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { messageOf } from '../errors.ts';
 import { shortened } from '../text/shortened.ts';
-import type { Death, StartTransport } from './transport.ts';
-
-/** Megabytes for the young objects of a thread. Most versions of Node take more. */
-const youngMb = 16;
+import { watchMemory } from './memory.ts';
+import { heapLimits, threadMemory } from './thread-memory.ts';
+import { type Death, hungUp, lastWordsMs, type StartTransport } from './transport.ts';
 
 /** How threads are started. */
 export interface ThreadOptions {
@@ -30,11 +29,7 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
       // What it prints is not the host's. The runner drops it, so nothing is read here.
       stdout: true,
       stderr: true,
-      // With much young memory, V8 may find the old one full so suddenly that it aborts the process.
-      resourceLimits: {
-        maxOldGenerationSizeMb: maxMemoryMb,
-        maxYoungGenerationSizeMb: youngMb,
-      },
+      resourceLimits: heapLimits(maxMemoryMb),
     });
     let dead = false;
     let death: Death | undefined;
@@ -42,6 +37,8 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
       death ??= why;
       void worker.terminate();
     };
+    const look = threadMemory(worker);
+    const memory = look && watchMemory(look, maxMemoryMb, kill);
     const take = (value: unknown): void => {
       if (dead || death?.reason === 'sandbox_protocol') return;
       if (typeof value === 'string') message(value);
@@ -49,6 +46,11 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
     };
     port.on('message', take);
     port.on('messageerror', () => take(undefined));
+    port.on('close', () => {
+      if (dead) return;
+      worker.ref();
+      setTimeout(kill, lastWordsMs, hungUp).unref();
+    });
     worker.on('error', (error: unknown) => {
       death ??= deathBy(error);
     });
@@ -60,13 +62,17 @@ export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
         take(last.message);
       }
       dead = true;
+      memory?.stop();
       port.close();
       died(death ?? { reason: 'sandbox_exited', text: `exited with code ${code}` });
     });
     return {
       send: (text) => port.postMessage(text),
+      // A port does not tell, and what waits in it is memory of this process either way.
+      backlog: () => 0,
       kill,
       busy: (isBusy) => {
+        memory?.often(isBusy);
         if (isBusy) {
           worker.ref();
           port.ref();

@@ -14,6 +14,15 @@ export interface Death {
   readonly cause?: unknown;
 }
 
+/** How long a sandbox may take to end once its channel is closed, and the other way round. */
+export const lastWordsMs = 200;
+
+/** Of one that closes its channel and does not end. */
+export const hungUp: Death = {
+  reason: 'sandbox_protocol',
+  text: 'closed its channel, and was ended',
+};
+
 /** What the owner of a sandbox is told. */
 export interface TransportEvents {
   /** A message came. It may be longer than the limit where the channel cannot tell before. */
@@ -25,6 +34,8 @@ export interface TransportEvents {
 /** A running sandbox. */
 export interface Transport {
   send(text: string): void;
+  /** How many bytes were sent that the sandbox has not taken, as far as that can be known. */
+  backlog(): number;
   /** Ends it at once, whatever it does. `died` follows. */
   kill(death: Death): void;
   /** Whether it has a call. A sandbox without one does not keep the host's process alive. */

@@ -1,12 +1,14 @@
-/** Keeps one source from filling the first places of a list. */
+/** Keeps sources from filling the first places of a list. */
 
-/** The places that are shared out at a time, and how many of them one source may have. */
+/** The places that are shared out at a time. */
 const places = 5;
+/** How many of them one source may have, and all sources together. */
 const mostOfOne = 3;
+const mostOfAll = 4;
 
 /**
- * The first hits, in an order in which a source has at most three of each five places while others
- * have something to show.
+ * The first hits, in an order in which a source has at most three of each five places, and all
+ * sources together four, while others have something to show.
  * @param sourceOf The source of a hit; undefined for hits that have no such limit.
  */
 export function fairOrder<T>(
@@ -18,15 +20,19 @@ export function fairOrder<T>(
   let waiting = hits;
   while (waiting.length > 0 && ordered.length < limit) {
     const taken = new Map<string, number>();
+    let ofAll = 0;
     const round: T[] = [];
     const later: T[] = [];
     for (const hit of waiting) {
       const source = sourceOf(hit);
       const count = source === undefined ? 0 : (taken.get(source) ?? 0);
-      if (round.length >= places || count >= mostOfOne) later.push(hit);
+      const isOver = source !== undefined && (count >= mostOfOne || ofAll >= mostOfAll);
+      if (round.length >= places || isOver) later.push(hit);
       else {
         round.push(hit);
-        if (source !== undefined) taken.set(source, count + 1);
+        if (source === undefined) continue;
+        taken.set(source, count + 1);
+        ofAll++;
       }
     }
     // Places that nobody else can fill.

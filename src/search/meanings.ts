@@ -1,14 +1,26 @@
 /** Ranks tools by what a host's model says about meanings, together with the words. */
+import { createPause } from '../limits/stretches.ts';
+import { withDeadline } from '../limits/with-deadline.ts';
 import type { Hit } from './rank.ts';
 
 /** Says of each text what it means, as a list of numbers. All lists have the same length. */
-export type Embed = (texts: readonly string[]) => Promise<readonly (readonly number[])[]>;
+export type Embed = (
+  texts: readonly string[],
+) => Promise<readonly (readonly number[] | Float32Array | Float64Array)[]>;
 
 /** What is known of the meanings of tools, by the model that said it. */
-export type Meanings<T extends object> = WeakMap<Embed, WeakMap<T, readonly number[]>>;
+export type Meanings<T extends object> = WeakMap<Embed, Known<T>>;
 
-/** How many texts are given to the model at a time. */
+interface Known<T extends object> {
+  /** Lists of length 1, so that the likeness of two is the sum of their products. */
+  vectors: WeakMap<T, Float32Array>;
+  /** Set while the model is asked about tools. */
+  asking: Promise<void> | undefined;
+}
+
+/** How many texts are given to the model at a time, and for how long it is waited for each time. */
 const batch = 256;
+const patienceMs = 10_000;
 
 /** The usual constant of reciprocal rank fusion: how fast a place counts less than the one before. */
 const slope = 60;
@@ -16,7 +28,8 @@ const slope = 60;
 /**
  * Fuses the ranking by words with one by meanings: what is high in either is high in the result.
  * Meanings of tools are asked for once.
- * @throws what `embed` throws, and for an answer that is not one list of numbers for each text.
+ * @throws what `embed` throws, for an answer that is not one list of numbers for each text, and if
+ * it takes too long.
  */
 export async function rankByMeaning<T extends object>(
   query: string,
@@ -28,58 +41,109 @@ export async function rankByMeaning<T extends object>(
 ): Promise<Hit<T>[]> {
   let known = meanings.get(embed);
   if (known === undefined) {
-    known = new WeakMap();
+    known = { vectors: new WeakMap(), asking: undefined };
     meanings.set(embed, known);
   }
-  const vectors = known;
+  const about = known;
+  // Calls at the same time ask about a tool once, and if the model is away, none waits twice.
+  while (about.asking !== undefined) await about.asking;
+  about.asking = learn(about, tools, textOf, embed).finally(() => {
+    about.asking = undefined;
+  });
+  await about.asking;
+  const [wanted] = await ask(embed, [query]);
+  const likeness = await likenessOf(about, tools, wanted as Float32Array);
+  return fuse(byWords, tools, likeness);
+}
+
+async function learn<T extends object>(
+  { vectors }: Known<T>,
+  tools: readonly T[],
+  textOf: (tool: T) => string,
+  embed: Embed,
+): Promise<void> {
   const unknown = tools.filter((tool) => !vectors.has(tool));
   for (let at = 0; at < unknown.length; at += batch) {
     const some = unknown.slice(at, at + batch);
     const answers = await ask(embed, some.map(textOf));
-    for (const [index, tool] of some.entries()) vectors.set(tool, answers[index] as number[]);
+    for (const [index, tool] of some.entries()) vectors.set(tool, answers[index] as Float32Array);
   }
-  const [wanted] = await ask(embed, [query]);
-  const likeness = new Map(
-    tools.map((tool) => [tool, cosine(wanted as number[], vectors.get(tool) as number[])]),
-  );
-  const byMeaning = [...tools].sort((a, b) => (likeness.get(b) ?? 0) - (likeness.get(a) ?? 0));
+}
+
+async function ask(embed: Embed, texts: readonly string[]): Promise<readonly Float32Array[]> {
+  const answers: unknown = await withDeadline(Promise.resolve(embed(texts)), patienceMs, () => {
+    throw new Error(`embed: expected an answer within ${patienceMs / 1_000} seconds.`);
+  });
+  if (!Array.isArray(answers) || answers.length !== texts.length)
+    throw new TypeError(`embed: expected ${texts.length} lists of numbers, one for each text.`);
+  return answers.map(unitOf);
+}
+
+/** The same direction with the length 1. A list of zeros stays as it is: it is like nothing. */
+function unitOf(numbers: unknown): Float32Array {
+  const isList =
+    Array.isArray(numbers) || numbers instanceof Float32Array || numbers instanceof Float64Array;
+  let squares = 0;
+  // Counted by hand: iterators take ten times as long for all tools.
+  if (isList)
+    for (let index = 0; index < numbers.length; index++)
+      squares += typeof numbers[index] === 'number' ? numbers[index] ** 2 : Number.NaN;
+  if (!isList || numbers.length === 0 || !Number.isFinite(squares))
+    throw new TypeError('embed: expected each text to get a list of finite numbers.');
+  const size = Math.sqrt(squares) || 1;
+  const unit = new Float32Array(numbers.length);
+  for (let index = 0; index < unit.length; index++) unit[index] = (numbers[index] as number) / size;
+  return unit;
+}
+
+/** How like each tool is to what is wanted, from -1 to 1. */
+async function likenessOf<T extends object>(
+  known: Known<T>,
+  tools: readonly T[],
+  wanted: Float32Array,
+): Promise<Float64Array> {
+  const likeness = new Float64Array(tools.length);
+  const pause = createPause();
+  for (let position = 0; position < tools.length; position++) {
+    const vector = known.vectors.get(tools[position] as T);
+    if (vector === undefined || vector.length !== wanted.length) {
+      // The model has changed: what it said before cannot be compared.
+      known.vectors = new WeakMap();
+      throw new TypeError('embed: expected all lists of numbers to have the same length.');
+    }
+    let product = 0;
+    for (let index = 0; index < wanted.length; index++)
+      product += (wanted[index] as number) * (vector[index] as number);
+    likeness[position] = product;
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  return likeness;
+}
+
+/** Reciprocal rank fusion. Tools that are equally like what is wanted have the same place. */
+function fuse<T>(
+  byWords: readonly Hit<T>[],
+  tools: readonly T[],
+  likeness: Float64Array,
+): Hit<T>[] {
   const points = new Map<T, number>();
-  const add = (tool: T, place: number): void => {
+  const why = new Map<T, readonly string[]>();
+  for (const [place, hit] of byWords.entries()) {
+    points.set(hit.tool, 1 / (slope + place));
+    why.set(hit.tool, hit.why);
+  }
+  const byMeaning = [...tools.keys()].sort(
+    (a, b) => (likeness[b] as number) - (likeness[a] as number) || a - b,
+  );
+  let place = 0;
+  for (const [at, position] of byMeaning.entries()) {
+    const before = byMeaning[at - 1];
+    if (before === undefined || likeness[before] !== likeness[position]) place = at;
+    const tool = tools[position] as T;
     points.set(tool, (points.get(tool) ?? 0) + 1 / (slope + place));
-  };
-  for (const [place, { tool }] of byWords.entries()) add(tool, place);
-  for (const [place, tool] of byMeaning.entries()) add(tool, place);
-  const why = new Map(byWords.map((hit) => [hit.tool, hit.why]));
+  }
   const ranked = [...points].sort(([, a], [, b]) => b - a);
   const best = ranked[0]?.[1] ?? 1;
   return ranked.map(([tool, sum]) => ({ tool, score: sum / best, why: why.get(tool) ?? [] }));
-}
-
-async function ask(embed: Embed, texts: readonly string[]): Promise<readonly number[][]> {
-  const answers: unknown = await embed(texts);
-  if (!Array.isArray(answers) || answers.length !== texts.length)
-    throw new TypeError(`embed: expected ${texts.length} lists of numbers, one for each text.`);
-  return answers.map((numbers: unknown) => {
-    if (!Array.isArray(numbers) || numbers.length === 0 || !numbers.every(Number.isFinite))
-      throw new TypeError('embed: expected each text to get a list of finite numbers.');
-    return [...(numbers as number[])];
-  });
-}
-
-/** From -1 to 1. Lists of different lengths, of which one model gives none, have no likeness. */
-function cosine(left: readonly number[], right: readonly number[]): number {
-  if (left.length !== right.length) return 0;
-  let product = 0;
-  let leftSquares = 0;
-  let rightSquares = 0;
-  // Counted by hand: iterators take ten times as long for all tools.
-  for (let index = 0; index < left.length; index++) {
-    const value = left[index] as number;
-    const other = right[index] as number;
-    product += value * other;
-    leftSquares += value * value;
-    rightSquares += other * other;
-  }
-  const size = Math.sqrt(leftSquares * rightSquares);
-  return size > 0 ? product / size : 0;
 }

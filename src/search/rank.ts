@@ -2,7 +2,7 @@
 import { fairOrder } from './fair-order.ts';
 import type { Part, Scope } from './scope.ts';
 import { differenceBetween, differenceOf, lettersOf, mayBeSimilar } from './similar-words.ts';
-import { fields, type Term } from './tool-index.ts';
+import type { Term } from './tool-index.ts';
 import { type Word, wordsOf } from './words.ts';
 
 /** One tool that a query found. */
@@ -14,22 +14,9 @@ export interface Hit<T> {
   readonly why: readonly string[];
 }
 
-/**
- * How much a word counts where it stands. What a tool is called and what it says that it does count
- * twice as much as what it takes.
- */
-const boosts: Readonly<Record<(typeof fields)[number], number>> = {
-  name: 2,
-  description: 2,
-  parameters: 1,
-  details: 1,
-  values: 1,
-};
-const boostOf = fields.map((field) => boosts[field]);
-
 /** BM25 with its usual settings. */
 const slope = 1.2;
-const lengthShare = 0.7;
+const lengthShare = 0.75;
 /** How much a similar word counts, before its differences are taken off. */
 const similarShare = 0.45;
 
@@ -38,7 +25,7 @@ const mostWords = 64;
 /** Of these, the unknown ones for which similar words are looked up, which costs much more. */
 const mostGuesses = 8;
 /** The places at which one query looks. Over this, its most common words do not count. */
-const mostPlaces = 400_000;
+const mostPlaces = 200_000;
 /** The words with which unknown ones are compared by their letters, and letter by letter. */
 const mostGlances = 500_000;
 const mostComparisons = 10_000;
@@ -113,16 +100,12 @@ function hitsOf<T>(
   }));
 }
 
-/**
- * Adds up what the words of a query say about each tool. A tool that has most of the query's words
- * comes before one that has a single word often, so the sums are weighted by the words found.
- */
+/** Adds up what the words of a query say about each tool. */
 function look<T>(scope: Scope<T>, query: string): Found {
   const asked = distinct(wordsOf(query, 4 * mostWords));
   const count = scope.tools.length;
   const points = new Float64Array(count);
   const marks = new Int32Array(2 * count);
-  const weights = new Float64Array(asked.length);
   const positions: number[] = [];
   const search = { scope, points, marks, positions };
   const unknown: number[] = [];
@@ -130,9 +113,7 @@ function look<T>(scope: Scope<T>, query: string): Found {
   for (let word = 0; word < asked.length; word++) {
     if (tooCommon.has(word)) continue;
     const { stem } = asked[word] as Word;
-    const tools = addTerm(search, word, termsOf(scope, stem), 1);
-    if (tools > 0) weights[word] = rarity(tools, count);
-    else unknown.push(word);
+    if (!addTerm(search, word, termsOf(scope, stem), 1)) unknown.push(word);
   }
   const left = { glances: mostGlances, comparisons: mostComparisons };
   let guesses = 0;
@@ -140,19 +121,10 @@ function look<T>(scope: Scope<T>, query: string): Found {
     const { stem } = asked[word] as Word;
     if (differenceOf(stem) === 0) continue;
     if (++guesses > mostGuesses) break;
-    let tools = 0;
     for (const [other, difference] of similarTo(scope, stem, left)) {
       const share = (similarShare * other.length) / (other.length + difference);
-      tools += addTerm(search, word, termsOf(scope, other), share);
+      addTerm(search, word, termsOf(scope, other), share);
     }
-    if (tools > 0) weights[word] = rarity(tools, count);
-  }
-  for (const position of positions) {
-    let weight = 0;
-    for (let word = 0; word < weights.length; word++)
-      if (((marks[2 * position + (word >> 5)] as number) >>> (word & 31)) & 1)
-        weight += weights[word] as number;
-    (points[position] as number) *= weight;
   }
   const compare = (left: number, right: number): number =>
     (points[right] as number) - (points[left] as number) || left - right;
@@ -166,52 +138,39 @@ interface Search<T> {
   readonly positions: number[];
 }
 
-/**
- * Adds what one word says about the tools that have it. Returns for how many of them the query's
- * word is new.
- */
+/** Adds what one word says about the tools that have it. False if none of the scope has it. */
 function addTerm<T>(
   { scope, points, marks, positions }: Search<T>,
   word: number,
   terms: readonly (Term | undefined)[],
   share: number,
-): number {
-  const { parts, lengths, tools } = scope;
-  const counts = fields.map(() => 0);
+): boolean {
+  const { parts, length: meanLength, tools } = scope;
+  let having = 0;
   for (const [part, term] of terms.entries()) {
-    if (term === undefined) continue;
     const { positions: here } = parts[part] as Part<T>;
-    for (const place of term.places)
-      if ((here[Math.floor(place / fields.length)] as number) >= 0)
-        (counts[place % fields.length] as number)++;
+    for (const id of term?.places ?? []) if ((here[id] as number) >= 0) having++;
   }
-  const values = counts.map(
-    (count, field) => share * (boostOf[field] as number) * rarity(count, tools.length),
-  );
+  const value = share * rarity(having, tools.length) * (slope + 1);
   const half = word >> 5;
   const bit = 1 << (word & 31);
-  let added = 0;
   for (const [part, term] of terms.entries()) {
     if (term === undefined) continue;
     const { positions: here, index } = parts[part] as Part<T>;
     for (let at = 0; at < term.places.length; at++) {
-      const place = term.places[at] as number;
-      const position = here[Math.floor(place / fields.length)] as number;
+      const id = term.places[at] as number;
+      const position = here[id] as number;
       if (position < 0) continue;
-      const field = place % fields.length;
       const times = term.times[at] as number;
-      const length = (index.lengths[place] as number) / (lengths[field] as number);
+      const length = (index.lengths[id] as number) / meanLength;
       (points[position] as number) +=
-        ((values[field] as number) * times * (slope + 1)) /
-        (times + slope * (1 - lengthShare + lengthShare * length));
+        (value * times) / (times + slope * (1 - lengthShare + lengthShare * length));
       const mark = 2 * position;
       if (marks[mark] === 0 && marks[mark + 1] === 0) positions.push(position);
-      if (((marks[mark + half] as number) & bit) !== 0) continue;
       (marks[mark + half] as number) |= bit;
-      added++;
     }
   }
-  return added;
+  return having > 0;
 }
 
 /** How much a word tells that so many of the tools have. */

@@ -1,5 +1,5 @@
 /** The tools among which a query searches. */
-import { fields, type ToolIndex } from './tool-index.ts';
+import type { ToolIndex } from './tool-index.ts';
 
 /**
  * The tools among which a query searches. Whatever else the indexes hold has no part in the result:
@@ -8,8 +8,8 @@ import { fields, type ToolIndex } from './tool-index.ts';
 export interface Scope<T> {
   readonly tools: readonly T[];
   readonly parts: readonly Part<T>[];
-  /** The mean number of different words in each field. */
-  readonly lengths: readonly number[];
+  /** The mean number of different words of a tool. */
+  readonly length: number;
 }
 
 /** What one index has of the tools of a scope. */
@@ -30,18 +30,17 @@ export function scopeOf<T extends object>(
     version: index.version(),
     positions: new Int32Array(index.size()).fill(-1),
   }));
-  const sums = fields.map(() => 0);
+  let sum = 0;
   for (let position = 0; position < tools.length; position++) {
     for (const { index, positions } of parts) {
       const id = index.ids.get(tools[position] as T);
       if (id === undefined) continue;
       positions[id] = position;
-      for (let field = 0; field < sums.length; field++)
-        (sums[field] as number) += index.lengths[id * fields.length + field] as number;
+      sum += index.lengths[id] as number;
       break;
     }
   }
-  return { tools, parts, lengths: sums.map((sum) => sum / tools.length) };
+  return { tools, parts, length: sum / tools.length };
 }
 
 /** Whether the indexes still have the tools of a scope under the same ids. */

@@ -29,20 +29,29 @@ export function mayBeSimilar(left: number, right: number, most: number): boolean
 /** The letters to insert, remove or replace to make one word the other; undefined if over `most`. */
 export function differenceBetween(left: string, right: string, most: number): number | undefined {
   if (Math.abs(left.length - right.length) > most) return undefined;
-  let row = Array.from({ length: right.length + 1 }, (_, at) => at);
+  const over = most + 1;
+  // Two rows of the usual table. Only its diagonals up to `most` can hold the answer.
+  let row: number[] = [];
+  let next: number[] = [];
+  for (let at = 0; at <= right.length; at++) row[at] = at <= most ? at : over;
   for (let at = 1; at <= left.length; at++) {
-    const next = [at];
-    let least = at;
-    for (let other = 1; other <= right.length; other++) {
+    const first = Math.max(1, at - most);
+    const last = Math.min(right.length, at + most);
+    next[first - 1] = first === 1 && at <= most ? at : over;
+    let least = next[first - 1] as number;
+    const letter = left.charCodeAt(at - 1);
+    for (let other = first; other <= last; other++) {
       const replaced =
-        (row[other - 1] as number) +
-        (left.charCodeAt(at - 1) === right.charCodeAt(other - 1) ? 0 : 1);
-      const value = Math.min(replaced, (row[other] as number) + 1, (next[other - 1] as number) + 1);
-      next.push(value);
+        (row[other - 1] as number) + (letter === right.charCodeAt(other - 1) ? 0 : 1);
+      const removed = (row[other] as number) + 1;
+      const inserted = (next[other - 1] as number) + 1;
+      const value = Math.min(replaced, removed, inserted, over);
+      next[other] = value;
       if (value < least) least = value;
     }
-    if (least > most) return undefined;
-    row = next;
+    if (least === over) return undefined;
+    if (last < right.length) next[last + 1] = over;
+    [row, next] = [next, row];
   }
   const difference = row[right.length] as number;
   return difference <= most ? difference : undefined;

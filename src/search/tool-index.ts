@@ -3,25 +3,26 @@ import { lettersOf } from './similar-words.ts';
 import { type Searchable, type ToolText, toolText } from './tool-text.ts';
 import { type KnownWords, wordsOf } from './words.ts';
 
-/** Where a word of a tool can stand. */
-export const fields = [
-  'name',
-  'description',
-  'parameters',
-  'details',
-  'values',
-] as const satisfies readonly (keyof ToolText)[];
+/**
+ * How often a word counts where it stands. What a tool is called and what it says that it does count
+ * twice as much as what it takes.
+ */
+const weights: Readonly<Record<keyof ToolText, number>> = {
+  name: 2,
+  description: 2,
+  parameters: 1,
+  details: 1,
+  values: 1,
+};
+const fields = Object.keys(weights) as (keyof ToolText)[];
 
 /** A word, and the tools that have it. */
 export interface Term {
   readonly stem: string;
   readonly letters: number;
-  /**
-   * Where it stands: the id of a tool times the number of fields, plus the field. The places of one
-   * tool stand together.
-   */
+  /** The ids of the tools that have it. */
   readonly places: number[];
-  /** How often it stands at each of the places. */
+  /** How often each of them has it. */
   readonly times: number[];
 }
 
@@ -37,13 +38,13 @@ export interface ToolIndex<T> {
   readonly ids: ReadonlyMap<T, number>;
   /** How many ids were given. */
   size(): number;
-  /** How many different words each field of each tool has, by places as in {@link Term}. */
+  /** How many different words each tool has, by id. */
   readonly lengths: readonly number[];
   /** Changes with the ids. */
   version(): number;
 }
 
-/** What one tool may have to be found by, in each field. */
+/** What one tool may have to be found by, in each of its texts. */
 const mostWordsOfATool = 2_000;
 
 /** As many tools may be gone before their places are cleared away. */
@@ -65,21 +66,18 @@ export function createToolIndex<T extends object>(read: (tool: T) => Searchable)
     ids.set(tool, id);
     version++;
     const counts = new Map<string, number>();
-    for (const [at, field] of fields.entries()) {
-      counts.clear();
+    for (const field of fields)
       for (const { stem } of wordsOf(text[field], mostWordsOfATool, known))
-        counts.set(stem, (counts.get(stem) ?? 0) + 1);
-      const place = id * fields.length + at;
-      lengths[place] = counts.size;
-      for (const [stem, times] of counts) {
-        let term = terms.get(stem);
-        if (term === undefined) {
-          term = { stem, letters: lettersOf(stem), places: [], times: [] };
-          terms.set(stem, term);
-        }
-        term.places.push(place);
-        term.times.push(times);
+        counts.set(stem, (counts.get(stem) ?? 0) + weights[field]);
+    lengths[id] = counts.size;
+    for (const [stem, times] of counts) {
+      let term = terms.get(stem);
+      if (term === undefined) {
+        term = { stem, letters: lettersOf(stem), places: [], times: [] };
+        terms.set(stem, term);
       }
+      term.places.push(id);
+      term.times.push(times);
     }
   };
 
@@ -93,20 +91,18 @@ export function createToolIndex<T extends object>(read: (tool: T) => Searchable)
     for (const [stem, { places, times }] of terms) {
       let kept = 0;
       for (const [at, place] of places.entries()) {
-        const id = moved.get(Math.floor(place / fields.length));
+        const id = moved.get(place);
         if (id === undefined) continue;
-        places[kept] = id * fields.length + (place % fields.length);
+        places[kept] = id;
         times[kept++] = times[at] as number;
       }
       places.length = kept;
       times.length = kept;
       if (kept === 0) terms.delete(stem);
     }
-    for (const [from, to] of moved)
-      for (let at = 0; at < fields.length; at++)
-        lengths[to * fields.length + at] = lengths[from * fields.length + at] as number;
+    for (const [from, to] of moved) lengths[to] = lengths[from] as number;
     nextId = moved.size;
-    lengths.length = nextId * fields.length;
+    lengths.length = nextId;
     version++;
   };
 

@@ -3,7 +3,12 @@ import { shownNameOf } from '../call/shown-name.ts';
 import { MisuseError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { idsInFlight } from '../state/calls-in-flight.ts';
-import { Discovery, type DiscoverySettings, findToolsName } from '../state/discovery.ts';
+import {
+  Discovery,
+  type DiscoverySettings,
+  type FoundEntry,
+  findToolsName,
+} from '../state/discovery.ts';
 import { findByMeaning, findTools, readTools } from '../state/found-tools.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { ToolEntry } from '../state/tool-entry.ts';
@@ -15,7 +20,7 @@ import { describeFound, longestQuery, mostFound, wrongQuery } from './search.ts'
 /** Lets a session list few tools, and `find_tools` for the others. @throws MisuseError */
 export function discover(session: SessionState, settings: DiscoverySettings): void {
   const twin = session.registry.twinOf(findToolsName);
-  if (twin !== undefined)
+  if (twin !== undefined && session.registry.tools.get(twin)?.source === 'host')
     throw new MisuseError(
       'name_conflict',
       `createSession: \`discovery\` brings a tool with the name \`${findToolsName}\`, and the ` +
@@ -109,8 +114,8 @@ async function find(
     embed === undefined
       ? findTools(session, query, wanted)
       : await findByMeaning(session, query, wanted, embed);
-  const tools: JsonObject[] = [];
-  const joining: { name: string; tokens: number }[] = [];
+  const answers: Answer[] = [];
+  const joining: FoundEntry[] = [];
   let left = maxTokens;
   for (const hit of hits) {
     const found = describeFound(session, hit);
@@ -120,18 +125,51 @@ async function find(
     const name = call === undefined ? found.name : shownNameOf(call, found.name);
     const parameters = hit.tool.internals.input.json;
     const tokens = tokensOf({ name, description, parameters });
-    const fits = tokens <= left;
-    if (fits) {
+    const joins = tokens <= left;
+    if (joins) {
       left -= tokens;
-      joining.push({ name: found.name, tokens });
+      joining.push({ name: found.name, tokens, callId, words: found.why });
     }
-    tools.push({ name, description, requiresApproval, ...(fits ? { parameters } : {}) });
+    answers.push({
+      short: { name, description, requiresApproval },
+      parameters: joins ? parameters : undefined,
+    });
   }
   if (discovery.join(joining) && !session.closed) session.touch('discovered');
-  return { tools };
+  return { tools: within(session.binding(findToolsName)?.maxOutputChars ?? 0, answers) };
+}
+
+interface Answer {
+  readonly short: JsonObject;
+  readonly parameters: JsonObject | undefined;
+}
+
+/**
+ * The answers that fit into the budget of outputs, which would else cut one in the middle. Names
+ * come before schemas: the schema of a tool that is listed can be read in the list.
+ */
+function within(maxChars: number, answers: readonly Answer[]): JsonObject[] {
+  let room = maxChars - '{"tools":[]}'.length;
+  const fitting = answers.filter(({ short }) => {
+    if (room >= 0) room -= charsOf(short);
+    return room >= 0;
+  });
+  return fitting.map(({ short, parameters }) => {
+    if (parameters === undefined) return short;
+    const whole = { ...short, parameters };
+    const more = charsOf(whole) - charsOf(short);
+    if (more > room) return short;
+    room -= more;
+    return whole;
+  });
 }
 
 /** What a tool costs a model, estimated as a token for each four characters. */
 function tokensOf(shown: object): number {
   return Math.ceil(JSON.stringify(shown).length / 4);
+}
+
+/** How long a tool is in an answer, with a comma. */
+function charsOf(shown: object): number {
+  return JSON.stringify(shown).length + 1;
 }

@@ -21,6 +21,7 @@ export function refusalOf(result: ToolResult): string | undefined {
   if (result.success || result.metadata.status !== 'rejected') return undefined;
   const { code, reason } = result.error;
   if (code === 'duplicate_call_id') return code;
+  if (code === 'invalid_input' && reason === 'invalid_edit') return reason;
   const isRefusal = code === 'approval_denied' || code === 'approval_timeout';
   return isRefusal && reasons.has(reason) ? reason : undefined;
 }

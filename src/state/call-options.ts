@@ -145,11 +145,16 @@ function wrongOption({
   if (signal !== undefined && !isSignal(signal)) return refuse('signal', 'an AbortSignal', signal);
   if (resourceKey !== undefined && typeof resourceKey !== 'string')
     return refuse('resourceKey', 'a string', resourceKey);
-  if (idempotencyKey !== undefined && typeof idempotencyKey !== 'string')
-    return refuse('idempotencyKey', 'a string', idempotencyKey);
+  // A blank one is a key that got lost: all calls that lost theirs would count as one.
+  if (idempotencyKey !== undefined && !isNonBlank(idempotencyKey))
+    return refuse('idempotencyKey', 'a non-blank string', idempotencyKey);
   if (surface !== undefined && typeof surface.name !== 'string')
     return refuse('surface.name', 'a string', surface.name);
   return undefined;
+}
+
+function isNonBlank(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() !== '';
 }
 
 /** Accepts a signal of another realm, but not an object that has only some of the members. */

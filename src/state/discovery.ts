@@ -6,7 +6,7 @@ import type { Embed } from '../search/meanings.ts';
 import { globTest } from '../text/glob.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import type { Dropped, Prerequisite } from '../toolset/effective.ts';
-import { digest } from '../toolset/effective.ts';
+import { digest, notDiscovered } from '../toolset/effective.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { View } from './view.ts';
@@ -31,14 +31,25 @@ export interface DiscoverySettings {
   readonly embed: Embed | undefined;
 }
 
+/** A tool that was found. */
+export interface FoundEntry {
+  readonly name: string;
+  /** What it costs a model. */
+  readonly tokens: number;
+  /** The call to `find_tools` that found it, the last one if there were several. */
+  readonly callId: string;
+  /** The words of its query that the tool has; none for a tool that was found by its meaning. */
+  readonly words: readonly string[];
+}
+
 /** The tools that one session has found. */
 export class Discovery {
   readonly settings: DiscoverySettings;
   /** The session's `find_tools`. */
   readonly entry: ToolEntry;
   readonly #keeps: readonly ((name: string) => boolean)[];
-  /** Found tools in the order in which they joined, each with its tokens and its last use. */
-  readonly #found = new Map<string, { tokens: number; used: number }>();
+  /** Found tools in the order in which they joined, each with its last use. */
+  readonly #found = new Map<string, { entry: FoundEntry; used: number }>();
   #uses = 0;
   #version = 0;
   #last: { view: View; version: number; shows: boolean; listing: Listing } | undefined;
@@ -56,6 +67,11 @@ export class Discovery {
     return this.#keeps.some((test) => test(name));
   }
 
+  /** How a tool was found; undefined for one that was not. */
+  foundBy(name: string): FoundEntry | undefined {
+    return this.#found.get(name)?.entry;
+  }
+
   /** Notes that a tool was called. The tools that were not called for longest leave first. */
   used(name: string): void {
     const found = this.#found.get(name);
@@ -66,17 +82,11 @@ export class Discovery {
    * Adds tools after those that are listed; others leave if all together cost too many tokens. True
    * if the listing changes.
    */
-  join(tools: readonly { readonly name: string; readonly tokens: number }[]): boolean {
+  join(tools: readonly FoundEntry[]): boolean {
     const before = [...this.#found.keys()];
-    for (const { name, tokens } of tools) {
-      if (this.keeps(name)) continue;
-      const found = this.#found.get(name);
-      if (found === undefined) this.#found.set(name, { tokens, used: ++this.#uses });
-      else {
-        found.tokens = tokens;
-        found.used = ++this.#uses;
-      }
-    }
+    // A Map keeps the place of a key that is set again.
+    for (const entry of tools)
+      if (!this.keeps(entry.name)) this.#found.set(entry.name, { entry, used: ++this.#uses });
     this.#evict();
     const after = [...this.#found.keys()];
     const isChanged =
@@ -87,12 +97,12 @@ export class Discovery {
 
   #evict(): void {
     let tokens = 0;
-    for (const found of this.#found.values()) tokens += found.tokens;
+    for (const { entry } of this.#found.values()) tokens += entry.tokens;
     while (tokens > this.settings.maxTokens) {
       const [oldest] = [...this.#found].sort(([, a], [, b]) => a.used - b.used);
       if (oldest === undefined) return;
       this.#found.delete(oldest[0]);
-      tokens -= oldest[1].tokens;
+      tokens -= oldest[1].entry.tokens;
     }
   }
 
@@ -131,7 +141,7 @@ export class Discovery {
       ...view.dropped,
       ...view.names
         .filter((one) => !entries.has(one))
-        .map((one) => Object.freeze({ name: one, code: 'not_discovered' })),
+        .map((one) => Object.freeze({ name: one, code: notDiscovered })),
     ];
     const { prerequisites } = view;
     const listing = Object.freeze({

@@ -59,6 +59,19 @@ export async function findByMeaning(
   return fairOrder(ranked, limit, ({ tool }) => limitedSource(tool));
 }
 
+/** So many unread tools are read at once by a search, which takes less than 50 ms. */
+const fewTools = 500;
+
+/**
+ * Reads the tools of a large registry before its first search, which may be `session.search`: that
+ * is synchronous and could only read them all at once. Others wait until somebody searches, because
+ * what is read takes more memory than the tools.
+ */
+export function readManyTools(registry: RegistryState): void {
+  const unread = registry.tools.size - (registry.finder?.index.ids.size ?? 0);
+  if (unread > fewTools) void readTools(registry);
+}
+
 /**
  * Reads tools that no search has read yet, in stretches: the words of thousands take a while.
  * Undefined if there is nothing to wait for.

@@ -169,12 +169,11 @@ export class SessionState {
 
   /** The tool of this name, also an internal one. */
   entryOf(name: string): ToolEntry | undefined {
+    const finder = this.discovery?.entry.name === name ? this.discovery.entry : undefined;
     const range = this.profile?.ranges?.get(name);
-    return (
-      pickVersion(this.registry, name, range) ??
-      this.own?.get(name) ??
-      (this.discovery?.entry.name === name ? this.discovery.entry : undefined)
-    );
+    const entry = pickVersion(this.registry, name, range) ?? this.own?.get(name) ?? finder;
+    // The host may replace `find_tools`, and an imported server may not.
+    return entry?.source === 'host' ? entry : (finder ?? entry);
   }
 
   /** What applies to a tool in this session now; undefined if there is no such tool. */

@@ -85,7 +85,8 @@ export function computeView(session: SessionState): View {
     // No version fits the range of the profile.
     if (entry === undefined) continue;
     const { internals } = entry;
-    if (internals.internal) continue;
+    // Discovery lists its tool itself, also if an imported one has the name.
+    if (internals.internal || entry === session.discovery?.entry) continue;
     // Without a tool that offloads, there is nothing to read.
     if (entry.definition === registry.offload?.reader && !offloads(session)) continue;
     const { drop } = registry.toolStatusOf(session, entry);

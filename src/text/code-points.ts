@@ -8,9 +8,16 @@ export function head(text: string, length: number): string {
 
 /** At most the last `length` characters. */
 export function tail(text: string, length: number): string {
-  const start = text.length - length;
+  const start = Math.max(0, text.length - length);
   const code = text.charCodeAt(start);
   return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start);
+}
+
+/** The place, or the one before it where it is between the halves of a character. */
+export function between(text: string, at: number): number {
+  const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  const isWithin = before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
+  return isWithin ? at - 1 : at;
 }
 
 /** The text with a replacement character in the place of each half of a character. */

@@ -54,7 +54,7 @@ export interface Dropped {
   readonly name: string;
   /**
    * The first code that applies of `disabled`, `denied`, `not_in_profile`, `fact_unmet:<fact>`,
-   * `not_registered`, `knobs_missing`, `tool_budget`, `token_budget`.
+   * `not_registered`, `knobs_missing`, `external`, `not_discovered`, `tool_budget`, `token_budget`.
    */
   readonly code: string;
 }
@@ -83,6 +83,9 @@ export interface EffectiveSet {
   /** `sha256:` and hex over names, dropped and prerequisites. Equal for equal sets. */
   readonly hash: string;
 }
+
+/** Why a tool is not listed that a session with discovery may be shown. It can be called. */
+export const notDiscovered = 'not_discovered';
 
 /** The first required fact that does not hold. */
 export function unmetFact(
@@ -129,9 +132,10 @@ export function dropCode(
 
 /**
  * The {@link EffectiveSet} of an input that was checked, or that the library made itself.
+ * @param listed The names to which discovery narrows the set, in their order. @default all
  * @throws MisuseError `unknown_tool`, `duplicate_name`
  */
-export function effectiveSet(input: EffectiveInput): EffectiveSet {
+export function effectiveSet(input: EffectiveInput, listed?: readonly string[]): EffectiveSet {
   const { tools, profile, overrides, facts = {}, budget } = ownMembers(input);
   const byName = specsByName(tools, 'computeEffective');
   const check = (names: readonly string[] | undefined, where: string): void =>
@@ -167,7 +171,8 @@ export function effectiveSet(input: EffectiveInput): EffectiveSet {
     if (code === undefined) names.push(name);
     else dropped.push({ name, code });
   }
-  const kept = budget === undefined ? names : withinBudget(names, byName, budget, dropped);
+  const shown = listed === undefined ? names : listedOf(names, listed, dropped);
+  const kept = budget === undefined ? shown : withinBudget(shown, byName, budget, dropped);
   const prerequisites = findPrerequisites(kept, dropped, byName);
   const hash = digest({
     names: kept,
@@ -175,6 +180,17 @@ export function effectiveSet(input: EffectiveInput): EffectiveSet {
     prerequisites: prerequisites as unknown as JsonValue,
   });
   return { names: kept, dropped, prerequisites, hash };
+}
+
+function listedOf(
+  names: readonly string[],
+  listed: readonly string[],
+  dropped: Dropped[],
+): string[] {
+  const available = new Set(names);
+  const shown = new Set(listed.filter((name) => available.has(name)));
+  for (const name of names) if (!shown.has(name)) dropped.push({ name, code: notDiscovered });
+  return [...shown];
 }
 
 /** @throws MisuseError `unknown_tool`, which names the most similar names */

@@ -48,6 +48,7 @@ export type {
   ToolOverridesSet,
   ToolProfileSelected,
   ToolRegistrySet,
+  ToolsListed,
   WorkflowCommand,
   WorkflowError,
   WorkflowEvent,

@@ -1,7 +1,7 @@
 /** One run of a host loop: asks the model, runs its calls, applies every event to the workflow. */
 import { messageOf } from '../errors.ts';
 import { isMisuseError, type JsonObject, serializeOutput, type ToolSession } from '../index.ts';
-import { overheard, stateOf } from '../surface-port.ts';
+import { findableIn, overheard, stateOf } from '../surface-port.ts';
 import { factChanges } from '../toolset/facts.ts';
 import { type GenerateAnswer, type Message, readAnswer } from './conversation.ts';
 import type { HostLoopResult, LoopStart } from './host-loop-options.ts';
@@ -77,6 +77,7 @@ async function converse(run: LoopRun): Promise<Ending> {
   // Tried before the facts are joined, since a refused run must change nothing.
   apply(run, requested);
   await joinFacts(run);
+  await mirrorListing(run);
   let commands = await send(run, requested);
   for (;;) {
     const ask = commands.find((command) => command.type === 'llm_generate');
@@ -160,6 +161,17 @@ async function mirrorFacts(run: LoopRun): Promise<void> {
     await send(run, read(run, { type: 'facts_updated', facts: changes }));
 }
 
+/** Tells the workflow what a session with discovery lists, and how it changed. */
+async function mirrorListing(run: LoopRun): Promise<void> {
+  const { inSession, start, state } = run;
+  const names = findableIn(inSession) === undefined ? null : start.session.effectiveTools().names;
+  const { listed = null } = state;
+  const isSame =
+    names === listed ||
+    (names?.length === listed?.length && names?.every((name, at) => name === listed?.[at]));
+  if (isSame !== true) await send(run, read(run, { type: 'tools_listed', names }));
+}
+
 /**
  * Makes workflow and session agree on facts. What the session has lost since the last loop comes
  * first, so that a fact that was removed in between is not set again.
@@ -210,8 +222,11 @@ async function settleBatch(run: LoopRun, observed: Commands): Promise<Commands> 
     const last = batch.results.length - 1;
     for (const [index, { callId, result }] of batch.results.entries()) {
       // The last settlement asks for the next turn. Facts that a call established must be known
-      // before it, so that they make tools available at once.
-      if (index === last) await mirrorFacts(run);
+      // before it, so that they make tools available at once, and so must what was found.
+      if (index === last) {
+        await mirrorFacts(run);
+        await mirrorListing(run);
+      }
       const settled = read(run, { type: 'tool_call_settled', batchId, callId, result });
       commands = await send(run, settled);
     }

@@ -74,6 +74,10 @@ const workflowFields: Readonly<Record<keyof WorkflowOptions, Check>> = {
   budget: optional(budget),
 };
 
+const namesOrNull: Check = (value, at) => {
+  if (value !== null) names(value, at);
+};
+
 /** The fields of each event other than `type`. */
 const events: Readonly<Record<WorkflowEvent['type'], Readonly<Record<string, Check>>>> = {
   tool_registry_set: { tools: toolSpecs, profiles: optional(profiles), profile: optional(text) },
@@ -86,6 +90,7 @@ const events: Readonly<Record<WorkflowEvent['type'], Readonly<Record<string, Che
   },
   host_session_updated: { hostSessionId: textOrNull, status: textOrNull },
   facts_updated: { facts: object },
+  tools_listed: { names: namesOrNull },
   run_requested: { runId: optional(text), profile: optional(text), provider: optional(text) },
   tool_calls_observed: { calls },
   tool_call_settled: { batchId: optional(text), callId: text, result: toolResult },

@@ -80,7 +80,7 @@ const call = fields({
   result: nullable(toolResult),
 });
 
-/** The members of a state. All are required. */
+/** The members of a state. All but `listed` are required. */
 const stateFields: Readonly<Record<keyof WorkflowState, Check>> = {
   version,
   tools: toolSpecs,
@@ -89,6 +89,7 @@ const stateFields: Readonly<Record<keyof WorkflowState, Check>> = {
   facts: factsRule,
   overrides: nullable(overrides),
   budget: nullable(budget),
+  listed: optional(names),
   run: nullable(
     fields({
       id: text,

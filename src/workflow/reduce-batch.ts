@@ -6,6 +6,7 @@ import { type errorCodes, type ToolError, toolError } from '../errors.ts';
 import { frozenJson, type JsonValue } from '../json.ts';
 import type { ToolResult } from '../result.ts';
 import { planOf, type ToolCall } from '../toolset/batch-plan.ts';
+import { notDiscovered } from '../toolset/effective.ts';
 import { notAvailableError, notFoundError } from '../toolset/unavailable.ts';
 import { beginBatch, nextGroup, openCalls, withResult } from './settlements.ts';
 import type { CallOutcome, WorkflowCommand } from './workflow-events.ts';
@@ -34,7 +35,7 @@ export function openBatch(
 ): Reduction {
   // Tools that were added since the model was asked are known, but not available until it sees them.
   const known = new Map([...state.tools, ...run.tools].map((tool) => [tool.name, tool]));
-  const plan = planOf(observed, known, run.effective.names);
+  const plan = planOf(observed, known, callable(run));
   let hints = mostHints;
   const calls = plan.calls.map(({ accepted, code }, index): BatchCall => {
     const call = observed[index] as ToolCall;
@@ -55,6 +56,12 @@ export function openBatch(
     planHash: plan.hash,
   });
   return goOn({ ...state, batches, lastPlanHash: plan.hash }, batch);
+}
+
+/** What the model was shown, and what it could have found. */
+function callable({ effective: { names, dropped } }: RunState): readonly string[] {
+  const others = dropped.filter(({ code }) => code === notDiscovered);
+  return others.length === 0 ? names : [...names, ...others.map(({ name }) => name)];
 }
 
 /** Records a result. An unknown call, or one that already has a result, changes nothing. */

@@ -137,6 +137,11 @@ function apply(state: WorkflowState, event: WorkflowEvent): Reduction | Workflow
       });
     case 'facts_updated':
       return changed(state, { facts: mergeFacts(state.facts, event.facts) });
+    case 'tools_listed': {
+      const { listed: _, ...rest } = state;
+      const { names: listed } = event;
+      return { state: Object.freeze(listed === null ? rest : { ...rest, listed }), commands: [] };
+    }
     case 'run_requested':
       return startRun(state, event);
     case 'tool_calls_observed': {

@@ -1,11 +1,11 @@
 /** The tools of a session as specs for a workflow. */
 import type { JsonObject, ToolSession } from '../index.ts';
-import { shownDescription, stateOf } from '../surface-port.ts';
+import { findableIn, shownDescription, stateOf } from '../surface-port.ts';
 import type { ToolSpec } from '../toolset/tool-spec.ts';
 
 /**
  * The specs of every tool that a model could see in this session: first those of the registry in its
- * order, then the session's own. They are what `createWorkflow` needs. A `resourceKey` that depends
+ * order, then the session's own, then `find_tools` of a session with `discovery`. They are what `createWorkflow` needs. A `resourceKey` that depends
  * on the input is left out; the session's locks apply anyway.
  * @example
  * ```ts
@@ -18,8 +18,10 @@ import type { ToolSpec } from '../toolset/tool-spec.ts';
 export function toolSpecs(session: ToolSession): ToolSpec[] {
   const state = stateOf(session);
   const { specs } = state.registry.viewOf(state);
+  const finder = findableIn(state)?.finder;
+  const all = finder === undefined ? specs : new Map([...specs, [finder, finderSpec(finder)]]);
   const found: ToolSpec[] = [];
-  for (const [name, { requires = [], provides = [], parallelSafe = false, resourceKey }] of specs) {
+  for (const [name, { requires = [], provides = [], parallelSafe = false, resourceKey }] of all) {
     const definition = state.entryOf(name)?.definition;
     // A profile may name a tool that is not registered.
     if (definition === undefined) continue;
@@ -34,4 +36,8 @@ export function toolSpecs(session: ToolSession): ToolSpec[] {
     });
   }
   return found;
+}
+
+function finderSpec(name: string): ToolSpec {
+  return { name, parallelSafe: true };
 }

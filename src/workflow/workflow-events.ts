@@ -14,6 +14,7 @@ export type WorkflowEvent =
   | ToolOverridesSet
   | HostSessionUpdated
   | FactsUpdated
+  | ToolsListed
   | RunRequested
   | ToolCallsObserved
   | ToolCallSettled
@@ -71,6 +72,16 @@ export interface FactsUpdated {
   readonly type: 'facts_updated';
   /** Flat, with dotted keys. */
   readonly facts: JsonObject;
+}
+
+/**
+ * Says which of the effective tools the model is shown from the next turn on, for a session with
+ * `discovery`. The others can still be called.
+ */
+export interface ToolsListed {
+  readonly type: 'tools_listed';
+  /** In the order of listing. Names that are not effective are left out. Null shows all tools. */
+  readonly names: readonly string[] | null;
 }
 
 /** Starts a run. The same reduction asks for the first `llm_generate`. */

@@ -34,6 +34,11 @@ export interface WorkflowState {
   readonly overrides: Overrides | null;
   /** Bounds on the tools that a model sees. */
   readonly budget: NonNullable<EffectiveInput['budget']> | null;
+  /**
+   * What the session lists, in order: the model is shown no other tools. Only present for a session
+   * with `discovery`.
+   */
+  readonly listed?: readonly string[];
   /** The active run. */
   readonly run: RunState | null;
   /** The batch that waits for settlements. */
@@ -143,9 +148,9 @@ export function notAState(why: string): MisuseError {
  */
 export function effectiveOf(state: WorkflowState): EffectiveSet {
   checkVersion(state);
-  const { tools, profiles, facts, overrides, budget, run } = state;
+  const { tools, profiles, facts, overrides, budget, listed, run } = state;
   const id = run?.profile ?? state.profile;
-  return effectiveSet({
+  const input: EffectiveInput = {
     tools,
     profile: (id === null || !Object.hasOwn(profiles, id) ? undefined : profiles[id]) ?? [],
     overrides: {
@@ -154,7 +159,8 @@ export function effectiveOf(state: WorkflowState): EffectiveSet {
     },
     facts,
     ...(budget === null ? {} : { budget }),
-  });
+  };
+  return effectiveSet(input, listed);
 }
 
 /**

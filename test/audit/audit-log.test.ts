@@ -63,7 +63,7 @@ describe('one line for each call', () => {
     expect(lines().map(({ tool: name, origins }) => [name, origins])).toEqual([
       ['read', undefined],
       ['pay', [{ path: 'to', origin: 'user' }]],
-      ['pay', [{ path: 'to', origin: 'untrusted', seen: [{ callId: 'r', toolName: 'read' }] }]],
+      ['pay', [{ path: 'to', origin: 'untrusted', seen: { callId: 'r', toolName: 'read' } }]],
     ]);
   });
 

@@ -13,6 +13,7 @@ import {
   type ToolResult,
 } from '../../src/index.ts';
 import { fixedClock } from '../../src/testing/index.ts';
+import { wellFormed } from '../../src/text/code-points.ts';
 import { gate, tool, turns, type World, world } from './world.ts';
 
 interface Setup extends World {
@@ -98,6 +99,18 @@ describe('an output over its budget', () => {
     const w = setup(data);
     const text = await readAll(w, handleOf(await w.list()));
     expect(text).toBe(JSON.stringify(data, undefined, 1));
+  });
+
+  test('that is nested deeply is cut before its indentation fills the memory', async () => {
+    let data: unknown = new Array(100_000).fill(1);
+    for (let depth = 0; depth < 400; depth++) data = [data];
+    const stringify = vi.spyOn(JSON, 'stringify');
+    const result = await setup(data, { offload: { maxBytes: 1_000_000 } }).list();
+    expect(result.metadata.truncated?.strategy).toBe('head_tail');
+    const lengths = stringify.mock.results.map(
+      ({ value }) => (value as string | undefined)?.length,
+    );
+    expect(Math.max(...lengths.map((length) => length ?? 0))).toBeLessThan(300_000);
   });
 
   test('of content keeps its parts that are not text, and the whole text', async () => {
@@ -264,6 +277,28 @@ describe('read_tool_output', () => {
     expect(names({ profile: 'q' })).toEqual(['list', 'read_tool_output']);
     w.registry.unregister('list');
     expect(names({})).toEqual(['still_alive']);
+  });
+
+  test.each([
+    [{ start: 1, end: 4 }, '😀😀', 0],
+    [{ start: 2, end: 3 }, '😀', 2],
+    [{ start: 3, end: 3 }, '😀', 2],
+    [{ start: 3_999 }, '😀', 3_998],
+    [{ start: 4_000 }, '', 4_000],
+    [{ start: 9_000, end: 1 }, '', 4_000],
+  ])('reads no half of a character: %j', async (range, expected, from) => {
+    const w = setup('😀'.repeat(2_000));
+    const { output } = await w.read({ handle: handleOf(await w.list()), ...range });
+    expect((output as string).split('\n[')[0]).toBe(expected);
+    expect(output).toContain(`\n[characters ${from} to ${from + expected.length} of 4000`);
+  });
+
+  test('finds no half of a character', async () => {
+    const w = setup(`a${'😀'.repeat(2_000)}`);
+    const handle = handleOf(await w.list());
+    const { output } = await w.read({ handle, pattern: '😀' });
+    expect(wellFormed(output as string)).toBe(output);
+    expect(output).toMatch(/\n\[\d+ matching/);
   });
 
   test('is not there without the option', () => {

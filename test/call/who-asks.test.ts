@@ -154,7 +154,7 @@ describe('options of a call that cannot be read', () => {
     [
       'an idempotency key that is no text',
       { idempotencyKey: 5 },
-      /`idempotencyKey` to be a string/,
+      /`idempotencyKey` to be a non-blank string/,
     ],
   ])('%s: the call ends, and says so', async (_, options, message) => {
     const { registry } = world();

@@ -27,6 +27,29 @@ test('explain says where values came from, if a rule asks', async () => {
   expect(stdout).toContain('  origins     branch "topic": unknown\n');
 });
 
+test('explain says what is used of quotas, and asks where the call would exceed one', async () => {
+  const limited = join(folder, 'limited.yaml');
+  writeFileSync(
+    limited,
+    'quotas:\n  - { id: pushes, tools: push, max: 3, per: day, by: principal }\n' +
+      '  - { id: none, tools: push, max: 0, per: day, by: session, over: ask }\n',
+  );
+  const { stdout } = await cli([
+    'explain',
+    'push',
+    ...tools,
+    '--host-tools',
+    limited,
+    '--input',
+    '{"branch":"topic"}',
+  ]);
+  expect(stdout).toContain('  outcome     would ask a person\n');
+  expect(stdout).toContain(
+    '  quotas      pushes (registry): 0 of 3 used, this call needs 1\n' +
+      '              none (registry): 0 of 0 used, this call needs 1\n',
+  );
+});
+
 test('a question on a terminal says where values came from, in rows of their own', async () => {
   const input = '{"branch":"to\\u2800pic"}';
   const { stderr } = await cli(

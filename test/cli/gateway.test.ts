@@ -63,6 +63,23 @@ async function serve(files: Readonly<Record<string, unknown>>, ...argv: string[]
 }
 
 describe('`list`', () => {
+  test('names the tools of which a server says that they only read, until labels say it', async () => {
+    const files = server(
+      join(installed, '@modelcontextprotocol/server-filesystem/dist/index.js'),
+      '.',
+    );
+    const textOf = async (entry: object) => {
+      const { path } = folder({ 'gateway.json': { mcpServers: { files: entry } } });
+      return (await cli(['list', '--host-tools', 'gateway.json'], { cwd: path })).stdout;
+    };
+    expect(await textOf({ ...files, tools: ['read_text_file', 'write_file'] })).toContain(
+      'files: it says that these only read: read_text_file. They count as destructive until you ' +
+        'label them: labels: { NAME: { annotations: { readOnly: true, destructive: false } } }',
+    );
+    const labels = { 'read_*': { annotations: { readOnly: true, destructive: false } } };
+    expect(await textOf({ ...files, tools: ['read_text_file'], labels })).not.toContain('it says');
+  });
+
   test('has the tools of servers of both eras, by prefix, glob, label and rule', async () => {
     const { listed, stderr } = await list({
       mcpServers: {

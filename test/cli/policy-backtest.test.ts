@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { createAuditLog } from '../../src/audit/index.ts';
+import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import { cli, gated, tools } from './cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'host-tools-backtest-'));
@@ -69,6 +71,42 @@ describe('policy backtest', () => {
   ])('--fail-on %s ends with %i', async (effect, code) => {
     const argv = [...backtest, '--from', calls, '--rules', rules, '--fail-on', effect];
     expect((await cli(argv)).exit).toBe(code);
+  });
+
+  test('reads all files of an audit log, the oldest first', async () => {
+    const path = join(folder, 'audit.jsonl');
+    const registry = new HostToolRegistry();
+    registry.register(
+      defineTool({
+        name: 'open',
+        description: 'Opens.',
+        parameters: { type: 'object' },
+        handler: () => null,
+      }),
+    );
+    const log = createAuditLog({ path, rotate: { maxBytes: 1_024 } });
+    log.attach(registry);
+    const session = registry.createSession({ sessionId: 's' });
+    for (let call = 0; call < 8; call++) await session.call('open', {}, { callId: `call-${call}` });
+    await log.close();
+    expect(existsSync(`${path}.2`)).toBe(true);
+    const { stdout } = await cli([...backtest, '--from', path, '--rules', rules, '--json']);
+    const { calls: judged, changed } = JSON.parse(stdout);
+    expect(judged).toBe(8);
+    expect(changed.map(({ callId }: { callId: string }) => callId)).toEqual(
+      Array.from({ length: 8 }, (_, call) => `call-${call}`),
+    );
+    writeFileSync(`${path}.1`, 'no line\n');
+    const broken = await cli([...backtest, '--from', path, '--rules', rules]);
+    expect(broken).toMatchObject({ exit: 1, stdout: '' });
+    expect(broken.stderr).toContain(`${path}.1: expected one record per line`);
+  });
+
+  test('reads no other file beside one that is no audit log', async () => {
+    const path = file('mine.jsonl', '{"toolName":"open","input":{}}\n');
+    file('mine.jsonl.1', 'not a record\n');
+    const { stdout } = await cli([...backtest, '--from', path, '--rules', rules]);
+    expect(stdout).toContain('1 call, 1 decided differently');
   });
 
   test('reads standard input', async () => {

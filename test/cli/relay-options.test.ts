@@ -111,6 +111,22 @@ describe('the other options', () => {
     });
   });
 
+  test('--max-ttl bounds what the host can extend', async () => {
+    await served(
+      [...keyed, '--max-ttl', '7200'],
+      async (url) => {
+        const { body } = await create(url, { authorization: `Bearer ${key}` });
+        const { body: extended } = await post(
+          `${url}/api/sessions/${body.code}/extend`,
+          { ttlSeconds: 86_400 },
+          key,
+        );
+        expect(Date.parse(String(extended.expiresAt)) - Date.parse(body.expiresAt)).toBe(3_600_000);
+      },
+      env,
+    );
+  });
+
   test('--lease ends the call of an application that never came', async () => {
     await served(['--lease', '1'], async (url) => {
       const { body } = await create(url);
@@ -303,6 +319,11 @@ describe('a file of options', () => {
 describe('what is wrong on the line', () => {
   test.each([
     [['--ttl', '0'], 'Expected `--ttl` to be a whole number from 1 to 2000000, got `0`.'],
+    [['--max-ttl', '0'], 'Expected `--max-ttl` to be a whole number from 1 to 2000000, got `0`.'],
+    [
+      ['--ttl', '600', '--max-ttl', '60'],
+      'Expected the longest life of a session (`--max-ttl`) to be at least the usual one (`--ttl`), got 60 and 600 seconds.',
+    ],
     [['--lease', '1s'], 'Expected `--lease` to be a whole number from 1 to 2147483647, got `1s`.'],
     [['--request-timeout', '-1'], 'Expected `--request-timeout` to be a whole number from 1'],
     [['--max-connections', '0'], 'Expected `--max-connections` to be a whole number from 1'],
@@ -315,7 +336,10 @@ describe('what is wrong on the line', () => {
       ['--limit', 'requestPerMinute=5'],
       '`--limit`: unknown limit `requestPerMinute`; did you mean `requestsPerMinute`?',
     ],
-    [['--limit', 'zzz=5'], 'expected one of `toolsPerSession`, `updatesPerMinute`'],
+    [
+      ['--limit', 'zzz=5'],
+      'expected one of `toolsPerSession`, `resultBytesPerSession`, `updatesPerMinute`',
+    ],
     [
       ['--limit', 'requestsPerMinute'],
       'Expected `--limit requestsPerMinute=N` with a whole number from 1, got `requestsPerMinute`. For example, `--limit requestsPerMinute=120`.',

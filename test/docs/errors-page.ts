@@ -97,6 +97,13 @@ export const reasons: readonly {
   },
   {
     code: 'invalid_input',
+    reason: 'invalid_edit',
+    meaning:
+      'The tool does not take the input that an answer of the ' +
+      '[inbox](approvals.md#an-inbox-over-all-sessions) brings. Nothing was answered.',
+  },
+  {
+    code: 'invalid_input',
     reason: 'invalid_call_id',
     meaning: 'The call id is not a string of 1 to 1024 characters. No event is sent.',
   },

@@ -218,6 +218,33 @@ describe.skipIf(!chromiumAvailable)(
       ]);
     });
 
+    test.each(transports)(
+      'takes its session back from a second page, over %s',
+      async (transport) => {
+        const example = later(await startExample(0));
+        const first = await open(example.url, transport);
+        await soon(() => statusOf(first)).toBe(`connected (${transport})`);
+        await expect.poll(() => first.locator('#again').isVisible()).toBe(false);
+        const second = await open(example.url, transport);
+        await soon(() => statusOf(first)).toBe('closed: another page has taken over');
+        // What a person does meanwhile is offered when the page comes back.
+        await first.locator('#text').fill('Meanwhile');
+        await first.getByRole('button', { name: 'Add' }).click();
+        await first.getByRole('checkbox').first().check();
+        await first.getByRole('button', { name: 'Take the session back' }).click();
+        await soon(() => statusOf(first)).toBe(`connected (${transport})`);
+        await soon(() => statusOf(second)).toBe('closed: another page has taken over');
+        expect(await first.locator('#again').isVisible()).toBe(false);
+        const agent = await agentOf(example);
+        await soon(() => agent.tools()).toEqual([...always, 'clear_done'].sort());
+        expect(await agent.call('clear_done')).toEqual({ cleared: 1 });
+        expect([await itemsOf(first), said]).toEqual([[], []]);
+        await second.getByRole('button', { name: 'Take the session back' }).click();
+        await soon(() => statusOf(second)).toBe(`connected (${transport})`);
+        await soon(() => statusOf(first)).toBe('closed: another page has taken over');
+      },
+    );
+
     test.each(['websocket', 'sse'] as const)(
       'connects again as soon as it is online, over %s',
       async (transport) => {
@@ -245,6 +272,42 @@ describe.skipIf(!chromiumAvailable)(
       const page = await open(example.url);
       await soon(() => statusOf(page)).toBe('closed: the session has expired');
       expect(said).toEqual([]);
+    });
+
+    test('goes on in a new session when its session is over, and so do other pages', async () => {
+      const told: string[] = [];
+      const example = later(await startExample(0, {}, ({ mcpUrl }) => void told.push(mcpUrl)));
+      const page = await open(example.url);
+      await soon(() => statusOf(page)).toBe('connected (websocket)');
+      const { mcpUrl } = example;
+      const answer = await fetch(`${example.url}/session`);
+      const { code, token } = (await answer.json()) as { code: string; token: string };
+      await fetch(`${example.url}/api/sessions/${code}`, {
+        method: 'DELETE',
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      await soon(() => statusOf(page)).toBe('closed: the session was ended');
+      const other = await open(example.url);
+      await soon(() => statusOf(other)).toBe('closed: the session is over');
+      await page.getByRole('button', { name: 'Start a new session' }).click();
+      await soon(() => statusOf(page)).toBe('connected (websocket)');
+      expect([told, example.mcpUrl === mcpUrl]).toEqual([[example.mcpUrl], false]);
+      expect(await (await agentOf(example)).call('add_item', { text: 'New' })).toMatchObject({
+        id: 1,
+      });
+      await other.getByRole('button', { name: 'Start a new session' }).click();
+      await soon(() => statusOf(page)).toBe('closed: another page has taken over');
+      expect(told).toHaveLength(1);
+    });
+
+    test('a session is begun by its own page alone', async () => {
+      const { url } = later(await startExample(0));
+      const begin = (type: string) =>
+        fetch(`${url}/session`, { method: 'POST', headers: { 'Content-Type': type }, body: '{}' });
+      expect((await begin('text/plain')).status).toBe(415);
+      const before = await (await fetch(`${url}/session`)).json();
+      // The session is not over, so it goes on.
+      expect(await (await begin('application/json')).json()).toEqual(before);
     });
 
     test('is given only to pages of this machine', async () => {

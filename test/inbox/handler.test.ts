@@ -352,6 +352,19 @@ describe('one approval', () => {
     expect((await post(id, body)).status).toBe(409);
   });
 
+  test('an edit that the schema refuses is told, and answers nothing', async () => {
+    const { ask, post, suspend, paid } = setUp();
+    const { id } = await suspend('eve');
+    const [status, body] = await read(await post(id, { decision: 'allow_once', input: { to: 5 } }));
+    expect([status, body]).toEqual([
+      400,
+      { error: expect.stringMatching(/^Not answered: the changed input does not fit .*\nto: /s) },
+    ]);
+    expect((await ask(`/api/approvals/${id}`)).status).toBe(200);
+    expect((await post(id, { decision: 'allow_once', input: { to: 'ann' } })).status).toBe(200);
+    expect(paid).toEqual(['ann']);
+  });
+
   test('a rejection reaches the agent with its message', async () => {
     const { registry, post, suspend } = setUp();
     const { id } = await suspend();

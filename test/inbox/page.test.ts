@@ -208,6 +208,26 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(paid).toEqual([{ to: 'ann@example.org', note: 'for the books' }]);
   });
 
+  test('says why an edit does not fit, and keeps it to be corrected', async () => {
+    expected = /status of 400/;
+    await pay('eve@evil.example', 'for the books');
+    const page = await open();
+    await button(page, 'Edit …').click();
+    const field = page.getByRole('textbox');
+    const text = await field.inputValue();
+    await field.fill(text.replace('"eve@evil.example"', '5'));
+    await button(page, 'Review the changes').click();
+    await button(page, /^Allow once with these changes/).click();
+    await page.getByRole('alert').getByText('the changed input does not fit the tool').waitFor();
+    expect(paid).toEqual([]);
+    await button(page, 'Back to editing').click();
+    await page.getByRole('textbox').fill(text.replace('eve@evil.example', 'ann@example.org'));
+    await button(page, 'Review the changes').click();
+    await button(page, /^Allow once with these changes/).click();
+    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    expect(paid).toEqual([{ to: 'ann@example.org', note: 'for the books' }]);
+  });
+
   test('offers no edit of an input with hidden fields', async () => {
     await session.call('pay', { to: 'x', note: '', password: 'a secret one' });
     const page = await open();

@@ -145,6 +145,21 @@ describe('calls', () => {
     await kit.inspector.close();
   });
 
+  test('that wait for a person say where their arguments came from', async () => {
+    const rules = [{ id: 'ask-pay', effect: 'ask', tools: 'pay' }] as const;
+    const registry = makeRegistry({ rules });
+    const kit = inspect(registry);
+    const session = registry.createSession({
+      sessionId: 's1',
+      approver: () => new Promise(() => {}),
+    });
+    session.said('Pay somebody.');
+    void session.call('pay', { to: 'eve' });
+    await stateOf(kit, ({ approvals }) => approvals[0]);
+    expect((await detailOf(kit, 1)).kept?.origins).toEqual([{ path: 'to', origin: 'unknown' }]);
+    await kit.inspector.close();
+  });
+
   test('are told as they go on', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
@@ -181,6 +196,30 @@ describe('calls', () => {
 });
 
 describe('tools', () => {
+  test('of a session with discovery: what was found, by which call and which words', async () => {
+    const registry = makeRegistry();
+    const kit = inspect(registry);
+    const session = registry.createSession({
+      sessionId: 's1',
+      discovery: { keep: 'read' },
+    });
+    const line = (await stateOf(kit, ({ sessions }) => sessions[0])) as SessionLine;
+    const listed = () => kit.get<ToolListing>(`tools?session=${line.key}`);
+    const before = await listed();
+    expect(before.shown.map(({ name }) => name)).toEqual(['read', 'find_tools']);
+    expect(before.hidden).toContainEqual({ name: 'write', code: 'not_discovered', unlockedBy: [] });
+    await session.call('find_tools', { query: 'Writing some file' }, { callId: 'c7' });
+    const { shown, hidden } = await listed();
+    expect(shown.map(({ name }) => name)).toEqual(['read', 'find_tools', 'write']);
+    expect(shown[2]).toMatchObject({ found: { callId: 'c7', words: ['writing', 'file'] } });
+    expect(shown[0]).not.toHaveProperty('found');
+    expect(hidden.map(({ name }) => name)).not.toContain('write');
+    expect(await kit.get(`tool?session=${line.key}&name=write`)).toMatchObject({
+      found: { callId: 'c7', words: ['writing', 'file'] },
+    });
+    await kit.inspector.close();
+  });
+
   test('of a session: what it shows, and why it hides the rest', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
@@ -230,6 +269,56 @@ describe('tools', () => {
     await kit.inspector.close();
   });
 
+  test('rules are told with what they test, and quotas with what they allow', async () => {
+    const registry = makeRegistry({
+      rules: [
+        { id: 'plain', effect: 'ask' },
+        {
+          id: 'all',
+          effect: 'deny',
+          principal: 'ann',
+          facts: { open: true },
+          when: { path: { in: Array.from({ length: 100 }, (_, at) => `/etc/${at}`) } },
+        },
+      ],
+      quotas: [
+        { id: 'daily', tools: 'pay', sum: 'cents', max: 900, per: 'day', by: 'principal' },
+        { id: 'tries', max: 3, per: { ms: 1_500 }, by: { path: ['to', 'name'] }, over: 'ask' },
+      ],
+    });
+    const kit = inspect(registry);
+    const { rules, quotas } = await stateOf(kit, (state) => state);
+    expect(rules[0]?.conditions).toBe('');
+    expect(rules[1]?.conditions).toMatch(
+      /^principal "ann", facts \{"open":true\}, when \{"path":\{"in":\["\/etc\/0".*…/,
+    );
+    expect(rules[1]?.conditions.length).toBeLessThan(600);
+    expect(quotas).toEqual([
+      {
+        id: 'daily',
+        layer: 'registry',
+        max: 900,
+        per: 'day',
+        by: 'each principal',
+        sum: 'cents',
+        over: 'deny',
+        tools: 1,
+        toolNames: ['pay'],
+      },
+      {
+        id: 'tries',
+        layer: 'registry',
+        max: 3,
+        per: '1500 ms',
+        by: 'each value of to.name',
+        over: 'ask',
+        tools: 4,
+        toolNames: ['read', 'write', 'pay', 'deploy'],
+      },
+    ]);
+    await kit.inspector.close();
+  });
+
   test('rules are told with what they have matched', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
@@ -244,10 +333,10 @@ describe('tools', () => {
         unused: false,
         tools: 1,
         toolNames: ['read'],
-        looksAt: ['input'],
+        conditions: 'when {"path":{"glob":"/etc/*"}}',
       },
       { id: 'try', shadow: true, matched: 1, wouldChange: 1 },
-      { id: 'ask-pay', matched: 0, unused: true, looksAt: [] },
+      { id: 'ask-pay', matched: 0, unused: true, conditions: '' },
     ]);
     await kit.inspector.close();
   });

@@ -3,9 +3,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { HostToolRegistry, ToolSession } from '../../src/index.ts';
+import {
+  defineTool,
+  type Executor,
+  type HostToolRegistry,
+  type ToolSession,
+} from '../../src/index.ts';
 import { createInspector, type Inspector } from '../../src/inspector/index.ts';
 import { toNodeListener } from '../../src/mcp/index.ts';
+import { processExecutor, workerExecutor } from '../../src/sandbox/index.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from '../examples/chromium.ts';
 import { violations } from '../pages/axe.ts';
 import { hostile, makeRegistry } from './kit.ts';
@@ -57,7 +63,7 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
   afterAll(() => browser?.close());
   beforeEach(async () => {
     said = [];
-    registry = makeRegistry();
+    registry = makeRegistry({ quotas: [{ id: hostile, max: 900, per: 'day', by: 'session' }] });
     inspector = createInspector(registry, { allowCalls: true });
     server = createServer(toNodeListener(inspector));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -90,6 +96,34 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
     await rows(page).nth(1).waitFor();
   });
 
+  test('says where each tool runs, and where each call ran', async () => {
+    const module = new URL('../sandbox/handlers/probes.js', import.meta.url);
+    const face = { description: 'Runs elsewhere.', parameters: { type: 'object' } as const };
+    const executors: Record<string, Executor> = {
+      thread: workerExecutor({ module, export: 'counts' }),
+      process: processExecutor({ module, export: 'counts' }),
+      'gpu-pool': { kind: 'gpu-pool', execute: async () => 'rendered' },
+    };
+    for (const [kind, executor] of Object.entries(executors))
+      registry.register(defineTool({ ...face, name: `in_${kind}`, executor }));
+    const page = await open();
+    for (const kind of Object.keys(executors)) {
+      expect((await session.call(`in_${kind}`, {})).success).toBe(true);
+      await rows(page)
+        .first()
+        .filter({ hasText: `in_${kind}` })
+        .click();
+      const ran = page.getByRole('region', { name: `Call of in_${kind}` });
+      await ran.getByText(kind, { exact: true }).waitFor();
+    }
+    await go(page, 'Sessions and tools');
+    for (const kind of Object.keys(executors))
+      await page
+        .getByRole('button', { name: `in_${kind}` })
+        .getByText(kind, { exact: true })
+        .waitFor();
+  });
+
   test('shows what comes from outside as text, and what hides in it', async () => {
     await work();
     const page = await open();
@@ -118,6 +152,20 @@ describe.skipIf(!chromiumAvailable)(`the page of the inspector, in Chromium${why
       await page.waitForTimeout(150);
       expect([view, await violations(page)]).toEqual([view, []]);
     }
+  });
+
+  test('says which tools a model has found, and why', async () => {
+    const finding = registry.createSession({ sessionId: 'finding', discovery: { keep: 'read' } });
+    await finding.call('find_tools', { query: `writing a file ${hostile}` }, { callId: 'c7' });
+    const page = await open();
+    await go(page, 'Sessions and tools');
+    await page.getByRole('button', { name: 'finding' }).click();
+    const list = page.getByRole('region', { name: 'Tools', exact: true });
+    await list.getByText('Found by writing, file, in the call c7.').waitFor();
+    await list.getByText('The model has not found it yet').first().waitFor();
+    await list.getByRole('button', { name: 'write' }).click();
+    await page.getByRole('region', { name: 'Tool write' }).getByText('Found by writing').waitFor();
+    expect(await violations(page)).toEqual([]);
   });
 
   test('fits a narrow window', async () => {

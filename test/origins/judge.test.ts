@@ -170,7 +170,7 @@ test('a value tells where it was seen', () => {
       value: 'US133',
       role: 'target',
       origin: 'untrusted',
-      seen: [{ callId: '3', toolName: 'read_mail', path: '0.body' }],
+      seen: { callId: '3', toolName: 'read_mail', path: '0.body' },
     },
   ]);
 });

@@ -29,7 +29,7 @@ describe('the origin of a value is the first that holds', () => {
     const record = show(newRecord(), { account }, { origin: 'trusted', toolName: 'me' });
     expect(record.originOf(account)).toEqual({
       origin: 'trusted',
-      seen: [{ callId: '1', toolName: 'me', path: 'account' }],
+      seen: { callId: '1', toolName: 'me', path: 'account' },
     });
   });
 
@@ -37,7 +37,7 @@ describe('the origin of a value is the first that holds', () => {
     const record = show(newRecord(), [{ body: `Pay ${account} now!` }]);
     expect(record.originOf(account)).toEqual({
       origin: 'untrusted',
-      seen: [{ callId: '1', toolName: 'read', path: '0.body' }],
+      seen: { callId: '1', toolName: 'read', path: '0.body' },
     });
   });
 
@@ -56,16 +56,17 @@ describe('the origin of a value is the first that holds', () => {
     expect(record.originOf(account).origin).toBe('trusted');
   });
 
-  test('up to three calls are named, the first one first', () => {
+  test('the first call is named', () => {
     const record = newRecord();
     for (const callId of ['7', '8', '9', '10']) show(record, { to: account }, { callId });
-    expect(record.originOf(account).seen?.map(({ callId }) => callId)).toEqual(['7', '8', '9']);
+    expect(record.originOf(account).seen?.callId).toBe('7');
   });
 
   test('an output that is a text has no path', () => {
-    expect(show(newRecord(), `to ${account}`).originOf(account).seen).toEqual([
-      { callId: '1', toolName: 'read' },
-    ]);
+    expect(show(newRecord(), `to ${account}`).originOf(account).seen).toEqual({
+      callId: '1',
+      toolName: 'read',
+    });
   });
 });
 
@@ -85,7 +86,11 @@ describe('vouching', () => {
       paths,
     });
     expect(record.originOf('pay eve@evil.example').origin).toBe('trusted');
-    expect(record.originOf('eve@evil.example').origin).toBe('unknown');
+    // Somebody may have written it into the field, and a person is told where it stands.
+    expect(record.originOf('eve@evil.example')).toEqual({
+      origin: 'untrusted',
+      seen: { callId: '1', toolName: 'read', path: '0.name' },
+    });
   });
 
   test('quotes, a sign before it and a full stop after it do not belong to a field', () => {
@@ -115,10 +120,29 @@ describe('vouching', () => {
       'trusted',
     ]);
     expect(origins(['eve@evil.example', 'zed@evil.example', 'dan@example.com'])).toEqual([
-      'unknown',
-      'unknown',
-      'unknown',
+      'untrusted',
+      'untrusted',
+      'untrusted',
     ]);
+  });
+
+  test('a place that vouches counts before one that has the value as a part, and so does an untrusted one', () => {
+    const record = show(newRecord(), ['write to eve@evil.example'], { paths: { '*': 'trusted' } });
+    show(record, 'eve@evil.example', { callId: '2', toolName: 'mail' });
+    expect(record.originOf('eve@evil.example').seen?.callId).toBe('2');
+    show(record, ['eve@evil.example'], { callId: '3', paths: { '*': 'trusted' } });
+    expect(record.originOf('eve@evil.example')).toMatchObject({
+      origin: 'trusted',
+      seen: { callId: '3' },
+    });
+  });
+
+  test('a part of a trusted field is not known by what the call was given', () => {
+    const record = show(newRecord(), ['Sent to eve@evil.example'], {
+      paths: { '*': 'trusted' },
+      input: { to: 'eve@evil.example' },
+    });
+    expect(record.originOf('eve@evil.example').origin).toBe('unknown');
   });
 
   test('the keys of an object have the label of the object', () => {
@@ -131,7 +155,7 @@ describe('vouching', () => {
     );
     expect(record.originOf('ann@example.com')).toEqual({
       origin: 'trusted',
-      seen: [{ callId: '1', toolName: 'read', path: '0.shared_with' }],
+      seen: { callId: '1', toolName: 'read', path: '0.shared_with' },
     });
     expect(record.originOf('eve@x.example').origin).toBe('untrusted');
   });
@@ -179,7 +203,7 @@ describe('vouching', () => {
       paths: { '*.id': 'trusted' },
     });
     expect(record.originOf('m-1').origin).toBe('trusted');
-    expect(record.originOf('bob@example.com').seen?.[0]?.path).toBe('0.body');
+    expect(record.originOf('bob@example.com').seen?.path).toBe('0.body');
   });
 
   test('JSON inside a field has the label of the field, and no labels of its own', () => {
@@ -228,14 +252,14 @@ describe('echoes', () => {
     show(record, `Sent to ${account}`, { callId: '3', origin: 'trusted', input: { to: account } });
     expect(record.originOf(account)).toEqual({
       origin: 'untrusted',
-      seen: [{ callId: '2', toolName: 'mail' }],
+      seen: { callId: '2', toolName: 'mail' },
     });
   });
 
   test('the same value in the output of another call counts', () => {
     const record = show(newRecord(), account, { origin: 'trusted', input: { to: account } });
     show(record, account, { callId: '2', origin: 'trusted' });
-    expect(record.originOf(account).seen).toEqual([{ callId: '2', toolName: 'read' }]);
+    expect(record.originOf(account).seen).toEqual({ callId: '2', toolName: 'read' });
   });
 });
 

@@ -123,7 +123,7 @@ describe('text that claims to come from someone else', () => {
     const record = show(newRecord(), [{ name: `${evil}\0 is my name` }], {
       paths: { '*.name': 'trusted' },
     });
-    expect(record.originOf(evil).origin).toBe('unknown');
+    expect(record.originOf(evil).origin).toBe('untrusted');
   });
 
   test('a key of an output is no label', () => {
@@ -159,7 +159,7 @@ describe('names as a way in', () => {
     const record = show(newRecord(), ['general', `write to ${evil}`, `External_${evil}`], {
       paths: { '*': 'trusted' },
     });
-    expect(record.originOf(evil).origin).toBe('unknown');
+    expect(record.originOf(evil).origin).toBe('untrusted');
   });
 
   test('but a field that is nothing except the address does: whole fields are believed', () => {

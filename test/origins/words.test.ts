@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { JudgedOrigin } from '../../src/origins/origin.ts';
 import { originSentence } from '../../src/origins/words.ts';
 
-const seen = [{ callId: '3', toolName: 'read_file' }];
+const seen = { callId: '3', toolName: 'read_file' };
 const target = { path: 'recipient', value: 'US133', role: 'target' } as const;
 
 test.each<[JudgedOrigin, string]>([

@@ -22,7 +22,7 @@ describe('a malformed quota throws, and says what was expected and what came', (
     ['null', null, 'registry quota 0: Expected an object, got null'],
     ['a list', [], 'registry quota 0: Expected an object, got an array'],
     ['a number', 5, 'registry quota 0: Expected an object, got `5` (number)'],
-    ['an unknown field', { ...good, rule: 1 }, 'registry quota 0: unknown field `rule`'],
+    ['an unknown field', { ...good, rule: 1 }, 'registry quota 0 (`q`): unknown field `rule`'],
     ['a misspelt field', { ...good, tool: 'a' }, 'unknown field `tool`; did you mean `tools`?'],
     ['no id', { ...good, id: undefined }, 'Expected `id` to be a non-blank string'],
     ['a blank id', { ...good, id: ' ' }, 'Expected `id` to be a non-blank string'],
@@ -97,7 +97,7 @@ describe('a malformed quota throws, and says what was expected and what came', (
     [
       'a test that is none',
       { ...good, when: { a: { like: 1 } } },
-      'registry quota 0: Expected `when["a"] test` to be',
+      'registry quota 0 (`q`): Expected `when["a"] test` to be',
     ],
     [
       'what JSON cannot hold',
@@ -113,7 +113,7 @@ describe('a malformed quota throws, and says what was expected and what came', (
       'Expected session quotas to be an array, got an object',
     );
     expect(() => compileQuotas([good, { ...good, max: 2 }], 'profile:p')).toThrow(
-      'profile:p quota 1: Expected `id` to be one that no other quota of the profile:p layer has, got `q`',
+      'profile:p quota 1 (`q`): Expected `id` to be one that no other quota of the profile:p layer has, got `q`',
     );
     expect(() => compileQuotas([good], 'registry', new Set(['q']))).toThrow('registry quota 0');
   });

@@ -463,6 +463,18 @@ describe('a rule is checked at the door', () => {
       /Expected registry rules to be an array, got an object/,
     );
   });
+
+  test('is named by its place, and by its id if it has one', () => {
+    const when = { a: { gt: '5' } } as never;
+    expect(() =>
+      compileRules([{ effect: 'ask' }, { id: 'large', effect: 'deny', when }], 'x'),
+    ).toThrow(
+      'x rule 1 (`large`): Expected `when["a"].gt` to be a finite number, got `5` (string)',
+    );
+    expect(() => compileRules([{ id: 'large', effect: 'deny', wen: 1 } as never], 'x')).toThrow(
+      'x rule 0 (`large`): unknown field `wen`; did you mean `when`?',
+    );
+  });
 });
 
 describe('a rule that was tried', () => {

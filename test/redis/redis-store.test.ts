@@ -39,6 +39,7 @@ const operations: Readonly<
   due: (store) => store.due(10, 1_000),
   unschedule: (store, session) => store.unschedule(session, 'k'),
   ping: (store) => store.ping(),
+  extend: (store, session) => store.extend(session, Date.now() + 60_000),
   drop: (store, session) => store.drop(session),
 };
 

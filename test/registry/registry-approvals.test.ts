@@ -1,8 +1,9 @@
 /** The inbox over all sessions of a registry: what waits, who may answer, and what came of it. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
 import { memoryApprovalStore } from '../../src/approval/memory-store.ts';
 import type { ApprovalAnswer, ApprovalStore, HostToolRegistry } from '../../src/index.ts';
-import { bench, key, suspending, suspendOne, why } from '../approval/kit.ts';
+import { bench, deferred, key, suspending, suspendOne, why } from '../approval/kit.ts';
 
 const yes = { decision: 'allow_once', by: 'user:bob' } as const;
 const reopening = (store: ApprovalStore, more: object = {}) => {
@@ -151,6 +152,89 @@ describe('an answer with a larger input than the session takes leaves the questi
   });
 });
 
+describe('an edit that the schema refuses leaves the question open', () => {
+  const wrong = { ...yes, input: { amount: 'all' } };
+  const right = { ...yes, input: { amount: 3 } };
+  const refused = {
+    success: false,
+    error: {
+      code: 'invalid_input',
+      reason: 'invalid_edit',
+      message: expect.stringMatching(
+        /^Not answered: the changed input does not fit the tool\. Correct it and answer again\.\namount: /,
+      ),
+    },
+  };
+
+  test('of a suspended call', async () => {
+    const one = suspending();
+    const { id } = await suspendOne(one);
+    expect(await one.registry.approvals.answer(id, wrong)).toMatchObject(refused);
+    expect(await one.session.approvals.outcome(id)).toEqual({ status: 'pending' });
+    expect((await one.registry.approvals.answer(id, right)).success).toBe(true);
+    expect(one.runs).toEqual([{ amount: 3 }]);
+  });
+
+  test('of a call that waits here', async () => {
+    const { registry, session, runs } = bench({
+      session: { approver: () => new Promise(() => {}) },
+    });
+    const call = session.call('pay', { amount: 1 });
+    const [question] = await registry.approvals.pending();
+    const id = question?.id ?? '';
+    expect(await registry.approvals.answer(id, wrong)).toMatchObject(refused);
+    expect((await registry.approvals.answer(id, right)).success).toBe(true);
+    expect((await call).success).toBe(true);
+    expect(runs).toEqual([{ amount: 3 }]);
+  });
+
+  test('also where the schema takes its time; who answers meanwhile is first', async () => {
+    const checked = deferred<void>();
+    const parameters = z.object({ amount: z.number() }).refine(async ({ amount }) => {
+      if (amount === 3) await checked.promise;
+      return true;
+    });
+    const { registry, session, runs } = bench({
+      tool: { parameters },
+      session: { approver: () => new Promise(() => {}) },
+    });
+    const call = session.call('pay', { amount: 1 });
+    await vi.waitFor(async () => expect(await registry.approvals.pending()).toHaveLength(1));
+    const id = (await registry.approvals.pending())[0]?.id ?? '';
+    const slow = registry.approvals.answer(id, right);
+    expect((await registry.approvals.answer(id, yes)).success).toBe(true);
+    checked.resolve();
+    expect(why(await slow)).toEqual(['approval_denied', 'unknown_approval']);
+    await call;
+    expect(runs).toEqual([{ amount: 1 }]);
+  });
+
+  test('and what it says shows no secret of the edit', async () => {
+    const pin = 'pin-987654';
+    const parameters = z
+      .object({ amount: z.number(), pin: z.string().meta({ secret: true }).optional() })
+      .refine(({ amount }) => amount < 10, { error: ({ input }) => JSON.stringify(input) });
+    const one = suspending({ tool: { parameters } });
+    const { id } = await suspendOne(one);
+    const result = await one.registry.approvals.answer(id, {
+      ...yes,
+      input: { amount: 99, pin },
+    });
+    expect(why(result)).toEqual(['invalid_input', 'invalid_edit']);
+    expect(JSON.stringify(result)).not.toContain(pin);
+  });
+
+  test('a rejection is not held up by an input that it brings', async () => {
+    const one = suspending();
+    const { id } = await suspendOne(one);
+    const answer = { ...wrong, decision: 'reject_once' } as const;
+    expect(why(await one.registry.approvals.answer(id, answer))).toEqual([
+      'approval_denied',
+      'rejected',
+    ]);
+  });
+});
+
 describe('an input that was copied from the question does not run with hidden values', () => {
   const tool = {
     parameters: {
@@ -202,6 +286,36 @@ test('pages go on where a clock has fractions of milliseconds', async () => {
   expect(ids).toHaveLength(3);
 });
 
+describe('a list continues behind the id of an approval', () => {
+  test('of one that still waits, and of one that was answered', async () => {
+    const one = suspending();
+    for (let amount = 0; amount < 3; amount++) await suspendOne(one, { amount });
+    const [first, ...others] = await one.registry.approvals.pending();
+    const id = first?.id ?? '';
+    expect(await one.registry.approvals.pending({ after: id })).toEqual(others);
+    await one.registry.approvals.answer(id, yes);
+    expect(await one.registry.approvals.pending({ after: id })).toEqual(others);
+  });
+
+  test('of a call that waits on an approver here', async () => {
+    const { registry, session } = bench({ session: { approver: () => new Promise(() => {}) } });
+    void session.call('pay', { amount: 1 });
+    void session.call('pay', { amount: 2 });
+    const [first, second] = await registry.approvals.pending();
+    expect(await registry.approvals.pending({ after: first?.id ?? '' })).toEqual([second]);
+  });
+
+  test('but not behind one that nobody knows', async () => {
+    const { registry } = bench();
+    await expect(registry.approvals.pending({ after: 'no such' })).rejects.toThrow(
+      'approvals.pending: expected `after` to be an approval of the page before, or its id, got `no such`',
+    );
+    await expect(registry.approvals.pending({ after: 5 as never })).rejects.toThrow(
+      'expected `after` to be an approval of the page before, or its id, got `5` (number).',
+    );
+  });
+});
+
 test('a call that waits on an approver here is listed and answered too', async () => {
   const { registry, session } = bench({ session: { approver: () => new Promise(() => {}) } });
   const call = session.call('pay', { amount: 1 });
@@ -247,6 +361,24 @@ describe('under four eyes', () => {
       'approval_denied',
       'four_eyes',
     ]);
+  });
+
+  test('an answer without a name counts as the principal’s own, in the inbox too', async () => {
+    const one = fourEyes(memoryApprovalStore(() => 0));
+    const { id } = await suspendOne(one);
+    const refused = ['approval_denied', 'four_eyes'];
+    const nameless = { decision: 'allow_once' } as never;
+    expect(why(await one.registry.approvals.answer(id, nameless))).toEqual(refused);
+    const waiting = bench({
+      registry: { approvals: { secret: key, fourEyes: true } },
+      session: { approver: () => new Promise(() => {}) },
+    });
+    void waiting.session.call('pay', { amount: 1 });
+    const [question] = await waiting.registry.approvals.pending();
+    expect(why(await waiting.registry.approvals.answer(question?.id ?? '', nameless))).toEqual(
+      refused,
+    );
+    expect(await waiting.registry.approvals.pending()).toHaveLength(1);
   });
 
   test('STRASSE is no one else than straße', async () => {

@@ -16,6 +16,9 @@ describe('an option that is none', () => {
     ['ttlSeconds', 2_000_001],
     ['ttlSeconds', '3600'],
     ['ttlSeconds', Number.NaN],
+    ['maxTtlSeconds', 0],
+    ['maxTtlSeconds', 3_599],
+    ['maxTtlSeconds', 2_000_001],
     ['requestTimeoutMs', 2 ** 31],
     ['heartbeatMs', -1],
     ['leaseMs', null],
@@ -192,6 +195,7 @@ describe('what is left out', () => {
       leaseMs: 10_000,
       limits: {
         toolsPerSession: 1_000,
+        resultBytesPerSession: 33_554_432,
         updatesPerMinute: 10,
         requestsPerMinute: 5,
         responsesPerMinute: 60,
@@ -253,7 +257,7 @@ describe('a guarded port', () => {
     const methods = Object.values(store).filter((member) => typeof member === 'function') as ((
       ...args: unknown[]
     ) => Promise<unknown>)[];
-    expect(methods).toHaveLength(17);
+    expect(methods).toHaveLength(18);
     for (const method of methods) {
       const error = await method('a', 'b').then(
         () => undefined,
@@ -274,7 +278,7 @@ describe('a guarded port', () => {
       report,
     );
     await expect(throwing.ping()).rejects.toMatchObject({ error: 'store_unavailable' });
-    expect(report).toHaveBeenCalledTimes(18);
+    expect(report).toHaveBeenCalledTimes(19);
   });
 
   test('hands on what is a relay error already, and what is given', async () => {

@@ -42,6 +42,8 @@ export interface NodeOptions {
   readonly requestTimeoutMs?: number;
   /** Most characters of definitions of the live sessions. */
   readonly mostChars?: number;
+  /** Bytes of the results that a session keeps. */
+  readonly resultBytes?: number;
   /** @default Date.now */
   readonly now?: () => number;
 }
@@ -75,6 +77,7 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
       heartbeatMs = 30_000,
       requestTimeoutMs = 5_000,
       mostChars,
+      resultBytes = defaultLimits.resultBytesPerSession,
       now = Date.now,
     } = {}) {
       const lines: string[] = [];
@@ -84,10 +87,11 @@ export function relayWorld(store: RelayStore = memoryStore(), bus: RelayBus = me
         store,
         bus,
         ttlMs: 3_600_000,
+        maxTtlMs: 86_400_000,
         requestTimeoutMs,
         heartbeatMs,
         leaseMs,
-        limits: defaultLimits,
+        limits: { ...defaultLimits, resultBytesPerSession: resultBytes },
         pairing: false,
         pinDefinitions: false,
         now,

@@ -1,4 +1,6 @@
 /** What the tests of sandboxes share. */
+import { existsSync, readFileSync } from 'node:fs';
+import { expect } from 'vitest';
 import {
   defineTool,
   type Executor,
@@ -49,3 +51,26 @@ export type Run = (
   input: object,
   options?: Parameters<ToolSession['call']>[2],
 ) => Promise<ToolResult>;
+
+/** Runs one call, and closes what it needed. */
+export async function once(executor: Executor, input: object = {}): Promise<unknown> {
+  const { registry, run } = sandboxed(executor);
+  const { output, error } = await run(input);
+  await registry.close();
+  return error ?? output;
+}
+
+/** Expects that nothing writes to the file any more. */
+export async function expectQuiet(file: string): Promise<void> {
+  const size = (): number => (existsSync(file) ? readFileSync(file).length : 0);
+  await expect
+    .poll(
+      async () => {
+        const before = size();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        return size() - before;
+      },
+      { timeout: 5_000 },
+    )
+    .toBe(0);
+}

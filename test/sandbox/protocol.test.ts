@@ -43,6 +43,7 @@ describe('messages', () => {
   test.each([
     { t: 'up' },
     { t: 'ready' },
+    { t: 'pong' },
     { t: 'unfit', why: 'export', message: 'it is nothing' },
     { t: 'progress', id: 1, done: null },
     { t: 'progress', id: 1, done: 1, total: 2, message: 'one' },

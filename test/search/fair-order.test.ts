@@ -15,6 +15,14 @@ describe('fairOrder', () => {
     ]);
   });
 
+  test('sources that act together leave one of five places to the host', () => {
+    const hits = ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'host1', 'host2'];
+    expect(fairOrder(hits, 10, sourceOf)).toEqual([
+      ...['a1', 'a2', 'a3', 'b1', 'host1'],
+      ...['b2', 'b3', 'c1', 'c2', 'host2'],
+    ]);
+  });
+
   test('it has all places that nobody else can fill', () => {
     expect(fairOrder(['a1', 'a2', 'a3', 'a4', 'a5', 'b1'], 10, sourceOf)).toEqual([
       ...['a1', 'a2', 'a3', 'b1', 'a4'],
@@ -38,6 +46,19 @@ describe('fairOrder', () => {
         for (const source of ['a', 'b', undefined]) {
           const ofIt = (list: readonly string[]) => list.filter((hit) => sourceOf(hit) === source);
           expect(ofIt(ordered)).toEqual(ofIt(given));
+        }
+      }),
+    );
+  });
+
+  test('whatever sources show, a hit of the host is among five places while it has one', () => {
+    fc.assert(
+      fc.property(hits, (given) => {
+        const ordered = fairOrder(given, given.length, sourceOf);
+        for (let at = 0; at + 5 <= ordered.length; at += 5) {
+          const rest = ordered.slice(at);
+          if (rest.some((hit) => sourceOf(hit) === undefined))
+            expect(rest.slice(0, 5).some((hit) => sourceOf(hit) === undefined)).toBe(true);
         }
       }),
     );

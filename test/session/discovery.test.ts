@@ -148,6 +148,30 @@ describe('session.search', () => {
   });
 });
 
+test('a registry of many tools is read before somebody searches it, one of few is not', async () => {
+  const many = Array.from({ length: 501 }, (_, at) => tool(`tool_${at}`, `Does the work ${at}.`));
+  const { registry, session } = open(undefined, { tools: many });
+  const { finder } = registryStateOf(registry);
+  await vi.waitFor(() => expect(finder?.epoch).toBe(registryStateOf(registry).epoch));
+  expect(session.search('work 77')[0]?.name).toBe('tool_77');
+  // What joined meanwhile is read by the search.
+  registry.register(weather);
+  expect(session.search('weather')[0]?.name).toBe('get_weather');
+  const few = open(undefined, { tools: many.slice(1) });
+  expect(registryStateOf(few.registry).finder).toBeUndefined();
+});
+
+test('a registry that closes while it is read reads no further', async () => {
+  const many = Array.from({ length: 2_000 }, (_, at) =>
+    tool(`tool_${at}`, Array.from({ length: 60 }, (_, word) => `word${at}x${word}`).join(' ')),
+  );
+  const { registry } = open(undefined, { tools: many });
+  await registry.close();
+  const { finder } = registryStateOf(registry);
+  await finder?.reading;
+  expect(finder?.epoch).not.toBe(registryStateOf(registry).epoch);
+});
+
 describe('discovery', () => {
   test('lists what is kept, and find_tools; what is found joins at the end', async () => {
     const { names, find } = open({ keep: 'list_*' });
@@ -216,6 +240,29 @@ describe('discovery', () => {
       { name: 'get_weather', description: 'Tells the weather of a city.', requiresApproval: false },
     ]);
     expect(names()).toEqual(['find_tools']);
+  });
+
+  test('the answer keeps to the budget of outputs: schemas are left out first, then tools', async () => {
+    const search = async (maxOutputChars: number) => {
+      const { registry } = open(undefined);
+      registry.defineProfile({
+        id: 'p',
+        tools: ['send_email', 'get_weather', 'list_files'],
+        limits: { maxOutputChars },
+      });
+      const session = registry.createSession({ sessionId: 't', profile: 'p', discovery: {} });
+      const result = await session.call('find_tools', { query: 'weather mail files' });
+      expect(result.metadata.truncated).toBeUndefined();
+      const { tools } = result.output as { tools: { parameters?: object }[] };
+      return [
+        tools.length,
+        tools.filter(({ parameters }) => parameters !== undefined).length,
+        session.tools().length,
+      ];
+    };
+    expect(await search(10_000)).toEqual([3, 3, 4]);
+    expect(await search(400)).toEqual([3, 1, 4]);
+    expect(await search(120)).toEqual([1, 0, 4]);
   });
 
   test('a call finds at most as many as the session allows', async () => {
@@ -329,6 +376,24 @@ describe('discovery', () => {
     expect(names()).not.toContain('get_weather');
   });
 
+  test('a tool of another source does not win', async () => {
+    const { registry, session, names, find } = open({ keep: 'list_*' });
+    const scope = registry.scope('plugin:loud');
+    scope.register(tool('find_tools', 'Mine.', { handler: () => 'fooled' }));
+    const later = registry.createSession({ sessionId: 'later', discovery: { keep: 'find_*' } });
+    for (const one of [session, later]) {
+      expect(one.tool('find_tools')?.description).not.toBe('Mine.');
+      const { output } = await one.call('find_tools', { query: 'weather' });
+      expect(output).toMatchObject({ tools: [{ name: 'get_weather' }] });
+      expect(one.search('find tools mine').map(({ name }) => name)).not.toContain('find_tools');
+    }
+    expect(names()).toEqual(['list_files', 'find_tools', 'get_weather']);
+    expect(later.tools().map(({ name }) => name)).toEqual(['find_tools', 'get_weather']);
+    expect(await find('mine')).toEqual([]);
+    const plain = registry.createSession({ sessionId: 'plain' });
+    expect(plain.tool('find_tools')?.description).toBe('Mine.');
+  });
+
   test('a tool of the session cannot take the place of find_tools', () => {
     const { session, registry } = open({});
     expect(() => session.register(tool('find_tools', 'Mine.'))).toThrow('Choose another name');
@@ -405,8 +470,97 @@ describe('embed', () => {
     expect(asked.mock.calls.map(([texts]) => texts.length)).toEqual([4, 1, 1]);
   });
 
+  test('calls at the same time ask about each definition once', async () => {
+    const asked = vi.fn(embed);
+    const { find } = open({ embed: asked });
+    await Promise.all([find('warm'), find('rain'), find('a letter')]);
+    expect(asked.mock.calls.map(([texts]) => texts.length)).toEqual([4, 1, 1, 1]);
+  });
+
+  test('lists of 32 and of 64 bits are taken as they are', async () => {
+    for (const List of [Float32Array, Float64Array]) {
+      const { find } = open({
+        embed: async (texts) => (await embed(texts)).map((numbers) => List.from(numbers)),
+        limit: 1,
+      });
+      expect(await find('is it warm outside')).toMatchObject([{ name: 'get_weather' }]);
+    }
+  });
+
+  test('one that never answers is given up, for all who wait, and words alone count', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const error = vi.fn();
+    const { find } = open(
+      { embed: () => new Promise(() => {}) },
+      { registry: { logger: { warn: () => undefined, error } } },
+    );
+    const finding = Promise.all([find('weather'), find('mail')]);
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await finding).map(([first]) => first?.name)).toEqual(['get_weather', 'send_email']);
+    expect(error).toHaveBeenCalledTimes(2);
+    vi.useRealTimers();
+  });
+
+  test('tools that mean nothing to it keep the order of the words', async () => {
+    const { find } = open({ embed: async (texts) => texts.map(() => [0, 0]) });
+    const names = (await find('the weather in a city')).map(({ name }) => name);
+    expect(names[0]).toBe('get_weather');
+    const { find: plain } = open({});
+    const [first] = await plain('files mail');
+    expect((await find('files mail'))[0]?.name).toBe(first?.name);
+  });
+
+  test('a model that changes is asked again', async () => {
+    let width = 2;
+    const asked = vi.fn(async (texts: readonly string[]) =>
+      (await embed(texts)).map((numbers) => [...numbers, 0, 0].slice(0, width)),
+    );
+    const error = vi.fn();
+    const { find } = open(
+      { embed: asked, limit: 1 },
+      { registry: { logger: { warn: () => undefined, error } } },
+    );
+    await find('warm');
+    width = 3;
+    expect(await find('weather')).toMatchObject([{ name: 'get_weather' }]);
+    expect(error).toHaveBeenCalledTimes(1);
+    expect(await find('is it warm outside')).toMatchObject([{ name: 'get_weather' }]);
+    expect(asked.mock.calls.map(([texts]) => texts.length)).toEqual([4, 1, 1, 4, 1]);
+  });
+
+  test('it may change facts, profiles and tools meanwhile', async () => {
+    const { registry, session, find, names } = open({
+      embed: async (texts) => {
+        session.setFacts({ go: texts.length });
+        session.setProfile('few');
+        registry.unregister('launch_rocket');
+        registry.unregister('get_weather');
+        registry.register(tool('get_weather', 'Another one.'));
+        return embed(texts);
+      },
+    });
+    registry.defineProfile({ id: 'few', tools: ['send_email', 'get_weather'] });
+    const found = (await find('weather mail rocket files')).map(({ name }) => name);
+    // The new `get_weather` is not the tool that was found.
+    expect(found).toEqual(['send_email']);
+    expect(names()).toEqual(['find_tools', 'send_email']);
+  });
+
   test.each([
     ['throws', () => Promise.reject(new Error('away'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('away');
+      },
+    ],
+    ['gives nothing', () => undefined],
+    ['gives a text', async () => 'xxxx'],
+    ['gives too many answers', async (texts: readonly string[]) => [...texts, 'x'].map(() => [1])],
+    ['gives holes', async (texts: readonly string[]) => texts.map(() => new Array(3))],
+    ['gives infinity', async (texts: readonly string[]) => texts.map(() => [1e200, 1e200])],
+    ['gives objects', async (texts: readonly string[]) => texts.map(() => ({ 0: 1, length: 1 }))],
     ['gives too few answers', async () => []],
     ['gives what is not numbers', async (texts: readonly string[]) => texts.map(() => ['x'])],
     ['gives no numbers', async (texts: readonly string[]) => texts.map(() => [Number.NaN])],

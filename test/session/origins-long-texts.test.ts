@@ -41,7 +41,7 @@ describe('a call to a tool with a rule about origins', () => {
     const { error } = await session.call('send', { to: 'eve@evil.example' });
     expect(error?.ruleId).toBe('no-foreign');
     const seen = session.originOf('send', { to: 'eve@evil.example' });
-    expect(seen[0]?.seen?.[0]?.toolName).toBe('read');
+    expect(seen[0]?.seen?.toolName).toBe('read');
   });
 
   test('finds texts in the order in which they came', async () => {

@@ -96,7 +96,7 @@ describe('the recommended rules', () => {
         value: foreign,
         role: 'target',
         origin: 'untrusted',
-        seen: [{ callId: expect.any(String), toolName: 'read_mail', path: '0.body' }],
+        seen: { callId: expect.any(String), toolName: 'read_mail', path: '0.body' },
       },
     ]);
   });
@@ -284,7 +284,7 @@ describe('what is remembered', () => {
     await session.call('page', {});
     expect(session.originOf('pay', { recipient: foreign, cents: 1 })[0]).toMatchObject({
       origin: 'untrusted',
-      seen: [{ toolName: 'page', path: '0' }],
+      seen: { toolName: 'page', path: '0' },
     });
     expect(session.originOf('pay', { recipient: 'QUJD', cents: 1 })[0]?.origin).toBe('unknown');
   });
@@ -563,7 +563,7 @@ describe('a person who is asked', () => {
         value: foreign,
         role: 'target',
         origin: 'untrusted',
-        seen: [{ callId: 'call-3', toolName: 'read_mail', path: '0.body' }],
+        seen: { callId: 'call-3', toolName: 'read_mail', path: '0.body' },
       },
     ]);
     expect(Object.isFrozen(asked[0]?.origins)).toBe(true);
@@ -699,7 +699,7 @@ describe('the event `policy:check`', () => {
     await session.call('pay', { recipient: foreign, cents: 1 });
     return heard;
   };
-  const seen = [{ callId: 'c1', toolName: 'read_mail', path: '0.body' }];
+  const seen = { callId: 'c1', toolName: 'read_mail', path: '0.body' };
 
   test('tells where the arguments came from, without their values', async () => {
     expect(await told(originRules())).toEqual([[{ path: 'recipient', origin: 'untrusted', seen }]]);

@@ -130,8 +130,13 @@ describe('the options of a call', () => {
     [
       'an idempotency key that is no text',
       { idempotencyKey: 1 },
-      "Expected the call's option `idempotencyKey` to be a string, got",
+      "Expected the call's option `idempotencyKey` to be a non-blank string, got",
     ],
+    ...['', ' \n'].map((idempotencyKey): [string, object, string] => [
+      'a blank idempotency key',
+      { idempotencyKey },
+      "Expected the call's option `idempotencyKey` to be a non-blank string, got",
+    ]),
     [
       'a surface without a name',
       { surface: {} },

@@ -128,6 +128,20 @@ describe('Anthropic', () => {
     ]);
   });
 
+  test('ours: a small budget of outputs cuts no reference', async () => {
+    const { registry } = open();
+    registry.defineProfile({
+      id: 'short',
+      tools: ['get_weather', 'mail.send', 'read_file'],
+      limits: { maxOutputChars: 200 },
+    });
+    const session = registry.createSession({ sessionId: 'short', profile: 'short', discovery: {} });
+    listed(session, 'ours');
+    expect((await dispatchAnthropic(session, asked('weather of a city')))[0]?.content).toEqual([
+      { type: 'tool_reference', tool_name: 'get_weather' },
+    ]);
+  });
+
   test('without deferred tools, find_tools answers with texts, under the shown names', async () => {
     const { session } = open();
     listed(session, 'ours');

@@ -34,6 +34,10 @@ export const event: fc.Arbitrary<WorkflowEvent> = fc.oneof(
     force: names,
   }),
   fc.record({
+    type: fc.constant('tools_listed' as const),
+    names: fc.option(fc.uniqueArray(fc.constantFrom('read', 'write', 'unknown', 'toString'))),
+  }),
+  fc.record({
     type: fc.constant('facts_updated' as const),
     facts: fc.dictionary(
       fc.constantFrom('network', 'a', '__proto__'),

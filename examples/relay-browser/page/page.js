@@ -131,8 +131,11 @@ function offer() {
   connection?.update(tools(), 'the list has changed');
 }
 
-async function connect() {
-  const { url, code, token } = await (await fetch('session')).json();
+/** @param init of the request for the session: a POST begins a new one if the last one is over */
+async function connect(init = {}) {
+  const answer = await fetch('session', init);
+  if (!answer.ok) throw new Error(`There is no session: HTTP ${answer.status}.`);
+  const { url, code, token } = await answer.json();
   const transport = new URLSearchParams(location.search).get('transport') ?? 'auto';
   connection = await connectRelay({
     url,
@@ -150,11 +153,15 @@ async function connect() {
 
 // For people.
 
+const reasons = {
+  replaced: 'another page has taken over',
+  session_expired: 'the session has expired',
+  session_closed: 'the session was ended',
+  session_not_found: 'the session is over',
+};
+
 function tell({ status, transport, error, reason }) {
-  const why =
-    { replaced: 'another page has taken over', session_expired: 'the session has expired' }[
-      reason
-    ] ?? error?.message;
+  const why = (Object.hasOwn(reasons, reason ?? '') && reasons[reason]) || error?.message;
   const output = byId('status');
   output.value = [
     status,
@@ -165,6 +172,27 @@ function tell({ status, transport, error, reason }) {
     .join(' ')
     .replace(' :', ':');
   output.dataset.status = status;
+  offerWayBack(status === 'closed' ? reason : undefined);
+}
+
+/** A person decides: pages that come back by themselves would replace each other for ever. */
+function offerWayBack(reason) {
+  const again = byId('again');
+  again.hidden = reason === undefined;
+  again.disabled = false;
+  const isReplaced = reason === 'replaced' && connection !== undefined;
+  again.textContent = isReplaced ? 'Take the session back' : 'Start a new session';
+  again.onclick = () => {
+    again.disabled = true;
+    // `onStatus` tells what comes of it.
+    if (isReplaced) connection.reconnect().catch(() => {});
+    else start({ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
+  };
+}
+
+function start(init) {
+  connection = undefined;
+  connect(init).catch((error) => tell({ status: 'closed', error, reason: error.code ?? 'failed' }));
 }
 
 function render() {
@@ -206,4 +234,4 @@ byId('export').addEventListener('click', () => {
 });
 
 render();
-connect().catch((error) => tell({ status: 'closed', error }));
+start();

@@ -24,6 +24,19 @@ export const wrappers: ReadonlyMap<string, WrapperRow> = new Map<string, Wrapper
   ['exec', { flags: 'cl', valued: 'a' }],
   ['busybox', { flags: '', valued: '' }],
   ['caffeinate', { flags: 'dimsu', valued: 'tw' }],
+  ['cross-env', { flags: '', valued: '', environment: true }],
+  ['npx', { flags: 'y', valued: 'p' }],
+  ['bunx', { flags: '', valued: 'p' }],
+]);
+
+/** Programs that run the words after this one as a command. */
+export const runners: ReadonlyMap<string, string> = new Map([
+  ['bundle', 'exec'],
+  ['npm', 'exec'],
+  ['pipenv', 'run'],
+  ['pnpm', 'exec'],
+  ['poetry', 'run'],
+  ['yarn', 'exec'],
 ]);
 
 /** How a wrapper's own words are told from those of the command that it runs. */
@@ -86,6 +99,9 @@ export const runsOthers: ReadonlySet<string> = new Set([
   'compgen',
   'mapfile',
   'readarray',
+  'fc',
+  'history',
+  'ldd',
   'su',
   'runuser',
   'setpriv',
@@ -144,6 +160,40 @@ export const runsOthers: ReadonlySet<string> = new Set([
   'nawk',
   'm4',
   'tclsh',
+  // They have a command that starts a shell.
+  'dc',
+  'psql',
+  'mysql',
+  'mariadb',
+  'gnuplot',
+  // They prepare the surroundings of a command, or repeat it.
+  'bwrap',
+  'firejail',
+  'proot',
+  'numactl',
+  'cpulimit',
+  'xvfb-run',
+  'dbus-run-session',
+  'faketime',
+  'proxychains',
+  'proxychains4',
+  'torsocks',
+  'rlwrap',
+  'sshpass',
+  'direnv',
+  'mise',
+  'conda',
+  'nix',
+  'nix-shell',
+  'hyperfine',
+  'watchexec',
+  'nodemon',
+  'concurrently',
+  // What they open may be a program.
+  'open',
+  'xdg-open',
+  'gtk-launch',
+  'wine',
 ]);
 
 /** Variables that change which program runs, or what a program does on its own. */
@@ -169,13 +219,24 @@ export const runningOptions: ReadonlyMap<string, RegExp> = new Map([
   ['man', /^-[A-Za-z]*[PHX]|^--(?:pager|html|browser)/],
   ['less', /^\+/],
   ['more', /^\+/],
-  ['npx', /^-c|^--(?:call|node-options|script-shell)/],
   ['npm', /^-c|^--(?:call|node-options|script-shell)/],
   ['fd', /^-[A-Za-z]*[xX]|^--exec/],
+  ['zip', /^-[A-Za-z]*TT|^--unz/],
+  ['make', /^--ev|^-E|^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)=/],
+  ['gmake', /^--ev|^-E|^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)=/],
+  ['go', /^--?(?:tool)?exec|^--?vettool/],
+  ['cargo', /^--config/],
+  ['hg', /^--config/],
+  ['ssh-keygen', /^-[A-Za-z]*D/],
+  ['gcc', /^-wrapper|^-fplugin/],
+  ['g++', /^-wrapper|^-fplugin/],
+  ['cc', /^-wrapper|^-fplugin/],
 ]);
 
 /** Builtins that set or evaluate the variables that they name. */
 export const setters: ReadonlySet<string> = new Set(['read', 'printf', 'getopts', 'unset', 'let']);
+/** Builtins that can give a variable a second name. */
+export const renamers = /^(?:declare|typeset|local)$/;
 
 /** Commands of `git`. Another word may be an alias, which can be any command. */
 export const gitCommands: ReadonlySet<string> = new Set(

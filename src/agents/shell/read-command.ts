@@ -7,6 +7,8 @@ import {
   interpreters,
   isDecisive,
   plainSed,
+  renamers,
+  runners,
   runningOptions,
   runsOthers,
   setters,
@@ -43,10 +45,16 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   if (depth > mostNested) return to.unclear('commands in commands, too deep to follow');
   // What stands there may be anything, whatever it is called. Rules see both names.
   if (first.includes('/') && !ofTheSystem.test(first) && !to.add(first, args)) return;
+  // Some file systems take `GIT` for `git`.
+  const lower = program.toLowerCase();
+  if (lower !== program) readCommand([lower, ...args], to, depth + 1);
+  if (program.startsWith('-')) to.unclear(`\`${program.slice(0, 80)}\` stands for a program`);
   if (program === 'git') return readGit(args, to);
   if (!to.add(program, args)) return;
   const wrapper = wrappers.get(program);
   if (wrapper !== undefined) return readWrapped(program, args, wrapper, to, depth);
+  if (args[0] !== undefined && runners.get(program) === args[0])
+    return readCommand(args.slice(1), to, depth + 1);
   if (shells.has(program)) return readShell(program, args, to);
   if (program === 'eval') return to.script((args[0] === '--' ? args.slice(1) : args).join(' '));
   if (program === 'trap') return to.script(args.find((word) => !word.startsWith('-')) ?? '');
@@ -61,6 +69,8 @@ export function readCommand(words: readonly string[], to: Collected, depth = 0):
   if (running !== undefined) to.unclear(`\`${program} ${running.slice(0, 80)}\` runs a command`);
   const set = setters.has(program) ? args.find(namesDecisive) : undefined;
   if (set !== undefined) to.unclear(`\`${program} ${set.slice(0, 80)}\` changes what commands do`);
+  if (renamers.test(program) && args.some((word) => /^[-+][A-Za-z]*n/.test(word)))
+    to.unclear(`\`${program} -n\` gives a variable a second name`);
   if (runsOthers.has(program)) return to.unclear(`\`${program}\` can run other commands`);
   return readInterpreter(program, args, to);
 }
@@ -154,7 +164,8 @@ function readGit(args: readonly string[], to: Collected): void {
   for (; at < args.length; at++) {
     const word = args[at] as string;
     if (!word.startsWith('-')) break;
-    if (/^(?:-c|--config-env|--exec-path)/.test(word))
+    // The repository may be any folder, and its configuration names programs.
+    if (/^(?:-c|--config-env|--exec-path|--git-dir)/.test(word))
       to.unclear(`\`git ${word}\` can make git run other commands`);
     if (gitValued.has(word)) at++;
   }
@@ -166,9 +177,10 @@ function readGit(args: readonly string[], to: Collected): void {
     gitRunners.test(command) ||
     own.some((word) =>
       // Git takes shortened names of its options.
-      /^(?:-x|--exe|--upl|--rec[^u]|--op|-O|--ext|--textc)/.test(word),
+      /^(?:-x|--exe|--upl|--rec[^u]|--op|-O|--ext|--textc|ext::)/.test(word),
     ) ||
     (command === 'grep' && own.some((word) => /^-[A-Za-z]*O/.test(word))) ||
+    (command === 'init' && own.some((word) => word.startsWith('--te'))) ||
     (command === 'clone' && own.some((word) => /^-[A-Za-z]*[cu]|^--(?:con|te)/.test(word)));
   if (runs && command !== 'clean') to.unclear(`\`git ${command}\` can run other commands`);
 }

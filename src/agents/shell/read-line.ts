@@ -2,6 +2,7 @@
 import type { Command, ParsedScript, SyntaxNode, Word } from 'unbash';
 import { packageFault } from '../../surface-port.ts';
 import { type PathFacts, type Place, pathFacts } from '../place.ts';
+import { isBare } from './bare-repository.ts';
 import { isDecisive } from './programs.ts';
 import { type Collected, readCommand } from './read-command.ts';
 import { type ShellCommand, type ShellFacts, unclearFacts } from './shell-facts.ts';
@@ -87,6 +88,8 @@ class LineReader implements Collected {
     const outside = new Set<string>();
     const writesOutside = new Set<string>();
     const hosts = new Set<string>();
+    if (this.commands.some(({ program }) => program === 'git') && this.#folders.some(isBare))
+      this.unclear('a folder that git takes for a repository, whose files name programs');
     for (const word of this.#words) this.#readPlace(word, paths, outside, hosts);
     for (const word of this.#written)
       if (this.#folders.some((place) => this.#lookUp(word, place)?.inside !== true))
@@ -191,10 +194,10 @@ class LineReader implements Collected {
   #redirect({ operator, target }: Extract<SyntaxNode, { type: 'Redirect' }>): void {
     if (target === undefined) return;
     const { value } = readWord(target, this.#place);
+    if (/^\/dev\/(?:tcp|udp)\//.test(value)) this.unclear('a connection');
     if (operator === '<' || operator === '<&' || /^\/dev\/(?:null|stdout|stderr|tty)$/.test(value))
       return;
     if (operator === '>&' && /^(?:\d+|-|\d+-)$/.test(value)) return;
-    if (/^\/dev\/(?:tcp|udp)\//.test(value)) this.unclear('a connection');
     this.#written.add(value);
   }
 
@@ -210,6 +213,9 @@ class LineReader implements Collected {
       /[a-z0-9+.-]:\/\/(?:[^\s/@]*@)?(\[[^\]\s]{0,64}\]|[^\s/:?#'"]+)/gi,
     ))
       hosts.add((host as string).toLowerCase().replace(/\.$/, ''));
+    // As git and others name a host that is reached by ssh.
+    const [, host] = /^[\w.+-]{1,64}@([\w-]+(?:\.[\w-]+)+):/.exec(word) ?? [];
+    if (host !== undefined) hosts.add(host.toLowerCase());
     if (word.includes('\n') || word === '') return;
     const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !/^file:/i.test(word);
     const texts = new Set([word, ...word.split(/[=@:,]/).filter((text) => text !== '')]);

@@ -39,7 +39,7 @@ export async function checkMount(
     ended.kind === 'late'
       ? `\`mount\` did not settle within ${timeoutMs} ms.`
       : ended.kind === 'threw'
-        ? `\`mount\` failed with ${given}: ${ended.text}. If the module needs a configuration, ` +
+        ? `\`mount\` failed with ${given}: ${ended.text.replace(/\.$/, '')}. If the module needs a configuration, ` +
           'give one with --config. If the agent can do without the tools, return null.'
         : undefined;
   const names: string[] = [];

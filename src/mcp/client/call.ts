@@ -9,7 +9,7 @@ import type { ServerTool } from './definition.ts';
 import { answerLost, type Link } from './link.ts';
 import { paramHeaders } from './param-headers.ts';
 import { maxErrorBytes, outcomeOf } from './result.ts';
-import { anyResult } from './sdk.ts';
+import { anyResult, type McpProgress } from './sdk.ts';
 
 /**
  * Makes the executor of one tool.
@@ -59,43 +59,48 @@ export function executorOf(
 }
 
 async function callOnce(
-  { name, inputSchema, structured }: ServerTool,
-  { client }: Link,
+  tool: ServerTool,
+  link: Link,
   input: JsonObject,
   context: ToolContext,
 ): Promise<unknown> {
-  const place = traceContextOf(context);
   let result: unknown;
   try {
-    // `callTool` of the SDK would check the result with its own schema and describe every part that
-    // is wrong, at any length.
-    result = await client.request(
-      {
-        method: 'tools/call',
-        params:
-          place === undefined
-            ? { name, arguments: input }
-            : // By SEP-414 and the conventions of OpenTelemetry for MCP.
-              { name, arguments: input, _meta: { ...place } },
-      },
-      anyResult,
-      {
-        signal: context.signal,
-        // The session ends the call at its deadline; the SDK's own must not come first.
-        // The call has its own deadline, so the SDK's must never come first.
-        timeout: longestTimerMs,
-        onprogress: ({ progress, total, message }) => context.progress(progress, total, message),
-        ...(client.getProtocolEra() === 'modern'
-          ? { headers: paramHeaders(inputSchema, input) }
-          : {}),
-      },
-    );
+    result = await ask(tool, link, input, context);
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined) throw error;
     return refusal;
   }
-  return outcomeOf(result, structured);
+  return outcomeOf(result, tool.structured);
+}
+
+function ask(
+  { name, inputSchema }: ServerTool,
+  { client, direct }: Link,
+  input: JsonObject,
+  context: ToolContext,
+): Promise<unknown> {
+  const place = traceContextOf(context);
+  const params =
+    place === undefined
+      ? { name, arguments: input }
+      : // By SEP-414 and the conventions of OpenTelemetry for MCP.
+        { name, arguments: input, _meta: { ...place } };
+  const options = {
+    signal: context.signal,
+    onprogress: ({ progress, total, message }: McpProgress) =>
+      context.progress(progress, total, message),
+  };
+  if (direct !== undefined) return direct.call(params, options);
+  // `callTool` of the SDK would check the result with its own schema and describe every part that
+  // is wrong, at any length.
+  return client.request({ method: 'tools/call', params }, anyResult, {
+    ...options,
+    // The call has its own deadline, so the SDK's must never come first.
+    timeout: longestTimerMs,
+    ...(client.getProtocolEra() === 'modern' ? { headers: paramHeaders(inputSchema, input) } : {}),
+  });
 }
 
 /**

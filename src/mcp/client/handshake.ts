@@ -4,6 +4,7 @@ import { messageOf } from '../../errors.ts';
 import { packageVersion } from '../../surface-port.ts';
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import type { DirectCalls } from './direct-calls.ts';
 import { askUnread, boundAnswers } from './guards.ts';
 import type { Link, OpenOptions } from './link.ts';
 import { loadSdk } from './sdk.ts';
@@ -22,6 +23,8 @@ export interface HandshakeParts {
   readonly stderr: () => string;
   /** The bound that a message of the server has exceeded; undefined if none has. */
   readonly excess: () => string | undefined;
+  /** Makes calls of the 2025 era. @default the client makes them */
+  readonly direct?: DirectCalls | undefined;
 }
 
 /** Connects a new client over the transport. @throws ConnectionFault */
@@ -30,8 +33,11 @@ export async function shakeHands(parts: HandshakeParts, options: OpenOptions): P
   const { handshakeMs, signal } = options;
   const client = await createClient(probeMs, options);
   boundAnswers(transport);
-  const link = linkOver(client, transport, parts.excess);
-  client.onclose = () => link.drop();
+  const link = linkOver(client, parts);
+  client.onclose = () => {
+    link.drop();
+    parts.direct?.end();
+  };
   // Errors that end a call reach it as its own rejection. Any others are noise of the server.
   client.onerror = () => {};
   try {
@@ -97,7 +103,7 @@ async function createClient(
   return client;
 }
 
-function linkOver(client: Client, transport: Transport, excess: () => string | undefined): Link {
+function linkOver(client: Client, { transport, excess, direct }: HandshakeParts): Link {
   let state: 'open' | 'lost' | 'closing' = 'open';
   let closing: Promise<void> | undefined;
   const end = (): Promise<void> => {
@@ -112,6 +118,9 @@ function linkOver(client: Client, transport: Transport, excess: () => string | u
   };
   const link: Link = {
     client: askUnread(client, transport),
+    get direct() {
+      return client.getProtocolEra() === 'legacy' ? direct : undefined;
+    },
     onlost: undefined,
     get lost() {
       return state !== 'open';

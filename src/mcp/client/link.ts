@@ -1,11 +1,14 @@
 /** One open connection to a server, and what is needed to open it. */
 import type { AuthProvider } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../index.ts';
+import type { DirectCalls } from './direct-calls.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
 /** An open connection. */
 export interface Link {
   readonly client: ConnectedMcpClient;
+  /** Makes calls without the client; undefined where only the client can make them. */
+  readonly direct?: DirectCalls | undefined;
   /** True once the connection is gone. It never becomes false again. */
   readonly lost: boolean;
   /**

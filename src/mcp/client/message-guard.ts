@@ -2,7 +2,7 @@
  * The bounds of one message of a server. Its bytes are counted as they arrive, before the SDK
  * parses the message and checks it with its schemas.
  */
-import { createJsonCount, type JsonBounds } from '../../text/json-bounds.ts';
+import { createJsonCount, type JsonBounds, type JsonExcess } from '../../text/json-bounds.ts';
 
 /** Most bytes of one message: a JSON body, one event of a stream, or one line. */
 export const maxMessageBytes = 8 * 1_048_576;
@@ -17,10 +17,8 @@ export const messageBounds: JsonBounds = { maxDepth: 100, maxValues: 150_000 };
  */
 export const smallBounds: JsonBounds = { maxDepth: 100, maxValues: 5_000 };
 
-/**
- * Where a message ends: with its body, at an empty line (an event of a stream), or with its line.
- */
-export type MessageEnd = 'body' | 'emptyLine' | 'line';
+/** Where a message ends: with its body, or at an empty line (an event of a stream). */
+export type MessageEnd = 'body' | 'emptyLine';
 
 /** Counts what arrives. */
 export interface MessageGuard {
@@ -95,7 +93,7 @@ function takeChunk(state: State, chunk: Uint8Array): void {
     countLine(state);
     start = at + 1;
     if (byte === carriageReturn) continue;
-    if (state.ends === 'line' || (state.ends === 'emptyLine' && state.emptyLine)) {
+    if (state.ends === 'emptyLine' && state.emptyLine) {
       state.count = undefined;
       state.bytes = 0;
     }
@@ -126,12 +124,14 @@ function countLine(state: State): void {
     state.count = createJsonCount(state.bounds);
   }
   const excess = state.count(text);
-  if (excess === 'depth')
-    throw new Error(
-      `The server sent a message that is nested deeper than ${state.bounds.maxDepth} levels.`,
-    );
-  if (excess === 'values')
-    throw new Error(`The server sent a message of more than ${state.bounds.maxValues} values.`);
+  if (excess !== undefined) throw new Error(excessText(excess, state.bounds));
+}
+
+/** Names the bound that a message exceeds. */
+export function excessText(excess: JsonExcess, { maxDepth, maxValues }: JsonBounds): string {
+  return excess === 'depth'
+    ? `The server sent a message that is nested deeper than ${maxDepth} levels.`
+    : `The server sent a message of more than ${maxValues} values.`;
 }
 
 function smaller(one: JsonBounds, other: JsonBounds): JsonBounds {

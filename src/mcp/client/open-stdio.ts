@@ -1,11 +1,12 @@
 /** A server in a child process of this one. */
 import { isMisuseError } from '../../index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import { createDirectCalls } from './direct-calls.ts';
 import { shakeHands } from './handshake.ts';
 import type { Link, OpenOptions } from './link.ts';
 import { maxMessageBytes, messageBounds, smallBounds } from './message-guard.ts';
 import { loadSdkStdio } from './sdk.ts';
-import { boundStdio } from './stdio-guard.ts';
+import { watchLines } from './stdio-lines.ts';
 
 /** A server in a child process of this one. */
 export interface McpStdioConnection {
@@ -73,7 +74,13 @@ async function start(
   const { StdioClientTransport } = await loadSdkStdio();
   // The SDK starts the program twice, and asks the first of the two for its era. Transports of a
   // class that is not its own are asked directly.
-  const transport = new (class extends StdioClientTransport {})({
+  const transport = new (class extends StdioClientTransport {
+    #started: Promise<void> | undefined;
+    override start(): Promise<void> {
+      this.#started ??= super.start();
+      return this.#started;
+    }
+  })({
     command,
     args: [...args],
     env: { ...env },
@@ -82,18 +89,21 @@ async function start(
     maxBufferSize: maxMessageBytes,
   });
   let greeted = false;
-  boundStdio(
-    transport,
-    () => (greeted ? messageBounds : smallBounds),
-    (message) => {
+  const direct = createDirectCalls(transport.send.bind(transport));
+  watchLines(transport, {
+    bounds: () => (greeted ? messageBounds : smallBounds),
+    exceeded(message) {
       tried.excess = message;
     },
-  );
+    take: direct.take,
+  });
   let stderrTail = '';
   // Standard error is read to its end: otherwise the server would block on a full pipe.
   transport.stderr?.on('data', (chunk: Buffer) => {
     stderrTail = (stderrTail + chunk.toString('utf8')).slice(-2_000);
   });
+  // The program starts while the client is loaded, which starts it too and hears why it cannot.
+  transport.start().catch(() => {});
   const link = await shakeHands(
     {
       transport,
@@ -101,6 +111,7 @@ async function start(
       probeMs,
       stderr: () => cleanLine(stderrTail, 1_000),
       excess: () => tried.excess,
+      direct,
     },
     options,
   );

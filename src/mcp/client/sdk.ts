@@ -37,6 +37,13 @@ export interface ConnectedMcpClient {
   readonly transport?: { readonly sessionId?: string | undefined } | undefined;
 }
 
+/** Progress of a request. */
+export interface McpProgress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+}
+
 /** Options of one request. */
 export interface McpRequestOptions {
   /** Cancels the request, on the server too. */
@@ -44,11 +51,7 @@ export interface McpRequestOptions {
   /** Milliseconds until the request fails. */
   timeout?: number;
   /** Called with the progress of the request. */
-  onprogress?: (progress: {
-    progress: number;
-    total?: number | undefined;
-    message?: string | undefined;
-  }) => void;
+  onprogress?: (progress: McpProgress) => void;
   /** Headers for the request, used over HTTP only. */
   headers?: Record<string, string>;
 }

@@ -31,8 +31,11 @@ export interface ImportWishes {
   readonly labelsOf?: ((name: string) => McpToolLabels | undefined) | undefined;
   /** Accepts new and changed tools, where no pins are given. @default false */
   readonly follows?: boolean | undefined;
-  /** Called after each listing. @default not called */
-  readonly onListed?: (() => void) | undefined;
+  /**
+   * Called after each listing, with the server's names of the tools that count as destructive although
+   * it says that they only read. @default not called
+   */
+  readonly onListed?: ((readers: readonly string[]) => void) | undefined;
   /** Called when the server says that its prompts or resources changed. @default not listened to */
   readonly onOthersChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
   /** Gives the token for requests over HTTP. @default no token */
@@ -85,6 +88,7 @@ export async function readTools(
   tools.source ??= `mcp:${cleanLine(client.getServerVersion()?.name, 64) || 'unnamed'}`;
   const { source } = tools;
   const failed: McpImportFailure[] = [];
+  const readers: string[] = [];
   // By what a name looks like.
   const found = new Map<string, AnyTool<unknown>>();
   const patterns: SharedPatterns = { left: maxPatternSize };
@@ -110,6 +114,7 @@ export async function readTools(
           `Its name can be mistaken for \`${twin}\`, which the server listed first.`,
         );
       found.set(skeleton, definition);
+      if (saysItReads(raw)) readers.push(reportedName(raw));
     } catch (error) {
       failed.push({
         name: reportedName(raw),
@@ -119,12 +124,17 @@ export async function readTools(
   }
   tools.failed = Object.freeze(failed);
   tools.ledger.offer([...found.values()]);
-  tools.wishes.onListed?.();
+  tools.wishes.onListed?.(readers);
 }
 
 function isTaken(raw: unknown, { takes }: ImportWishes): boolean {
   const name = ownNameOf(raw);
   return takes === undefined || name === undefined || takes(name);
+}
+
+function saysItReads(raw: unknown): boolean {
+  const hints = isJsonObject(raw) ? raw.annotations : undefined;
+  return isJsonObject(hints) && hints.readOnlyHint === true && hints.destructiveHint !== false;
 }
 
 function ownNameOf(raw: unknown): string | undefined {

@@ -2,11 +2,19 @@
  * What a call may ask of the client behind its request, in the 2025 era of the protocol. In the
  * 2026 era a server cannot ask while it works.
  */
-import type { ClientCapabilities, ServerContext } from '@modelcontextprotocol/server';
-import type { Approver, JsonObject, JsonSchema, SurfaceClient, ToolSession } from '../../index.ts';
+import type { ClientCapabilities } from '@modelcontextprotocol/server';
+import type {
+  Approver,
+  JsonObject,
+  JsonSchema,
+  JsonValue,
+  SurfaceClient,
+  ToolSession,
+} from '../../index.ts';
 import { longestTimerMs } from '../../options.ts';
 import { overheard, stateOf } from '../../surface-port.ts';
 import { approvalAnswer, approvalForm, unshowable } from './approval.ts';
+import type { CallContext } from './call-context.ts';
 
 /**
  * Longest wait for one answer, in milliseconds. The timeout of the call and the expiry of an
@@ -24,19 +32,19 @@ export function offersForms(capabilities: ClientCapabilities | undefined): boole
 
 /**
  * Makes `context.client`; undefined if the client offers neither forms nor sampling. What the user
- * writes into a form is remembered as said by the user.
- * @param signal aborts when the call ends
+ * writes into a form is remembered as said by the user, unless the form itself offered it.
+ * @param ended aborts when the call ends
  */
 export function askingClient(
   session: ToolSession,
-  ctx: ServerContext,
+  ctx: CallContext,
   capabilities: ClientCapabilities | undefined,
-  signal: AbortSignal,
+  ended: AbortController,
 ): SurfaceClient | undefined {
   const forms = offersForms(capabilities);
   const sampling = capabilities?.sampling !== undefined;
   if (!forms && !sampling) return undefined;
-  const options = { signal, timeout: longestWaitMs };
+  const options = { signal: ended.signal, timeout: longestWaitMs };
   return {
     ...(sampling
       ? {
@@ -61,8 +69,10 @@ export function askingClient(
               options,
             );
             if (action !== 'accept' || content === undefined) return { action };
+            const offered = textsOf(requestedSchema as JsonValue);
             for (const value of Object.values(content).flat())
-              if (typeof value !== 'boolean') overheard(stateOf(session), String(value), 'user');
+              if (typeof value !== 'boolean' && !offered.has(String(value)))
+                overheard(stateOf(session), String(value), 'user');
             return { action, content: content as JsonObject };
           },
         }
@@ -70,8 +80,19 @@ export function askingClient(
   };
 }
 
+/**
+ * The texts and numbers of a form. A default or a choice that the user only accepts comes from whoever
+ * made the form, which may be a server behind a gateway.
+ */
+function textsOf(value: JsonValue, found = new Set<string>()): ReadonlySet<string> {
+  if (typeof value === 'object' && value !== null)
+    for (const one of Object.values(value)) textsOf(one, found);
+  else if (typeof value !== 'boolean') found.add(String(value));
+  return found;
+}
+
 /** Asks the client's user, over the request that the call came with. */
-export function askingApprover(ctx: ServerContext, always: boolean): Approver {
+export function askingApprover(ctx: CallContext, always: boolean): Approver {
   return async (request, { signal }) => {
     const form = approvalForm(request, always);
     if (form === undefined) return unshowable;

@@ -4,7 +4,6 @@ import type {
   CallToolResult,
   ClientCapabilities,
   InputRequiredResult,
-  ServerContext,
 } from '@modelcontextprotocol/server';
 import type {
   ApprovalRequest,
@@ -19,6 +18,7 @@ import { listingOf } from '../../surfaces/shared/listing.ts';
 import { shownOutcome } from '../../surfaces/shared/outcome.ts';
 import { approvalAnswer, approvalForm, approvalKey, unshowable } from './approval.ts';
 import { askingApprover, askingClient, offersForms } from './asking.ts';
+import type { CallContext } from './call-context.ts';
 import { followCall } from './call-events.ts';
 import { toCallToolResult } from './content.ts';
 import { mcpDialect } from './list.ts';
@@ -71,7 +71,7 @@ const outcomeTool = 'approval_outcome';
 export async function answerCall(
   serving: Serving,
   request: CallRequest,
-  ctx: ServerContext,
+  ctx: CallContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { session, era, exclusive } = serving;
   const { capabilities } = request;
@@ -79,9 +79,8 @@ export async function answerCall(
   const open = era === 'modern' && forms ? await unanswered(session, ctx) : undefined;
   if (open !== undefined) return open;
   const approver = era === 'legacy' && forms ? askingApprover(ctx, exclusive) : undefined;
-  const ended = era === 'legacy' ? new AbortController() : undefined;
-  const client =
-    ended === undefined ? undefined : askingClient(session, ctx, capabilities, ended.signal);
+  const ended = new AbortController();
+  const client = era === 'legacy' ? askingClient(session, ctx, capabilities, ended) : undefined;
   const { known, shownName } = listingOf(session, mcpDialect);
   const called = known.get(request.name) ?? request.name;
   const surface: Surface = {
@@ -120,7 +119,7 @@ export async function answerCall(
     );
   } finally {
     // Ends what the call may still be asking of the client.
-    if (client !== undefined) ended?.abort();
+    if (client !== undefined) ended.abort();
   }
 }
 
@@ -143,7 +142,7 @@ function askFor(approval: ApprovalRequest, token: string): InputRequiredResult |
 /** The same question again, for a request that has the token but no answer to it. */
 async function unanswered(
   session: ToolSession,
-  { mcpReq }: ServerContext,
+  { mcpReq }: CallContext,
 ): Promise<InputRequiredResult | undefined> {
   const token: unknown = mcpReq.requestState();
   if (typeof token !== 'string' || responseIn(mcpReq.inputResponses) !== undefined)
@@ -164,7 +163,7 @@ function responseIn(responses: object | undefined): unknown {
 function firstResult(
   serving: Serving,
   request: CallRequest,
-  ctx: ServerContext,
+  ctx: CallContext,
   surface: Surface,
 ): Promise<ToolResult> {
   const { session, idPrefix } = serving;
@@ -193,7 +192,7 @@ function firstResult(
 /** Sends progress and log messages while the call runs. All of them leave before the result. */
 async function follow(
   { session }: Serving,
-  ctx: ServerContext,
+  ctx: CallContext,
   { logLevel }: CallRequest,
   callId: string,
   run: () => Promise<ToolResult>,

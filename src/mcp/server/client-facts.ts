@@ -1,27 +1,11 @@
 /** What a client declares that it can do becomes facts of its session, which tools can require. */
-import { capabilityFacts } from '../../capabilities.ts';
-import type { JsonValue, ToolSession } from '../../index.ts';
-import { canonicalJson } from '../../json.ts';
-import { stateOf } from '../../surface-port.ts';
-
-const prefix = 'client.capabilities.';
+import type { ToolSession } from '../../index.ts';
+import { learnDeclared } from '../../surfaces/shared/declared-facts.ts';
 
 /**
- * Sets the facts of the session. Those of an earlier declaration that no longer hold are removed.
- * Only for a session that was made for this client: others would see what it declares.
+ * Sets the facts of the session. Only for a session that was made for this client: others would see
+ * what it declares.
  */
 export function learnCapabilities(session: ToolSession, declared: unknown): void {
-  const state = stateOf(session);
-  if (state.closed) return;
-  const facts = capabilityFacts(prefix, declared);
-  const changes = new Map<string, JsonValue>();
-  for (const [key, value] of Object.entries(facts))
-    if (
-      !Object.hasOwn(state.facts, key) ||
-      canonicalJson(state.facts[key] as JsonValue) !== canonicalJson(value)
-    )
-      changes.set(key, value);
-  for (const key of Object.keys(state.facts))
-    if (key.startsWith(prefix) && !Object.hasOwn(facts, key)) changes.set(key, null);
-  if (changes.size > 0) session.setFacts(Object.fromEntries(changes));
+  learnDeclared(session, 'client.capabilities.', declared);
 }

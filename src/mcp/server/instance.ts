@@ -3,11 +3,12 @@
  * schemas and failures on unchanged.
  */
 import type {
+  CallToolResult,
   ClientCapabilities,
+  InputRequiredResult,
   JsonSchemaValidator,
   ListToolsResult,
   Server,
-  ServerContext,
   ServerOptions,
 } from '@modelcontextprotocol/server';
 import { passedOnTo } from '../passed-on.ts';
@@ -18,6 +19,7 @@ import {
   logLevels,
   type Serving,
 } from './call.ts';
+import type { CallContext } from './call-context.ts';
 import { learnCapabilities } from './client-facts.ts';
 import { pageOf } from './list.ts';
 import { answerPassedOn, capabilitiesWith, tellPassedOn } from './passing.ts';
@@ -30,15 +32,18 @@ export interface ServerInfo {
   readonly instructions: string | undefined;
 }
 
+type Params = Readonly<Record<string, unknown>>;
+
 /** A server that listens to its session until `dispose` is called. */
 export interface Instance {
   readonly server: Server;
+  /** Answers `tools/call`. @throws (rejects with) a violation of the protocol */
+  call(params: Params, ctx: CallContext): Promise<CallToolResult | InputRequiredResult>;
   /** How often the tools have changed. */
   changes(): number;
   dispose(): void;
 }
 
-type Params = Readonly<Record<string, unknown>>;
 interface AnyParams {
   readonly '~standard': {
     readonly version: 1;
@@ -97,7 +102,7 @@ export function createInstance(
     learn(capabilitiesOf(sdk, server, ctx, serving.era));
     return listTools(sdk, serving, cursor);
   });
-  server.setRequestHandler('tools/call', { params: anyParams }, (params, ctx) => {
+  const call: Instance['call'] = (params, ctx) => {
     const { id, signal } = ctx.mcpReq;
     serving.begun?.(id);
     learn(capabilitiesOf(sdk, server, ctx, serving.era));
@@ -108,7 +113,8 @@ export function createInstance(
     ).finally(() => {
       if (signal.aborted) serving.abandoned?.(id);
     });
-  });
+  };
+  server.setRequestHandler('tools/call', { params: anyParams }, call);
   server.setRequestHandler('logging/setLevel', { params: anyParams }, (params) => {
     const wanted = readLevel(params.level);
     if (wanted === undefined)
@@ -124,7 +130,7 @@ export function createInstance(
     changes++;
     if (server.transport !== undefined) server.sendToolListChanged().catch(() => {});
   });
-  if (passed === undefined) return { server, changes: () => changes, dispose: stop };
+  if (passed === undefined) return { server, call, changes: () => changes, dispose: stop };
   answerPassedOn(sdk, passed, (method, handle) =>
     server.setRequestHandler(method, { params: anyParams }, handle),
   );
@@ -133,7 +139,7 @@ export function createInstance(
     stop();
     stopTelling();
   };
-  return { server, changes: () => changes, dispose };
+  return { server, call, changes: () => changes, dispose };
 }
 
 function listTools(sdk: Sdk, { session }: Serving, cursor: unknown): ListToolsResult {
@@ -156,7 +162,7 @@ function callRequest(
   era: Serving['era'],
   level: LogThreshold,
   params: Params,
-  ctx: ServerContext,
+  ctx: CallContext,
 ): CallRequest {
   return {
     name: params.name as string,
@@ -170,7 +176,7 @@ function callRequest(
 function capabilitiesOf(
   sdk: Sdk,
   server: Server,
-  ctx: ServerContext,
+  ctx: CallContext,
   era: Serving['era'],
 ): ClientCapabilities | undefined {
   return era === 'legacy'
@@ -179,7 +185,7 @@ function capabilitiesOf(
 }
 
 /** The metadata that a request of the 2026 era carries. */
-function envelopeOf(ctx: ServerContext): Readonly<Record<string, unknown>> | undefined {
+function envelopeOf(ctx: CallContext): Readonly<Record<string, unknown>> | undefined {
   return ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
 }
 

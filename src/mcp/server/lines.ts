@@ -3,6 +3,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
 import { maxBodyBytes } from './body.ts';
+import type { DirectCalls } from './direct-calls.ts';
 import { textFault, valueFault } from './line-bounds.ts';
 import { abandon, admit, type Batch, type LineRequests, send, tell } from './line-requests.ts';
 import { type LineSplitter, lineSplitter } from './line-splitter.ts';
@@ -17,6 +18,8 @@ const tooLong = `Invalid Request: a line may have at most ${maxBodyBytes} charac
 export interface LineTransport extends Transport {
   /** Frees the id of a request that nothing answers. */
   abandon(id: RpcId): void;
+  /** Takes messages that the SDK need not see. @default it sees all */
+  direct?: Pick<DirectCalls, 'running' | 'take'>;
 }
 
 interface State {
@@ -151,7 +154,8 @@ function takeBatch(state: State, values: readonly unknown[]): void {
     if (message !== undefined) deliver(state, values[index], message);
 }
 
-function deliver({ requests, transport }: State, value: unknown, message: RpcMessage): void {
+function deliver(state: State, value: unknown, message: RpcMessage): void {
+  const { requests, transport } = state;
   if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
     const { requestId } = isJsonObject(message.params) ? message.params : ({} as JsonObject);
     const method = requests.inFlight.get(requestId as RpcId)?.method;
@@ -162,5 +166,13 @@ function deliver({ requests, transport }: State, value: unknown, message: RpcMes
     // Cancelling is how a client ends such a stream.
     if (method === 'subscriptions/listen') transport.abandon(requestId as RpcId);
   }
-  transport.onmessage?.(value as JSONRPCMessage);
+  if (!goesDirect(state, message)) transport.onmessage?.(value as JSONRPCMessage);
+}
+
+/** Once a version was agreed on, calls overtake no other request. */
+function goesDirect({ version, requests, transport }: State, message: RpcMessage): boolean {
+  const { direct } = transport;
+  if (direct === undefined || version === undefined) return false;
+  const others = requests.inFlight.size - direct.running - (message.kind === 'request' ? 1 : 0);
+  return (message.kind === 'notification' || others <= 0) && direct.take(message);
 }

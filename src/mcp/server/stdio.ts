@@ -11,6 +11,7 @@ import {
   withMethods,
   wrongOption,
 } from '../../options.ts';
+import { createDirectCalls } from './direct-calls.ts';
 import { createInstance, type ServerInfo } from './instance.ts';
 import type { LineInput, LineOutput } from './line-streams.ts';
 import { type LineTransport, lineTransport } from './lines.ts';
@@ -145,7 +146,7 @@ async function serve(
   const disposers: (() => void)[] = [];
   const handle = stdio.serveStdio(
     ({ era }) => {
-      const { server, dispose } = createInstance(sdk, info, {
+      const instance = createInstance(sdk, info, {
         session,
         era,
         exposeErrors: 'message',
@@ -154,8 +155,15 @@ async function serve(
         idPrefix,
         abandoned: (id) => transport.abandon(id),
       });
-      disposers.push(dispose);
-      return server;
+      disposers.push(instance.dispose);
+      if (era === 'legacy') {
+        const { server, call } = instance;
+        const send = (message: object): Promise<void> => transport.send(message as never);
+        const direct = createDirectCalls({ server, call, send });
+        transport.direct = direct;
+        disposers.push(direct.end);
+      }
+      return instance.server;
     },
     { transport },
   );

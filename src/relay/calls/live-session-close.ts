@@ -3,6 +3,7 @@ import { type RelayError, sessionNotFound } from '../relay-error.ts';
 import { faultOf } from '../report.ts';
 import { isUnused, type LiveEntry } from './live-session.ts';
 import type { LiveSessionParts } from './live-session-parts.ts';
+import { endOfSession } from './session-document.ts';
 
 /**
  * Milliseconds without use after which a session is closed on this node. The store keeps everything
@@ -26,7 +27,7 @@ export async function closeLive(
   const entry = await opening?.catch(() => undefined);
   if (entry === undefined) return;
   entry.over = over;
-  alive.delete(entry);
+  forget(alive, entry);
   entry.stop();
   for (const run of entry.closers.splice(0)) {
     try {
@@ -43,14 +44,19 @@ export async function makeRoom(parts: LiveSessionParts): Promise<void> {
   const { alive } = parts.state;
   const { mostChars } = parts;
   let chars = 0;
-  for (const entry of alive) chars += entry.chars;
+  for (const entry of alive.values()) chars += entry.chars;
   if (chars <= mostChars) return;
-  for (const entry of [...alive].sort((one, other) => one.usedAt - other.usedAt)) {
+  for (const entry of [...alive.values()].sort((one, other) => one.usedAt - other.usedAt)) {
     if (chars <= mostChars) return;
-    if (entry.chars === 0 || !isUnused(entry, freshMs) || !alive.delete(entry)) continue;
+    if (entry.chars === 0 || !isUnused(entry, freshMs) || !forget(alive, entry)) continue;
     chars -= entry.chars;
     await closeLive(parts, entry.code);
   }
+}
+
+/** False if the session has begun to close before. One of the same code may be open by now. */
+function forget(alive: Map<string, LiveEntry>, entry: LiveEntry): boolean {
+  return alive.get(entry.code) === entry && alive.delete(entry.code);
 }
 
 /** Closes sessions that have expired or are idle. */
@@ -58,7 +64,21 @@ export async function closeIdle(parts: LiveSessionParts): Promise<void> {
   for (const [code, opening] of parts.state.entries) {
     const entry: LiveEntry | undefined = await opening.catch(() => undefined);
     if (entry === undefined) continue;
-    if (entry.expiresAt <= parts.settings.now()) await closeLive(parts, code, sessionNotFound());
+    if (await hasExpired(parts, entry)) await closeLive(parts, code, sessionNotFound());
     else if (isUnused(entry, idleMs)) await closeLive(parts, code);
   }
+}
+
+/** Looks whether the host has extended the session. While the store is away, it counts as open. */
+async function hasExpired(
+  { settings: { store, now } }: LiveSessionParts,
+  entry: LiveEntry,
+): Promise<boolean> {
+  if (entry.expiresAt > now()) return false;
+  try {
+    entry.expiresAt = (await endOfSession(store, entry.code)) ?? entry.expiresAt;
+  } catch {
+    return false;
+  }
+  return entry.expiresAt <= now();
 }

@@ -1,5 +1,6 @@
 /** Describes what a session shows, without keeping it open on this node. */
-import type { HostTool } from '../../index.ts';
+import type { HostTool, ToolSession } from '../../index.ts';
+import { nextTurn } from '../../limits/next-turn.ts';
 import type { SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';
 import { createRelayedTools } from '../tools/relayed-tools.ts';
@@ -8,10 +9,15 @@ import { getLive } from './live-session-open.ts';
 import type { LiveSessionParts } from './live-session-parts.ts';
 import { governedSessionOptions } from './session-registry.ts';
 
+/** Tools above which other requests get their turn. */
+const manyTools = 50;
+
 /** What a session shows. */
 export interface DescribedSession {
   /** The effective tools, in their order. */
   readonly tools: readonly HostTool[];
+  /** Changes with what is listed, as `LiveSessions.listed` does. */
+  readonly listing: string;
   /** What the application has registered. */
   readonly registered: ToolsDocument | undefined;
 }
@@ -31,7 +37,7 @@ export async function describeLive(
   if (state.entries.has(code)) {
     const { session } = await getLive(parts, document);
     const found = await readTools(settings.store, code);
-    return { tools: session.tools(), registered: found?.document };
+    return shownBy(session, found?.document);
   }
   const found = await readTools(settings.store, code);
   const session = registry.createSession(governedSessionOptions(options, code));
@@ -43,9 +49,17 @@ export async function describeLive(
       logger: settings.logger,
       run: () => Promise.reject(new Error('A description runs no calls.')),
     });
-    if (found !== undefined) await relayed.show(found.document);
-    return { tools: session.tools(), registered: found?.document };
+    if (found !== undefined) {
+      await relayed.show(found.document);
+      // Finding out which of them are shown takes a while if there are many.
+      if (found.document.definitions.length > manyTools) await nextTurn();
+    }
+    return shownBy(session, found?.document);
   } finally {
     await session.close();
   }
+}
+
+function shownBy(session: ToolSession, registered: ToolsDocument | undefined): DescribedSession {
+  return { tools: session.tools(), listing: session.effectiveTools().hash, registered };
 }

@@ -73,7 +73,7 @@ async function open(parts: LiveSessionParts, document: SessionDocument): Promise
     await session.close();
     throw error;
   }
-  parts.state.alive.add(entry);
+  parts.state.alive.set(code, entry);
   return entry;
 }
 

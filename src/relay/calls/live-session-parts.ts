@@ -10,8 +10,8 @@ import type { LiveEntry } from './live-session.ts';
 export interface LiveState {
   /** Sessions by code, from when they begin to open until they begin to close. */
   readonly entries: Map<string, Promise<LiveEntry>>;
-  /** Sessions that have opened and have not begun to close. */
-  readonly alive: Set<LiveEntry>;
+  /** Sessions by code that have opened and have not begun to close. */
+  readonly alive: Map<string, LiveEntry>;
   /** True once the node opens no further sessions. */
   ended: boolean;
 }

@@ -29,7 +29,8 @@ export interface LiveEntry extends LiveSession {
   readonly tools: RelayedTools;
   readonly closers: (() => void | Promise<void>)[];
   readonly listeners: Set<(wake: Wake | undefined) => void>;
-  readonly expiresAt: number;
+  /** As far as is known here: the host may have extended the session. */
+  expiresAt: number;
   /** Stops listening for wake-ups. */
   stop: () => void;
   /** The revision of the tools that the session has. */

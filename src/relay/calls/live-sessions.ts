@@ -3,7 +3,8 @@
  * share one registry of the host's tools.
  */
 import type { HostToolRegistry, SessionOptions } from '../../index.ts';
-import { readSessionOptions, registryStateOf } from '../../surface-port.ts';
+import { findToolsName, readSessionOptions, registryStateOf } from '../../surface-port.ts';
+import { nameSkeleton } from '../../text/names.ts';
 import type { Hub } from '../hub.ts';
 import type { RelaySessionOptions } from '../options.ts';
 import type { SessionDocument } from '../ports/documents.ts';
@@ -34,6 +35,11 @@ export interface LiveSessions {
   describe(document: SessionDocument): Promise<DescribedSession>;
   /** Changes with every change of the host that may change what sessions show. */
   readonly epoch: number;
+  /**
+   * Changes with what a session lists, such as with what its agent finds; undefined for a session
+   * that is not open on this node.
+   */
+  listed(code: string): string | undefined;
   /** Finds the host's tool that has this name or one that is too similar. */
   taken(name: string): string | undefined;
   /** Closes a relay session that has ended. */
@@ -67,7 +73,7 @@ export function createLiveSessions(
     governedSessionOptions(options, 'session') as SessionOptions<never>,
     registryState,
   );
-  const state: LiveState = { entries: new Map(), alive: new Set(), ended: false };
+  const state: LiveState = { entries: new Map(), alive: new Map(), ended: false };
   const parts: LiveSessionParts = { options, settings, hub, calls, registry, mostChars, state };
   const sweep = setInterval(() => closeIdle(parts), sweepMs);
   // The timer must not keep the process alive.
@@ -83,7 +89,12 @@ export function createLiveSessions(
     get epoch() {
       return registryState.epoch;
     },
-    taken: (name) => registryState.twinOf(name),
+    listed: (code) => state.alive.get(code)?.session.effectiveTools().hash,
+    taken: (name) =>
+      registryState.twinOf(name) ??
+      (options.discovery !== undefined && nameSkeleton(name) === nameSkeleton(findToolsName)
+        ? findToolsName
+        : undefined),
     close: (code) => closeLive(parts, code, sessionNotFound()),
     async closeAll() {
       clearInterval(sweep);

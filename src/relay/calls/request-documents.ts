@@ -10,6 +10,7 @@ import type { StoredValue } from '../ports/stored.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import { applyAndWake, type Change } from './apply-and-wake.ts';
 import { gather } from './dropped.ts';
+import { countedBytes, countResult } from './kept-results.ts';
 import { checkUse, countedFirst, type Use } from './use.ts';
 
 /** A document, and the version that the next write has to name. */
@@ -72,16 +73,10 @@ export function requestIn(stored: StoredValue | undefined): FoundRequest | undef
   );
 }
 
-/**
- * The log of large results. Only large results with an entry in this log are kept, so that the
- * results of a session stay below about 130 MB.
- */
-const largeResults = 'large-results';
-const largeKeep = 16;
-const largeChars = 65_536;
-
 /** What the documents of a node need to know beyond the store. */
 interface Kept extends Change {
+  /** Most bytes of the results of a session. */
+  readonly mostBytes: number;
   /** Scheduled looks that are of no use any more. */
   readonly done: DueItem[];
   /** Looks that could not be scheduled yet. */
@@ -90,10 +85,13 @@ interface Kept extends Change {
   readonly dropped: Map<string, string[]>;
 }
 
-/** Makes the documents of requests. Each method rejects when the store does. */
-export function createRequestDocuments(change: Change): RequestDocuments {
+/**
+ * Makes the documents of requests. Each method rejects when the store does.
+ * @param mostBytes of the results of a session
+ */
+export function createRequestDocuments(change: Change, mostBytes: number): RequestDocuments {
   const { store } = change.settings;
-  const kept: Kept = { ...change, done: [], missing: new Set(), dropped: new Map() };
+  const kept: Kept = { ...change, mostBytes, done: [], missing: new Set(), dropped: new Map() };
   return {
     create: (code, id, document, dueMs, use) => create(kept, code, id, document, dueMs, use),
     find: async (code, id) => requestIn((await store.get(code, [keys.request(id)]))[0]),
@@ -180,7 +178,10 @@ async function finish(
       : false;
   kept.done.push({ session: code, key: id });
   removeDropped(kept, code, applied.results[1].dropped);
-  if (text.length > largeChars) await keepLarge(kept, code, id).catch(() => {});
+  if (text.length * 3 >= countedBytes) {
+    const counted = { id, bytes: Buffer.byteLength(text), entry: applied.results[1].id };
+    await countResult(kept.settings.store, code, counted, kept.mostBytes).catch(() => {});
+  }
   return { callEnded: ending !== undefined };
 }
 
@@ -199,15 +200,4 @@ function removeDropped(
       ids.map((old): StoreOp => ({ op: 'delete', key: keys.request(old) })),
     )
     .catch(() => {});
-}
-
-/** Keeps the most recent large results. Older ones keep only their status. */
-async function keepLarge({ settings: { store } }: Kept, code: string, id: string): Promise<void> {
-  const added = await store.append(code, largeResults, id, largeKeep);
-  for (const old of added?.dropped ?? []) {
-    const found = requestIn((await store.get(code, [keys.request(old)]))[0]);
-    if (found?.document.status !== 'done') continue;
-    const { result: _result, ...rest } = found.document;
-    await store.set(code, keys.request(old), JSON.stringify(rest), found.version);
-  }
 }

@@ -28,6 +28,10 @@ export interface AgentCall {
   readonly wait: boolean;
   /** Counted in the step that stores the request. @default nothing is counted */
   readonly use?: Use | undefined;
+  /**
+   * Called when the request is in the store. @param isNew false if it was there before
+   */
+  readonly onStored?: ((isNew: boolean) => void) | undefined;
 }
 
 /** The state of a submitted request. */
@@ -48,7 +52,7 @@ interface Begun {
 export async function submitRequest(
   parts: RequestParts,
   session: SessionDocument,
-  { requestId, tool, args = {}, wait, use }: AgentCall,
+  { requestId, tool, args = {}, wait, use, onStored }: AgentCall,
 ): Promise<Submitted> {
   const { documents, lease, settings } = parts;
   const { code } = session;
@@ -70,10 +74,12 @@ export async function submitRequest(
   if (accepted === undefined) {
     const there = await documents.find(code, id);
     if (there === undefined) throw sessionNotFound();
+    onStored?.(false);
     return joinKnown(parts, code, id, there, document.hash, wait);
   }
   const { work, scheduled } = accepted;
   await scheduled;
+  onStored?.(true);
   const result = await (wait ? work : Promise.race([work, gates]));
   return result === undefined ? { requestId: id, status: 'queued' } : { requestId: id, result };
 }

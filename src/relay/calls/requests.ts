@@ -63,7 +63,7 @@ export function createRequests(
     hub,
     live,
     calls,
-    documents: createRequestDocuments({ settings, hub }),
+    documents: createRequestDocuments({ settings, hub }, settings.limits.resultBytesPerSession),
     lease,
     takeUp: (code, id, isAnswered) => takeUp(parts, code, id, isAnswered),
     state: newRequestState(),

@@ -9,7 +9,7 @@ import type { RelaySettings } from '../settings.ts';
  * Milliseconds that the store keeps an expired session, so that its clients learn that it has
  * expired.
  */
-const keptAfterwardsMs = 600_000;
+export const keptAfterwardsMs = 600_000;
 const mostTries = 20;
 
 /** A new session with its tokens, which are shown only once. */
@@ -68,6 +68,15 @@ export async function changeSession(
       return after;
   }
   throw busy();
+}
+
+/** When a session ends, in epoch milliseconds; undefined for an unknown session. */
+export async function endOfSession(
+  store: Pick<RelayStore, 'get'>,
+  code: string,
+): Promise<number | undefined> {
+  const [stored] = await store.get(code, [keys.session]);
+  return stored === undefined ? undefined : (JSON.parse(stored.value) as SessionDocument).expiresAt;
 }
 
 /** The relay error 503 for when other writers were faster each time. */

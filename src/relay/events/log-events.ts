@@ -2,19 +2,22 @@
  * Makes events from the entries of a log. An entry names what happened; the documents hold the
  * data.
  */
-import type { JsonObject, JsonValue } from '../../index.ts';
+import type { JsonObject, JsonValue, ToolResult } from '../../index.ts';
+import { unkeptResult } from '../calls/lost-result.ts';
 import {
   type CallDocument,
   keys,
   type LogRecord,
   type RequestDocument,
   type SessionDocument,
+  type Side,
   type ToolsDocument,
   type ToolsRecord,
 } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { readTools } from '../tools/tools-document.ts';
 import type { StreamEvent } from './ports.ts';
+import { updateData } from './shared-updates.ts';
 import { describeUpdate } from './tool-updates.ts';
 
 /** An entry of a log. */
@@ -27,6 +30,8 @@ export interface LogRead {
 export interface EventLookup {
   readonly store: RelayStore;
   readonly code: string;
+  /** Whose log is read. */
+  readonly side: Side;
   /**
    * The data of a `tool-request`; undefined when there is nothing to deliver.
    * @param isNew whether the call was made a moment ago, while this reader listened, so that its
@@ -37,24 +42,29 @@ export interface EventLookup {
   tools: ToolsDocument | undefined;
 }
 
-/** Makes the event for a change of tools; undefined when the session is gone. */
+/**
+ * Makes the event for a change of tools; undefined when the session is gone.
+ * @param upTo the id of the last entry that the change covers
+ */
 export async function updateEvent(
   lookup: EventLookup,
   id: number,
   record: ToolsRecord,
+  upTo = id,
 ): Promise<StreamEvent | undefined> {
-  const { store, code } = lookup;
+  const { store, code, side } = lookup;
   const [session] = await store.get(code, [keys.session]);
   if (session === undefined) return undefined;
   const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
-  // Kept between events, because several changes in a row would each read all definitions again.
-  if (lookup.tools === undefined || lookup.tools.revision < toolsRevision)
-    lookup.tools = (await readTools(store, code))?.document;
-  return {
-    id,
-    event: 'tool-availability-update',
-    data: describeUpdate(code, record, lookup.tools),
-  };
+  // Whoever reads the same entries needs the tools as they were after the last of them, or later.
+  const key = `${code} ${side} ${upTo} ${toolsRevision} ${JSON.stringify(record)}`;
+  const data = await updateData(store, key, record, async () => {
+    // Kept between events, because several changes in a row would each read all definitions again.
+    if (lookup.tools === undefined || lookup.tools.revision < toolsRevision)
+      lookup.tools = (await readTools(store, code))?.document;
+    return describeUpdate(code, record, lookup.tools);
+  });
+  return { id, event: 'tool-availability-update', data };
 }
 
 /** Makes the event for an entry; undefined when the entry is obsolete. */
@@ -79,7 +89,8 @@ export async function eventOf(
     };
   }
   const [stored] = await lookup.store.get(lookup.code, [keys.request(record.id)]);
-  const { result } = stored === undefined ? {} : (JSON.parse(stored.value) as RequestDocument);
+  const document = stored && (JSON.parse(stored.value) as RequestDocument);
+  const result = document && resultOf(record.id, document);
   return (
     result && {
       id,
@@ -87,6 +98,11 @@ export async function eventOf(
       data: { requestId: record.id, result: result as unknown as JsonValue },
     }
   );
+}
+
+/** An agent that waits for a result that is no longer kept has to hear that its call is done. */
+function resultOf(id: string, { result, status, tool }: RequestDocument): ToolResult | undefined {
+  return result ?? (status === 'done' ? unkeptResult(id, tool, 0) : undefined);
 }
 
 /**

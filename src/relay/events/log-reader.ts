@@ -91,7 +91,7 @@ export async function openLogReader(reading: LogReading): Promise<LogReader> {
   const isFresh = after === undefined;
   const progress: Progress = {
     reading,
-    lookup: { store, code, deliver, tools: undefined },
+    lookup: { store, code, side, deliver, tools: undefined },
     storedPlace,
     isFresh,
     // An application without a place of its own gets every call that is still open, and everything
@@ -132,7 +132,7 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
     const isNew = (): boolean => cameWhileListening && performance.now() - time <= momentMs;
     const resync = resyncFrom(progress, first, last);
     if (resync !== undefined) {
-      const event = await updateEvent(progress.lookup, resync, everythingNow(progress));
+      const event = await updateEvent(progress.lookup, resync, everythingNow(progress), last);
       // The session is gone.
       if (event === undefined) return;
       yield event;
@@ -200,6 +200,7 @@ async function* readEntries(
           lookup,
           read.id,
           foldUpdates(updates.map(({ record }) => record as ToolsRecord)),
+          updates.at(-1)?.id,
         )
       : isSkipped(progress, read)
         ? undefined

@@ -7,6 +7,8 @@ import { momentMs, offerIn } from '../calls/call-delivery.ts';
 import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { bufferBytes } from './backpressure.ts';
+import { dataText } from './event-text.ts';
+import { whenExpired } from './expiry.ts';
 import type { LogReader } from './log-reader.ts';
 import type { StreamEvent, StreamRequest } from './ports.ts';
 import {
@@ -58,7 +60,7 @@ export async function pollEvents(
   let unwatch: (() => void) | undefined;
   let ignore: (() => void) | undefined;
   let beat: ReturnType<typeof setInterval> | undefined;
-  let expiry: ReturnType<typeof setTimeout> | undefined;
+  let outlive: (() => void) | undefined;
   const onAbort = (): void => poll.wake();
   const exit = parts.enter(request, endPoll);
   signal.addEventListener('abort', onAbort, { once: true });
@@ -68,15 +70,14 @@ export async function pollEvents(
     if (request.side === 'agent')
       ignore = await parts.presence.watch(request.code, onChange(poll, now));
     beat = setInterval(() => renewLease(poll), leaseMs / 3);
-    const livesMs = Math.max(0, request.expiresAt - now());
-    if (livesMs <= waitMs) expiry = setTimeout(() => end(poll, 'session_expired'), livesMs);
+    outlive = whenExpired(parts.settings, request, () => end(poll, 'session_expired'));
     return await waitForEvents(poll, poll.source.reader, waitMs, now);
   } finally {
     exit();
     unwatch?.();
     ignore?.();
     clearInterval(beat);
-    clearTimeout(expiry);
+    outlive?.();
     signal.removeEventListener('abort', onAbort);
   }
 }
@@ -127,7 +128,7 @@ async function readEvents(poll: Poll, reader: LogReader): Promise<StreamEvent[]>
   let bytes = 0;
   for await (const event of reader.next()) {
     events.push(event);
-    bytes += JSON.stringify(event.data).length;
+    bytes += dataText(event).length;
     // The rest is left for the next poll.
     if (bytes >= bufferBytes || isOver(poll)) break;
   }

@@ -3,11 +3,11 @@
  * the client, the session or the node is gone.
  */
 
-import { longestTimerMs } from '../../options.ts';
 import { offerIn } from '../calls/call-delivery.ts';
 import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
+import { whenExpired } from './expiry.ts';
 import type { EventSink, OpenStream, StreamEvent, StreamRequest } from './ports.ts';
 import {
   type ConnectionParts,
@@ -29,6 +29,8 @@ interface Push {
   unwatch: (() => void) | undefined;
   /** Stops listening to whether the application is connected. */
   ignore: (() => void) | undefined;
+  /** Stops waiting for the end of the session. */
+  outlive: (() => void) | undefined;
   /** Removes the stream from the node's count. */
   exit: () => void;
   stopped: boolean;
@@ -58,6 +60,7 @@ export async function pushEvents(
     source: undefined,
     unwatch: undefined,
     ignore: undefined,
+    outlive: undefined,
     exit: () => {},
     stopped: false,
     reading: false,
@@ -80,7 +83,7 @@ export async function pushEvents(
 
 function begin(push: Push, { toolsRevision }: EventSource): void {
   const { now, leaseMs, heartbeatMs } = push.parts.settings;
-  const { code, side, expiresAt } = push.request;
+  const { code, side } = push.request;
   push.timers.push(
     setInterval(() => {
       send(push, { event: 'heartbeat', data: { timestamp: timestamp(now) } });
@@ -91,9 +94,7 @@ function begin(push: Push, { toolsRevision }: EventSource): void {
     }, heartbeatMs),
   );
   if (side === 'application') push.timers.push(setInterval(() => renewLease(push), leaseMs / 3));
-  const left = expiresAt - now();
-  if (left <= longestTimerMs)
-    push.timers.push(setTimeout(() => end(push, 'session_expired'), Math.max(0, left)));
+  push.outlive = whenExpired(push.parts.settings, push.request, () => end(push, 'session_expired'));
   send(push, {
     event: 'connected',
     data: { sessionCode: code, timestamp: timestamp(now), toolsRevision, heartbeatMs, leaseMs },
@@ -139,6 +140,7 @@ function leave(push: Push): void {
   push.exit();
   push.unwatch?.();
   push.ignore?.();
+  push.outlive?.();
   for (const timer of push.timers.splice(0)) clearTimeout(timer);
   clearTimeout(push.retry);
   push.source?.leave();

@@ -152,7 +152,8 @@ export function sideOf({ tokens }: SessionDocument, hash: string): Side | undefi
   return found;
 }
 
-function sessionExpired(): RelayError {
+/** 410: the session has expired. */
+export function sessionExpired(): RelayError {
   return relayError(410, 'session_expired', 'Session has expired');
 }
 

@@ -8,7 +8,8 @@ import { callBody, fieldOf, parseBody, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
 import { answer } from './responses.ts';
 
-interface ReadRequest {
+/** A call as an agent asks for it. */
+export interface ReadRequest {
   readonly requestId?: string;
   readonly tool: string;
   readonly args?: JsonValue;
@@ -86,8 +87,11 @@ function requestNotFound(): RelayError {
   return relayError(404, 'request_not_found', 'This session has no such request.');
 }
 
-/** Reads `{ requestId?, tool, args?, wait? }`, or the same members under older names. */
-function readRequest(body: JsonObject): ReadRequest {
+/**
+ * Reads `{ requestId?, tool, args?, wait? }`, or the same members under older names.
+ * @throws RelayError 400, 413
+ */
+export function readRequest(body: JsonObject): ReadRequest {
   const requestId = fieldOf(body, 'requestId', 'id') ?? undefined;
   if (requestId !== undefined && !isRequestId(requestId))
     throw relayError(

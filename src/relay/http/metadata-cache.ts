@@ -2,19 +2,24 @@
  * Keeps the last written metadata of sessions, so that it is not built again for each request. No
  * session has to be open for that.
  */
-import type { DescribedSession } from '../calls/live-session-describe.ts';
+
+import { nextTurn } from '../../limits/next-turn.ts';
 import type { LiveSessions } from '../calls/live-sessions.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { describeSession, type MetadataVersion, type WrittenMetadata } from './metadata.ts';
 
 /** Most characters of text that a node keeps. ETags are kept when texts are dropped. */
 const mostTextChars = 32 * 1_024 * 1_024;
+/** Tools above which other requests get their turn before they are written. */
+const manyTools = 50;
 /** Most sessions and versions whose ETags a node keeps. */
 const mostPages = 10_000;
 
 /** Metadata whose text may have been dropped. */
 export interface KeptMetadata extends Pick<WrittenMetadata, 'headers'> {
   readonly written: WrittenMetadata | undefined;
+  /** What the session listed, as `LiveSessions.listed` says. */
+  readonly listing: string;
 }
 
 /** Reads the metadata of sessions. */
@@ -56,7 +61,7 @@ interface KeptTexts {
 
 /** Makes the cache of a node. */
 export function createMetadataCache(
-  live: Pick<LiveSessions, 'describe' | 'epoch'>,
+  live: Pick<LiveSessions, 'describe' | 'epoch' | 'listed'>,
   { chars = mostTextChars, pages: most = mostPages }: MetadataCacheLimits = {},
 ): MetadataCache {
   // The page that was read longest ago comes first.
@@ -71,7 +76,8 @@ export function createMetadataCache(
         pages.delete(key);
         pages.set(key, page);
         const kept = await page.kept;
-        if (kept.written !== undefined || isKnown(kept.headers.ETag)) {
+        const listed = live.listed(document.code) ?? kept.listing;
+        if (listed === kept.listing && (kept.written !== undefined || isKnown(kept.headers.ETag))) {
           if (texts.lengths.has(page)) keep(texts, page, charsOf(kept));
           return kept;
         }
@@ -80,7 +86,17 @@ export function createMetadataCache(
       }
       const { toolsRevision: revision, expiresAt } = document;
       const { epoch } = live;
-      const kept = live.describe(document).then((described) => write(document, described, version));
+      const kept = live.describe(document).then(async (described) => {
+        // Finding the tools and writing them both take a while if there are many.
+        if (described.tools.length > manyTools) await nextTurn();
+        const written = await describeSession(
+          document,
+          described.registered,
+          described.tools,
+          version,
+        );
+        return { headers: written.headers, listing: described.listing, written };
+      });
       const page: Page = { epoch, revision, expiresAt, kept };
       const before = pages.get(key);
       if (before !== undefined) forget(texts, before);
@@ -111,15 +127,6 @@ function isCurrent(
   return page.epoch === epoch && page.revision === toolsRevision && page.expiresAt === expiresAt;
 }
 
-function write(
-  document: SessionDocument,
-  { tools, registered }: DescribedSession,
-  version: MetadataVersion,
-): KeptMetadata {
-  const written = describeSession(document, registered, tools, version);
-  return { headers: written.headers, written };
-}
-
 function charsOf({ written }: KeptMetadata): number {
   let chars = 0;
   for (const piece of written?.pieces ?? []) chars += piece.length;
@@ -139,6 +146,6 @@ function keep(texts: KeptTexts, page: Page, length: number): void {
   for (const [oldest] of texts.lengths) {
     if (texts.chars <= texts.mostChars) return;
     forget(texts, oldest);
-    oldest.kept = oldest.kept.then(({ headers }) => ({ headers, written: undefined }));
+    oldest.kept = oldest.kept.then((kept) => ({ ...kept, written: undefined }));
   }
 }

@@ -6,6 +6,7 @@ import type { HostTool, JsonObject } from '../../index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import type { RelayedDefinition, SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
+import { definitionPause } from '../tools/definition-pause.ts';
 
 /** Versions of the metadata, oldest first. */
 const versions = ['1.0.0', '2.0.0'] as const;
@@ -62,23 +63,24 @@ export function negotiateVersion(acceptVersion: string | null): MetadataVersion 
  * Describes a session. The same session with the same tools gives the same bytes on every node, and
  * so the same `ETag`. The ETag is a digest of these bytes rather than of revisions, which start
  * again in each process. It is weak, because a client only needs to know whether the tools are the
- * same. `Last-Modified` depends only on the application's tools.
+ * same. `Last-Modified` depends only on the application's tools. Other requests get their turn
+ * between tools.
  * @param tools undefined before a registration; type and version are then null, and the tools are
  * those of the host
  * @param shown the effective tools, in their order
  */
-export function describeSession(
+export async function describeSession(
   session: SessionDocument,
   tools: ToolsDocument | undefined,
   shown: readonly ShownTool[],
   version: MetadataVersion = newest,
-): WrittenMetadata {
+): Promise<WrittenMetadata> {
   const { code } = session;
   const changed = new Date(tools?.updatedAt ?? session.createdAt);
   const { pieces, gaps } =
     version === '1.0.0'
       ? { pieces: [JSON.stringify(olderBody(session, shown, changed))], gaps: [] }
-      : newerBody(code, tools, shown, changed);
+      : await newerBody(code, tools, shown, changed);
   const digest = createHash('sha256');
   for (const piece of pieces) digest.update(piece);
   return {
@@ -116,12 +118,12 @@ export function isNamed(etag: string, ifNoneMatch: string | null): boolean {
   );
 }
 
-function newerBody(
+async function newerBody(
   code: string,
   tools: ToolsDocument | undefined,
   shown: readonly ShownTool[],
   changed: Date,
-): Pick<WrittenMetadata, 'pieces' | 'gaps'> {
+): Promise<Pick<WrittenMetadata, 'pieces' | 'gaps'>> {
   const {
     pluginType = null,
     pluginVersion = null,
@@ -151,7 +153,9 @@ function newerBody(
   const pieces: string[] = [];
   const gaps: (string | undefined)[] = [];
   let text = `${about.slice(0, -1)},"tools":[`;
+  const pause = definitionPause();
   for (const [index, tool] of shown.entries()) {
+    await pause();
     const own = registered.get(tool.name);
     if (index > 0) text += ',';
     if (own === undefined || tools === undefined) {

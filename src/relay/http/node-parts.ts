@@ -24,7 +24,7 @@ export interface NodeParts {
   readonly hub: Pick<Hub, 'wake'>;
   readonly live: Pick<
     LiveSessions,
-    'get' | 'describe' | 'epoch' | 'close' | 'count' | 'taken' | 'registry'
+    'get' | 'describe' | 'epoch' | 'listed' | 'close' | 'count' | 'taken' | 'registry'
   >;
   readonly requests: Pick<Requests, 'submit' | 'status' | 'cancel' | 'decide'>;
   readonly calls: Pick<Calls, 'answer' | 'progress' | 'usage'>;
@@ -68,8 +68,13 @@ export interface SessionExchange extends Exchange {
 /** The name of a side of a session in {@link NodeParts.pace}; undefined for the host and others. */
 export function clientOf(exchange: Exchange | SessionExchange): string | undefined {
   return 'document' in exchange && exchange.side !== 'host'
-    ? `${exchange.document.code} ${exchange.side}`
+    ? clientNamed(exchange.document.code, exchange.side)
     : undefined;
+}
+
+/** The same, by its parts. */
+export function clientNamed(code: string, side: Side): string {
+  return `${code} ${side}`;
 }
 
 /** The handlers of routes without a session token. */

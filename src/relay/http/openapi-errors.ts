@@ -33,6 +33,7 @@ export const errorStatus: Readonly<Record<string, number>> = {
   too_many_tools: 413,
   unsupported_media_type: 415,
   registration_failed: 422,
+  upgrade_required: 426,
   rate_limit_exceeded: 429,
   internal_server_error: 500,
   missing_dependency: 501,
@@ -83,6 +84,7 @@ const ofAccess: Readonly<Record<Access, readonly string[]>> = {
 const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
   create: ['rate_limit_exceeded', 'busy'],
   pair: ['not_found', 'session_not_found', 'already_paired', 'rate_limit_exceeded', 'busy'],
+  extend: ['busy'],
   ticket: ['rate_limit_exceeded'],
   'register-tools': [
     'validation_error',
@@ -100,6 +102,7 @@ const ofRoute: Readonly<Partial<Record<Route['name'], readonly string[]>>> = {
   ],
   stream: ['invalid_request', 'invalid_last_event_id', 'invalid_client', 'rate_limit_exceeded'],
   events: ['invalid_request', 'invalid_last_event_id', 'invalid_client', 'rate_limit_exceeded'],
+  agent: ['upgrade_required', 'invalid_last_event_id', 'invalid_client', 'rate_limit_exceeded'],
   response: [
     'missing_request_id',
     'missing_result_or_error',

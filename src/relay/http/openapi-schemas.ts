@@ -51,6 +51,23 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
   RequestId: { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,128}$' },
   PairRequest: object({ side }),
   Paired: object({ code: ref('Code'), side, token: string, expiresAt: time }),
+  Extension: object(
+    {
+      ttlSeconds: {
+        type: 'number',
+        minimum: 1,
+        maximum: 2_000_000,
+        description: 'How long the session is to live from now on.',
+      },
+    },
+    [],
+    { additionalProperties: false },
+  ),
+  Extended: object({
+    code: ref('Code'),
+    ttl: { type: 'number', description: 'Seconds from now on.' },
+    expiresAt: time,
+  }),
   Ticket: object({ ticket: string, expiresAt: time }),
   ...toolSchemas,
   Response: {

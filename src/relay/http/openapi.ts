@@ -63,6 +63,11 @@ const operations: Readonly<Record<string, Operation>> = {
     answers: { 201: 'CreatedSession' },
   },
   'DELETE delete': { summary: 'Ends the session.', answers: { 204: undefined } },
+  'POST extend': {
+    summary: 'Moves the end of the session. Only with the host key.',
+    body: 'Extension',
+    answers: { 200: 'Extended' },
+  },
   'POST pair': {
     summary: 'Exchanges the code for a token, once per side. Only if pairing is on.',
     body: 'PairRequest',
@@ -123,6 +128,11 @@ const operations: Readonly<Record<string, Operation>> = {
     answers: { 200: 'Events' },
     parameters: ofStreams,
   },
+  'GET agent': {
+    summary: "The agent's WebSocket: it sends calls and gets events.",
+    answers: { 101: undefined },
+    parameters: ofStreams.slice(1),
+  },
   'POST mcp': {
     summary: 'A message of the Model Context Protocol.',
     body: 'JsonRpc',
@@ -144,6 +154,7 @@ const operations: Readonly<Record<string, Operation>> = {
 };
 
 const descriptions: Readonly<Record<number, string>> = {
+  101: 'The connection is a WebSocket from now on.',
   201: 'Created.',
   202: 'Accepted.',
   204: 'Done.',

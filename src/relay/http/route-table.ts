@@ -52,10 +52,12 @@ export type SessionRouteName =
   | 'response'
   | 'progress'
   | 'delete'
+  | 'extend'
   | 'request'
   | 'request-status'
   | 'request-cancel'
   | 'events'
+  | 'agent'
   | 'mcp'
   | 'approval'
   | 'metadata';
@@ -71,6 +73,13 @@ export const routes: readonly Route[] = [
   { name: 'openapi', method: 'GET', path: `${basePath}/openapi.json`, access: 'anyone' },
   { name: 'create', method: 'POST', path: basePath, access: 'creator', body: smallBody },
   { name: 'delete', method: 'DELETE', path: `${basePath}/:code`, access: 'application' },
+  {
+    name: 'extend',
+    method: 'POST',
+    path: `${basePath}/:code/extend`,
+    access: 'host',
+    body: smallBody,
+  },
   {
     name: 'pair',
     method: 'POST',
@@ -143,6 +152,14 @@ export const routes: readonly Route[] = [
     name: 'events',
     method: 'GET',
     path: `${basePath}/:code/events`,
+    access: 'agent',
+    ticket: true,
+    stream: true,
+  },
+  {
+    name: 'agent',
+    method: 'GET',
+    path: `${basePath}/:code/agent`,
     access: 'agent',
     ticket: true,
     stream: true,

@@ -1,14 +1,23 @@
 /** The routes that create and delete sessions, pair clients and issue tickets. */
 
-import { changeSession, createSessionDocument } from '../calls/session-document.ts';
-import { keys, type Side } from '../ports/documents.ts';
+import { describe } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import {
+  changeSession,
+  createSessionDocument,
+  keptAfterwardsMs,
+} from '../calls/session-document.ts';
+import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
 import { hashOf, newToken } from '../secrets.ts';
-import { findSession, type TicketDocument } from './access.ts';
+import type { RelaySettings } from '../settings.ts';
+import { findSession, sessionExpired, type TicketDocument } from './access.ts';
 import { fieldOf, readObject } from './bodies.ts';
 import type { NodeParts, OpenHandlers, SessionHandlers } from './node-parts.ts';
 import { answer } from './responses.ts';
 
+/** The longest life of a session that the options allow. */
+const mostTtlSeconds = 2_000_000;
 /** Milliseconds for which a ticket is valid. */
 const ticketMs = 30_000;
 
@@ -69,7 +78,7 @@ export function sessionRoutes({
   limits,
   hub,
   live,
-}: NodeParts): Pick<SessionHandlers, 'ticket' | 'delete'> {
+}: NodeParts): Pick<SessionHandlers, 'ticket' | 'extend' | 'delete'> {
   const { store, now } = settings;
   return {
     async ticket({ request, document, side }) {
@@ -85,6 +94,16 @@ export function sessionRoutes({
       return answer(200, { ticket, expiresAt: new Date(value.expiresAt).toISOString() });
     },
 
+    async extend({ request, bounds, document }) {
+      const ttlSeconds = readTtl(await readObject(request, bounds));
+      const { code, expiresAt } = await extendSession(settings, document, ttlSeconds * 1_000);
+      return answer(200, {
+        code,
+        ttl: Math.max(0, Math.floor((expiresAt - now()) / 1_000)),
+        expiresAt: new Date(expiresAt).toISOString(),
+      });
+    },
+
     async delete({ document: { code } }) {
       if (!(await store.drop(code))) throw sessionNotFound();
       hub.wake(code, 'closed');
@@ -92,4 +111,46 @@ export function sessionRoutes({
       return new Response(null, { status: 204 });
     },
   };
+}
+
+function readTtl({ ttlSeconds, ...rest }: JsonObject): number {
+  const [unknown] = Object.keys(rest);
+  if (
+    unknown === undefined &&
+    typeof ttlSeconds === 'number' &&
+    ttlSeconds >= 1 &&
+    ttlSeconds <= mostTtlSeconds
+  )
+    return ttlSeconds;
+  throw relayError(
+    400,
+    'invalid_request',
+    `Expected the body to be \`{ ttlSeconds }\` with a number from 1 to ${mostTtlSeconds}, got ` +
+      `${unknown === undefined ? describe(ttlSeconds) : 'other members'}.`,
+  );
+}
+
+/**
+ * Moves the end of a session to so many milliseconds from now, but not beyond the longest life that
+ * a session may have. It never becomes earlier.
+ * @returns the document afterwards
+ * @throws RelayError 404, 410, 503 `busy`
+ */
+async function extendSession(
+  { store, now, maxTtlMs }: Pick<RelaySettings, 'store' | 'now' | 'maxTtlMs'>,
+  document: SessionDocument,
+  ttlMs: number,
+): Promise<SessionDocument> {
+  const { code, createdAt } = document;
+  const end = Math.floor(Math.min(now() + ttlMs, createdAt + maxTtlMs));
+  if (end <= document.expiresAt) return document;
+  // First, so that the store never drops a session that is not over.
+  if (!(await store.extend(code, end + keptAfterwardsMs))) throw sessionNotFound();
+  const after = await changeSession(store, code, (current) => {
+    // It may have expired while the store was asked.
+    if (now() >= current.expiresAt) throw sessionExpired();
+    return end > current.expiresAt ? { ...current, expiresAt: end } : undefined;
+  });
+  if (after === undefined) throw sessionNotFound();
+  return after;
 }

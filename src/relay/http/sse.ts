@@ -1,6 +1,7 @@
 /** Server-sent events: sends the stream of a session as a Response. */
 
 import { bufferBytes, createBackpressure, roomyBytes, tooSlow } from '../events/backpressure.ts';
+import { dataText } from '../events/event-text.ts';
 import type { EventStreams, OpenStream, StreamEvent, StreamRequest } from '../events/ports.ts';
 
 const encoder = new TextEncoder();
@@ -70,6 +71,7 @@ export async function sseResponse(
 }
 
 /** Formats an event. JSON has no line breaks, so the data fits on one line. */
-function frameOf({ id, event, data }: StreamEvent): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+function frameOf(one: StreamEvent): string {
+  const { id, event } = one;
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${dataText(one)}\n\n`;
 }

@@ -12,7 +12,7 @@ export function streamRoutes({
   respond,
   limits,
   draining,
-}: NodeParts): Pick<SessionHandlers, 'stream' | 'events'> {
+}: NodeParts): Pick<SessionHandlers, 'stream' | 'events' | 'agent'> {
   const open = async (exchange: SessionExchange): Promise<Response> => {
     const { request } = exchange;
     const url = new URL(request.url);
@@ -30,7 +30,17 @@ export function streamRoutes({
       AbortSignal.any([request.signal, draining]),
     );
   };
-  return { stream: open, events: open };
+  return { stream: open, events: open, agent: onlySocket };
+}
+
+/** The socket of agents has no other form. Its upgrades do not come here. */
+async function onlySocket(): Promise<never> {
+  throw relayError(
+    426,
+    'upgrade_required',
+    'Expected a WebSocket. Send `Upgrade: websocket`, or use `request` and `events` instead.',
+    { headers: { Upgrade: 'websocket', Connection: 'Upgrade' } },
+  );
 }
 
 /**

@@ -33,7 +33,7 @@ export interface MemoryStoreOptions {
 interface Session extends SessionData {
   readonly name: string;
   /** Its `at` is in epoch milliseconds. */
-  readonly expiry: Timed<string>;
+  expiry: Timed<string>;
 }
 
 const memoryTable = {
@@ -124,7 +124,7 @@ function sweep(memory: Memory): void {
   memory.windows.sweep(sweptAtOnce);
 }
 
-function sessionOperations(memory: Memory): Pick<RelayStore, 'create' | 'drop'> {
+function sessionOperations(memory: Memory): Pick<RelayStore, 'create' | 'extend' | 'drop'> {
   const { sessions, expiries, place, budget } = memory;
   return {
     async create(name, key, value, expiresAt) {
@@ -148,6 +148,14 @@ function sessionOperations(memory: Memory): Pick<RelayStore, 'create' | 'drop'> 
         expiry: expiries.add(expiresAt, name),
       });
       return true;
+    },
+    async extend(name, expiresAt) {
+      const session = find(memory, name);
+      if (session !== undefined && expiresAt > session.expiry.at) {
+        expiries.remove(session.expiry);
+        session.expiry = expiries.add(expiresAt, name);
+      }
+      return session !== undefined;
     },
     async drop(name) {
       const session = find(memory, name);

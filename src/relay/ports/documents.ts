@@ -24,6 +24,8 @@ export const keys = {
   nodeLease: 'node',
   /** How often each tool has been called. */
   usage: 'usage',
+  /** The large results that are kept, and their sizes. */
+  keptResults: 'kept-results',
 } as const;
 
 /** `session`: the tokens and the expiry. Read at every request. */

@@ -25,6 +25,7 @@ export function guardStore(store: RelayStore, report: Report): RelayStore {
     carrier: store.carrier,
     apply: guard(store.apply) as RelayStore['apply'],
     create: guard(store.create),
+    extend: guard(store.extend),
     drop: guard(store.drop),
     get: guard(store.get),
     set: guard(store.set),

@@ -79,6 +79,11 @@ export interface RelayStore {
    * removed then
    */
   create(session: string, key: string, value: string, expiresAt: number): Promise<boolean>;
+  /**
+   * Moves the end of a session to `expiresAt`, in epoch milliseconds by the store's clock. It never
+   * becomes earlier. False for a session that does not exist.
+   */
+  extend(session: string, expiresAt: number): Promise<boolean>;
   /** Removes a session and everything in it. True for the caller that removed it. */
   drop(session: string): Promise<boolean>;
   /** Reads the documents of these keys, in the order of the keys. */

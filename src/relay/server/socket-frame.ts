@@ -43,7 +43,7 @@ export function readFrame(
   if (given.event !== 'response' && given.event !== 'progress')
     return {
       error: 'unknown_event',
-      message: `Expected the event ${eventsOf(side, frames)}. A client sends no other event.`,
+      message: expectedOf(side, frames),
     };
   if (side !== 'application')
     return {
@@ -71,9 +71,12 @@ function bounded(text: string, { event, data }: JsonObject, frame: SocketFrame):
   return { data, frame };
 }
 
-function eventsOf(side: Side, frames: SocketAdmission['frames']): string {
+function expectedOf(side: Side, frames: SocketAdmission['frames']): string {
   const names = [...(side === 'application' ? ['response'] : []), ...(frames?.keys() ?? [])];
-  return names.map((name) => `\`${name}\``).join(' or ') || 'of another stream';
+  return names.length === 0
+    ? 'Expected no event: this stream is only read. An agent sends its calls at `agent`.'
+    : `Expected the event ${names.map((name) => `\`${name}\``).join(' or ')}. A client sends no ` +
+        'other event.';
 }
 
 function parse(text: string): unknown {

@@ -35,7 +35,8 @@ export interface SocketAdmission {
 /** A relay as the WebSocket server sees it. */
 export interface SocketPort {
   /**
-   * Runs the checks of `GET /api/sessions/:code/stream` (application) and `/:code/events` (agent):
+   * Runs the checks of `GET /api/sessions/:code/stream` (application), and of `/:code/events` and
+   * `/:code/agent` (agent):
    * route, Origin, token or `?ticket=`, side, expiry, `?client=`, `?after=`. Any other route is a
    * 404. For a refused request it resolves with a Response. Does not reject.
    */

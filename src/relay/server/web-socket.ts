@@ -11,6 +11,7 @@ import {
   roomyBytes,
   tooSlow,
 } from '../events/backpressure.ts';
+import { eventText } from '../events/event-text.ts';
 import type { OpenStream, StreamEvent } from '../events/ports.ts';
 import { isRelayError } from '../relay-error.ts';
 import { faultOf } from '../report.ts';
@@ -210,7 +211,7 @@ function waitingBytes({ socket, large }: Serving): number {
 function send(serving: Serving, event: StreamEvent): boolean {
   const { socket, backpressure } = serving;
   if (serving.over) return false;
-  const frame = JSON.stringify({ event: event.event, id: event.id, data: event.data });
+  const frame = eventText(event);
   const size = Buffer.byteLength(frame);
   const before = socket.bufferedAmount;
   if (before > 0 && waitingBytes(serving) + size > bufferBytes) {

@@ -1,5 +1,6 @@
 /** Makes the next document of a session's tools and finds what has changed in it. */
 import { canonicalJson } from '../../json.ts';
+import type { Pause } from '../../limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import { definitionText } from './tool-pins.ts';
 
@@ -30,16 +31,26 @@ export function contentOf({
   return content;
 }
 
+/** When and why a document changes. */
+export interface DocumentStep {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** False for an update. */
+  readonly registered: boolean;
+  /** Called between definitions, since comparing many takes a while. */
+  readonly pause: Pause;
+}
+
 /** The next document, or `before` itself if the content is the same. */
-export function nextDocument(
+export async function nextDocument(
   before: ToolsDocument | undefined,
   content: ToolsContent,
-  at: number,
-  registered: boolean,
-): { readonly document: ToolsDocument; readonly change: ToolsChange } {
-  const change = differenceOf(
+  { at, registered, pause }: DocumentStep,
+): Promise<{ readonly document: ToolsDocument; readonly change: ToolsChange }> {
+  const change = await differenceOf(
     definitionsByName(before),
     new Map(content.definitions.map((one) => [one.name, one])),
+    pause,
   );
   if (before !== undefined && isSame(before, content, change)) return { document: before, change };
   const { revision = 0, registeredAt = at } = before ?? {};
@@ -112,13 +123,15 @@ function isSame(
   return rest(before) === rest(content);
 }
 
-function differenceOf(
+async function differenceOf(
   before: ReadonlyMap<string, RelayedDefinition>,
   after: ReadonlyMap<string, RelayedDefinition>,
-): ToolsChange {
+  pause: Pause,
+): Promise<ToolsChange> {
   const added: string[] = [];
   const modified: string[] = [];
   for (const [name, definition] of after) {
+    await pause();
     const old = before.get(name);
     if (old === undefined) added.push(name);
     else if (old !== definition && definitionText(old) !== definitionText(definition))

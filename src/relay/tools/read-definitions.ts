@@ -6,12 +6,13 @@
 import { describe } from '../../errors.ts';
 import { isMisuseError, type JsonObject, type JsonValue, MisuseError } from '../../index.ts';
 import { copyJson, isJsonObject } from '../../json.ts';
-import { createPause, type Pause } from '../../limits/stretches.ts';
+import type { Pause } from '../../limits/stretches.ts';
 import { gateSchema } from '../../schema/gate.ts';
 import type { SharedPatterns } from '../../schema/pattern-budget.ts';
 import { cleanAll, cleanLine, cleanSchema, cleanText } from '../../surfaces/shared/outside-text.ts';
 import { checkToolName, nameSkeleton } from '../../text/names.ts';
 import type { RelayedDefinition } from '../ports/documents.ts';
+import { definitionPause } from './definition-pause.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
 
 /** Most bytes of a description. */
@@ -51,7 +52,7 @@ export interface ReadOptions {
    * @default none
    */
   readonly kept?: readonly RelayedDefinition[];
-  /** Called before each definition. @default one that lets other tasks run every 10 ms */
+  /** Called before each definition. @default one that lets other tasks run every 5 ms */
   readonly pause?: Pause;
 }
 
@@ -61,7 +62,7 @@ export interface ReadOptions {
  */
 export async function readDefinitions(
   raw: readonly unknown[],
-  { taken, kept: standing = [], pause = createPause() }: ReadOptions,
+  { taken, kept: standing = [], pause = definitionPause() }: ReadOptions,
 ): Promise<{ definitions: RelayedDefinition[]; failed: FailedTool[] }> {
   const definitions: RelayedDefinition[] = [];
   const failed: FailedTool[] = [];

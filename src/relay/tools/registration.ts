@@ -4,8 +4,10 @@
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
 import { isJsonObject } from '../../json.ts';
+import type { Pause } from '../../limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
+import { definitionPause } from './definition-pause.ts';
 import {
   contentOf,
   definitionsByName,
@@ -87,8 +89,9 @@ export async function registerTools(
     availableTools,
   } = registration;
   refuseTooMany('availableTools', availableTools.length, options);
-  const read = await readDefinitions(availableTools, { taken: options.taken });
-  const pinned = pinIf(options.pinDefinitions, read.definitions, before);
+  const pause = definitionPause();
+  const read = await readDefinitions(availableTools, { taken: options.taken, pause });
+  const pinned = await pinIf(options.pinDefinitions, read.definitions, before, pause);
   const failedTools = [...read.failed, ...pinned.failed];
   if (pinned.definitions.length === 0)
     throw relayError(
@@ -105,7 +108,7 @@ export async function registerTools(
   const definitions = read.definitions.flatMap(
     ({ name }) => taken.get(name) ?? former.get(name) ?? [],
   );
-  const { document, change } = nextDocument(
+  const { document, change } = await nextDocument(
     before,
     {
       pluginType,
@@ -116,8 +119,7 @@ export async function registerTools(
       definitions,
       ...pinned.pins,
     },
-    options.at,
-    true,
+    { at: options.at, registered: true, pause },
   );
   return {
     document,
@@ -166,11 +168,13 @@ export async function updateTools(
     notFound.add(name);
     return false;
   });
+  const pause = definitionPause();
   const read = await readDefinitions([...known, ...update.added], {
     taken: options.taken,
     kept: [...tools.values()],
+    pause,
   });
-  const pinned = pinIf(options.pinDefinitions, read.definitions, before);
+  const pinned = await pinIf(options.pinDefinitions, read.definitions, before, pause);
   const beyond = addWithin(tools, pinned.definitions, options.maxTools);
   const failedTools = [...read.failed, ...pinned.failed, ...beyond];
   // Tools beyond the limit were never registered, so they are not pinned.
@@ -187,11 +191,10 @@ export async function updateTools(
             Object.entries(pinned.pins.pins).filter(([name]) => !first.has(name)),
           ),
         };
-  const { document, change } = nextDocument(
+  const { document, change } = await nextDocument(
     before,
     { ...contentOf(before), definitions: [...tools.values()], ...pins },
-    options.at,
-    false,
+    { at: options.at, registered: false, pause },
   );
   const success =
     update.removed.some((name) => !notFound.has(name)) || pinned.definitions.length > beyond.length;
@@ -236,17 +239,18 @@ function addWithin(
   });
 }
 
-function pinIf(
+async function pinIf(
   pin: boolean,
   definitions: readonly RelayedDefinition[],
   before: ToolsDocument | undefined,
-): {
+  pause: Pause,
+): Promise<{
   definitions: readonly RelayedDefinition[];
   failed: readonly FailedTool[];
   pins: { pins?: Record<string, string> };
-} {
+}> {
   if (!pin) return { definitions, failed: [], pins: {} };
-  const pinned = pinDefinitions(definitions, before?.pins);
+  const pinned = await pinDefinitions(definitions, before?.pins, pause);
   return { ...pinned, pins: { pins: pinned.pins } };
 }
 

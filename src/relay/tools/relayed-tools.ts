@@ -12,17 +12,18 @@ import {
   type ToolSession,
 } from '../../index.ts';
 import { canonicalJson } from '../../json.ts';
-import { createPause } from '../../limits/stretches.ts';
 import type { OutsidePlace } from '../../surface-port.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import type { RelayLogger } from '../settings.ts';
+import { learnApplication } from './application-facts.ts';
+import { definitionPause } from './definition-pause.ts';
 import { defineRelayedTool } from './relayed-tool.ts';
 
 /** The tools of one session. */
 export interface RelayedTools {
   /**
-   * Makes the session's own tools match the document. It lets other requests run between tools.
-   * Calls must not overlap.
+   * Makes the session's own tools match the document, and its facts what the application declares.
+   * It lets other requests run between tools. Calls must not overlap.
    */
   show(document: ToolsDocument): Promise<void>;
   has(name: string): boolean;
@@ -92,8 +93,10 @@ export function createRelayedTools({
   };
 
   return {
-    async show({ definitions, pluginType }) {
-      const pause = createPause();
+    async show({ definitions, pluginType, capabilities }) {
+      const pause = definitionPause();
+      // First, so that agents hear of one change where tools of the host depend on them.
+      learnApplication(session, capabilities);
       const wanted = new Set(definitions.map(({ name }) => name));
       for (const [name, { registration }] of shown) {
         if (wanted.has(name)) continue;

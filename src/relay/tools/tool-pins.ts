@@ -1,6 +1,7 @@
 /** Pinned definitions: a name keeps the first definition it was registered with in a session. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../json.ts';
+import type { Pause } from '../../limits/stretches.ts';
 import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
 import type { FailedTool } from './read-definitions.ts';
 
@@ -10,21 +11,29 @@ const maxPins = 5_000;
 /**
  * Accepts definitions that are the first with their name, or equal to the first. The others fail,
  * and the pinned definition remains.
+ * @param pause called between definitions, since comparing many takes a while
  */
-export function pinDefinitions(
+export async function pinDefinitions(
   definitions: readonly RelayedDefinition[],
   before: ToolsDocument['pins'],
-): { definitions: RelayedDefinition[]; failed: FailedTool[]; pins: Record<string, string> } {
+  pause: Pause,
+): Promise<{
+  definitions: RelayedDefinition[];
+  failed: FailedTool[];
+  pins: Record<string, string>;
+}> {
   const pins = new Map(Object.entries(before ?? {}));
   const failed: FailedTool[] = [];
-  const kept = definitions.filter((definition) => {
+  const kept: RelayedDefinition[] = [];
+  for (const definition of definitions) {
+    await pause();
     const { name } = definition;
     const hash = createHash('sha256').update(definitionText(definition)).digest('base64url');
     const pinned = pins.get(name);
-    if (pinned === hash) return true;
-    if (pinned === undefined && pins.size < maxPins) {
-      pins.set(name, hash);
-      return true;
+    if (pinned === undefined && pins.size < maxPins) pins.set(name, hash);
+    if (pins.get(name) === hash) {
+      kept.push(definition);
+      continue;
     }
     const error =
       pinned === undefined
@@ -32,8 +41,7 @@ export function pinDefinitions(
         : 'definition_pinned: this session had another definition under this name, and ' +
           'definitions are pinned. Use another name.';
     failed.push({ toolName: name, error, recoverable: false });
-    return false;
-  });
+  }
   return { definitions: kept, failed, pins: Object.fromEntries(pins) };
 }
 

@@ -32,6 +32,7 @@ function serve(channel: Channel): void {
         });
         return;
       case 'run': {
+        outbox.confirmed(message.count, message.size);
         const run = new Run(message, outbox);
         runs.set(message.id, run);
         void run.start(handler as SandboxedHandler).then(() => runs.delete(message.id));
@@ -43,6 +44,9 @@ function serve(channel: Channel): void {
       case 'answer':
         runs.get(message.id)?.answered(message);
         return;
+      case 'ping':
+        outbox.send({ t: 'pong' });
+        return;
       case 'confirm':
         outbox.confirmed(message.count, message.size);
     }
@@ -52,9 +56,13 @@ function serve(channel: Channel): void {
 
 /** Imports the handler. Undefined if it is not there; the host has then been told. */
 async function load(
-  { module, export: name, otherwise }: Extract<HostMessage, { t: 'load' }>,
+  { module, export: name, otherwise, env }: Extract<HostMessage, { t: 'load' }>,
   outbox: Outbox,
 ): Promise<SandboxedHandler | undefined> {
+  if (env !== undefined) {
+    for (const one of Object.keys(process.env)) delete process.env[one];
+    Object.assign(process.env, env);
+  }
   let members: Readonly<Record<string, unknown>>;
   try {
     members = (await import(module)) as Readonly<Record<string, unknown>>;

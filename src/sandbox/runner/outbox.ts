@@ -36,8 +36,9 @@ export function createOutbox(channel: Channel): Outbox {
     send: (message) => sendText(JSON.stringify(message)),
     sendNow: (message) => channel.send(JSON.stringify(message)),
     confirmed: (count, size) => {
-      unconfirmed -= count;
-      unconfirmedSize -= size;
+      // The host also counts what code in here has sent past this outbox.
+      unconfirmed = Math.max(0, unconfirmed - count);
+      unconfirmedSize = Math.max(0, unconfirmedSize - size);
       let sent = 0;
       for (let text = waiting[sent]; text !== undefined && mayGo(text); text = waiting[sent]) {
         go(text);

@@ -127,8 +127,9 @@ function makeSet(
   // Without a prototype: version 6 does not check whether a name is inherited.
   const tools: Record<string, AiSdkTool> = Object.create(null) as Record<string, AiSdkTool>;
   for (const one of shown) tools[one.name] = toTool(run, one, failures, names !== undefined);
+  Object.freeze(tools);
   return Object.freeze({
-    tools: Object.freeze(tools),
+    tools: defer === undefined ? tools : inListedOrder(session, tools),
     nameMap:
       names === undefined
         ? listing.nameMap
@@ -138,6 +139,19 @@ function makeSet(
     takeDenials: (messages) => takeDenials(session, messages, true),
     prepareStep: () => (defer === undefined ? {} : { activeTools: listedOf(session, tools) }),
   } satisfies AiSdkTools);
+}
+
+/**
+ * The same tools, whose keys follow the session's listing. The SDK shows a model its tools in the
+ * order of the keys, so what was found comes after everything that was shown before.
+ */
+function inListedOrder(
+  session: ToolSession,
+  tools: Readonly<Record<string, AiSdkTool>>,
+): Record<string, AiSdkTool> {
+  return new Proxy(tools, {
+    ownKeys: (all) => [...new Set([...listedOf(session, all), ...Object.keys(all)])],
+  });
 }
 
 /** The names of the tools that the session lists now. */

@@ -2,7 +2,9 @@
 import type { ToolSession } from '../../index.ts';
 import { foundTools } from '../shared/deferred.ts';
 import type { AnsweredCall } from '../shared/dispatch.ts';
+import { listingWith } from '../shared/listing.ts';
 import type { AnthropicContent } from './api-shapes.ts';
+import { plainDialect } from './dialects.ts';
 
 /** The sessions whose last list had deferred tools. The API refuses references to any others. */
 const referring = new WeakSet<ToolSession>();
@@ -21,7 +23,8 @@ export function referencesIn(
   { toolName, result }: AnsweredCall,
 ): AnthropicContent[] | undefined {
   if (!result.success || !referring.has(session)) return undefined;
-  const found = foundTools(session, toolName, result.output);
+  const { known } = listingWith(session, plainDialect, []);
+  const found = foundTools(session, known, toolName, result.output);
   if (found === undefined) return undefined;
   const { loaded, notes } = found;
   return [

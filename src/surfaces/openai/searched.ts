@@ -29,10 +29,10 @@ export function definitionsIn(
   session: ToolSession,
   { toolName, result }: AnsweredCall,
 ): OpenAIResponsesTool[] {
-  const found = result.success ? foundTools(session, toolName, result.output) : undefined;
-  if (found === undefined) return [];
   const dialect = plain.has(session) ? plainDialect : strictDialect;
   const { known } = listingWith(session, dialect, []);
+  const found = result.success ? foundTools(session, known, toolName, result.output) : undefined;
+  if (found === undefined) return [];
   const tools = found.loaded.flatMap((name) => session.tool(known.get(name) ?? name) ?? []);
   return listingWith(session, dialect, tools).shown.map(deferredTool);
 }

@@ -62,7 +62,7 @@ export function deferredListing(
 
 /** What `find_tools` has found, if a call was one to it. */
 export interface FoundTools {
-  /** The shown names of the tools whose definitions the session has room for. */
+  /** The shown names of the tools that the session lists now. */
   readonly loaded: readonly string[];
   /**
    * What a definition does not say: which tools need an approval, and for which there is no room.
@@ -70,9 +70,13 @@ export interface FoundTools {
   readonly notes: string;
 }
 
-/** Reads the output of a session's `find_tools`; undefined for any other call. */
+/**
+ * Reads the output of a session's `find_tools`; undefined for any other call.
+ * @param known Maps shown names to the names of tools.
+ */
 export function foundTools(
   session: ToolSession,
+  known: ReadonlyMap<string, string>,
   toolName: string,
   output: unknown,
 ): FoundTools | undefined {
@@ -84,22 +88,24 @@ export function foundTools(
   const found = (tools as readonly unknown[]).filter((one) => isJsonObject(one as JsonObject)) as {
     readonly name: string;
     readonly requiresApproval?: unknown;
-    readonly parameters?: unknown;
   }[];
+  const listed = new Set(session.effectiveTools().names);
+  const isListed = ({ name }: { readonly name: string }): boolean =>
+    listed.has(known.get(name) ?? name);
   const namesWhere = (test: (one: (typeof found)[number]) => boolean): string =>
     found
       .filter(test)
       .map(({ name }) => `\`${name}\``)
       .join(', ');
   const asking = namesWhere(({ requiresApproval }) => requiresApproval === true);
-  const leftOut = namesWhere(({ parameters }) => parameters === undefined);
+  const leftOut = namesWhere((one) => !isListed(one));
   const notes = [
     found.length === 0 ? 'No tool fits. Describe the task in other words.' : '',
     asking === '' ? '' : `A call needs an approval: ${asking}.`,
     leftOut === '' ? '' : `Ask again with a smaller \`limit\` to use: ${leftOut}.`,
   ];
   return {
-    loaded: found.flatMap(({ name, parameters }) => (parameters === undefined ? [] : [name])),
+    loaded: found.filter(isListed).map(({ name }) => name),
     notes: notes.filter((note) => note !== '').join('\n'),
   };
 }

@@ -42,6 +42,7 @@ const refused: Readonly<Record<string, (store: RelayStore, session: string) => P
     assert.equal(await store.renew(session, 'lease', 1, 60_000), false),
   release: async (store, session) => assert.equal(await store.release(session, 'lease', 1), false),
   holder: async (store, session) => assert.equal(await store.holder(session, 'lease'), undefined),
+  extend: async (store, session) => assert.equal(await store.extend(session, later()), false),
   drop: async (store, session) => assert.equal(await store.drop(session), false),
 };
 
@@ -50,6 +51,24 @@ async function furnish(store: RelayStore, session: string): Promise<void> {
   await store.set(session, 'k', 'v');
   await store.append(session, 'log', 'v', 10);
   await store.acquire(session, 'lease', 'me', 60_000);
+}
+
+/**
+ * A session that was extended before its first end. On a busy machine, a short one may expire before
+ * that: then the next one is longer.
+ */
+async function extended(
+  store: RelayStore,
+  end: number,
+): Promise<{ readonly name: string; readonly first: number }> {
+  for (let lifeMs = 100; lifeMs < 3_000; lifeMs *= 2) {
+    const name = `s${lifeMs}`;
+    const first = Date.now() + lifeMs;
+    await store.create(name, 'first', '1', first);
+    await furnish(store, name);
+    if (await store.extend(name, end)) return { name, first };
+  }
+  assert.fail('Expected a session that has not expired to be extended');
 }
 
 /** Runs each operation alone, then all of them again: none may have created the session. */
@@ -147,6 +166,43 @@ export const sessionRules: PortRuleBodies<RelayStore> = {
       return (await store.set('s', 'k', 'v')) === undefined;
     });
     await nothingThere(store, () => 's');
+  },
+  'a session that is extended outlives its first end, with everything in it': async (store) => {
+    const { name, first } = await extended(store, later());
+    await store.create('probe', 'first', '1', first);
+    await eventually(
+      'the probe has expired',
+      async () => (await store.get('probe', ['first']))[0] === undefined,
+    );
+    assert.deepEqual(await store.get(name, ['first', 'k']), [
+      { value: '1', version: 1 },
+      { value: 'v', version: 1 },
+    ]);
+    assert.equal((await store.read(name, 'log', 0, 10)).entries.length, 1);
+    assert.equal((await store.append(name, 'log', 'v', 10))?.id, 2);
+    assert.equal((await store.holder(name, 'lease'))?.holder, 'me');
+  },
+  'extending never brings the end of a session nearer': async (store) => {
+    await begin(store);
+    for (const end of [Date.now() - 60_000, 0, Date.now() + 50])
+      assert.equal(await store.extend('s', end), true);
+    await store.create('probe', 'first', '1', Date.now() + 100);
+    await eventually(
+      'the probe has expired',
+      async () => (await store.get('probe', ['first']))[0] === undefined,
+    );
+    assert.deepEqual(await store.get('s', ['first']), [{ value: '1', version: 1 }]);
+  },
+  'a session that was extended expires at its new end': async (store) => {
+    await store.create('s', 'first', '1', Date.now() + 100);
+    await furnish(store, 's');
+    await store.extend('s', Date.now() + 300);
+    await eventually(
+      'the session has expired',
+      async () => (await store.get('s', ['first']))[0] === undefined,
+    );
+    await nothingThere(store, () => 's');
+    await isNew(store, 's');
   },
   'the name of a dropped session is free, and nothing of the old one is left': async (store) => {
     await begin(store);

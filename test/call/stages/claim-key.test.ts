@@ -183,11 +183,20 @@ describe('whose key it is', () => {
     });
   });
 
-  test('any text is a key, the empty one and lone surrogates too', async () => {
+  test('any text that is not blank is a key, lone surrogates too', async () => {
     const w = setup();
-    const keys = ['', ' ', '\ud800', '\udc00', '__proto__', 'x'.repeat(100_000)];
+    const keys = ['\ud800', '\udc00', '__proto__', 'x'.repeat(100_000)];
     for (const idempotencyKey of [...keys, ...keys]) await w.pay({}, { idempotencyKey });
     expect(w.runs).toHaveLength(keys.length);
+  });
+
+  test('a blank key is refused: calls that lost their keys must not count as one', async () => {
+    const w = setup();
+    for (const idempotencyKey of ['', ' '])
+      expect(await w.pay({}, { idempotencyKey })).toMatchObject({
+        error: { code: 'invalid_input', reason: 'invalid_option' },
+      });
+    expect(w.runs).toEqual([]);
   });
 
   test('registries with the same store share keys', async () => {

@@ -391,7 +391,9 @@ describe('where quotas are written', () => {
     expect(reasonOf(await w.pay())).toBe('paid');
     const remove = w.registry.addQuotas([{ ...daily, max: 1 }]);
     expect(await reasons([w.pay(), w.pay()])).toEqual(['paid', 'quota_exceeded']);
-    expect(() => w.registry.addQuotas([daily])).toThrow('registry quota 0: Expected `id`');
+    expect(() => w.registry.addQuotas([daily])).toThrow(
+      'registry quota 0 (`daily`): Expected `id`',
+    );
     remove();
     remove();
     expect(reasonOf(await w.pay())).toBe('paid');
@@ -401,13 +403,15 @@ describe('where quotas are written', () => {
 
   test('a malformed one throws where it is given', () => {
     const wrong = [{ ...daily, max: -1 }];
-    expect(() => world({}, { quotas: wrong })).toThrow('registry quota 0: Expected `max`');
+    expect(() => world({}, { quotas: wrong })).toThrow(
+      'registry quota 0 (`daily`): Expected `max`',
+    );
     const w = setup([]);
     expect(() => w.registry.createSession({ sessionId: 's', quotas: wrong })).toThrow(
-      'session quota 0: Expected `max`',
+      'session quota 0 (`daily`): Expected `max`',
     );
     expect(() => w.registry.defineProfile({ id: 'p', tools: [], quotas: wrong })).toThrow(
-      'profile:p quota 0: Expected `max`',
+      'profile:p quota 0 (`daily`): Expected `max`',
     );
     expect(() => world({}, { quotaStore: {} as never })).toThrow(
       'expected `quotaStore` to be an object with the methods `reserve`, `giveBack` and `look`',

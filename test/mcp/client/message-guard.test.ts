@@ -32,14 +32,6 @@ describe('a message', () => {
     ['a body that is too deep', 'body', ['[[[[[[1]]]]]]'], 'deeper'],
     ['a body over many lines is one message', 'body', Array(10).fill(`${few}\n\n`), 'values'],
     ['commas within a text are no values', 'body', [`["${','.repeat(500)}"]`], undefined],
-    ['lines are messages, each by itself', 'line', Array(50).fill(`${few}\n`), undefined],
-    ['a line of too many values', 'line', [`${few}\n${many}\n`], 'values'],
-    [
-      'a carriage return ends no line of standard output',
-      'line',
-      Array(10).fill(`${few},\r`),
-      'values',
-    ],
     [
       'events are messages, each by itself',
       'emptyLine',
@@ -73,7 +65,7 @@ describe('a message', () => {
   });
 
   test('is judged alike wherever it is cut, and in whatever bytes its texts are', () => {
-    const ends = fc.constantFrom<MessageEnd>('body', 'emptyLine', 'line');
+    const ends = fc.constantFrom<MessageEnd>('body', 'emptyLine');
     const values = fc.array(fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' })), {
       maxLength: 30,
     });
@@ -102,7 +94,6 @@ describe('a message', () => {
       verdict('body', ['12345', '67890'], 10),
       verdict('body', ['12345', '67890', '1'], 10),
     ]).toEqual([undefined, 'bytes']);
-    expect(verdict('line', ['12345\n', '67890\n', '12345\n'], 10)).toBe(undefined);
   });
 });
 

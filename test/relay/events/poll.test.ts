@@ -1,5 +1,6 @@
 /** Polls of a session, over one store and one bus, on a faked clock. */
 import { describe, expect, test } from 'vitest';
+import { changeSession } from '../../../src/relay/calls/session-document.ts';
 import type { StreamEvent } from '../../../src/relay/events/ports.ts';
 import {
   keys,
@@ -58,6 +59,16 @@ describe('a poll', () => {
     expect(events).toEqual([
       { event: 'goodbye', data: { reason: 'session_expired', reconnect: false } },
     ]);
+  });
+
+  test('goes on when the host has extended its session', async () => {
+    const session = await now.world.session(undefined, 500);
+    const events = poll(nodeOf(now), session, { side: 'agent' });
+    const expiresAt = session.expiresAt + 60_000;
+    await now.world.store.extend(session.code, expiresAt);
+    await changeSession(now.world.store, session.code, (one) => ({ ...one, expiresAt }));
+    await pass(1_000);
+    expect(await events).toEqual([]);
   });
 
   test('has by its end what a bus lost', async () => {

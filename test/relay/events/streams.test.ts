@@ -1,5 +1,6 @@
 /** Streams of a session, over one store and one bus, on a faked clock. */
 import { describe, expect, test, vi } from 'vitest';
+import { changeSession } from '../../../src/relay/calls/session-document.ts';
 import type { StreamEvent } from '../../../src/relay/events/ports.ts';
 import { createHub } from '../../../src/relay/hub.ts';
 import { keys, type SessionDocument, type Side } from '../../../src/relay/ports/documents.ts';
@@ -253,6 +254,31 @@ describe('the end of a stream', () => {
     await pass(10);
     for (const listener of listeners)
       expect([goodbyeOf(listener), listener.ended]).toEqual([['session_expired false'], true]);
+  });
+
+  test('by expiry waits for the end that the host has moved', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session(undefined, 5_000);
+    const listener = await listen(one, session, { side: 'agent' });
+    const expiresAt = session.expiresAt + 5_000;
+    await now.world.store.extend(session.code, expiresAt);
+    await changeSession(now.world.store, session.code, (one) => ({ ...one, expiresAt }));
+    await pass(9_990);
+    expect(listener.ended).toBe(false);
+    await pass(10);
+    expect([goodbyeOf(listener), listener.ended]).toEqual([['session_expired false'], true]);
+  });
+
+  test('by expiry waits for a store that is away, because the host may have moved the end', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session(undefined, 5_000);
+    const listener = await listen(one, session, { side: 'agent' });
+    now.ports.away = true;
+    await pass(5_000);
+    expect(listener.ended).toBe(false);
+    now.ports.away = false;
+    await pass(leaseMs);
+    expect(goodbyeOf(listener)).toEqual(['session_expired false']);
   });
 
   test('does not come at once for a session that lasts longer than a timer can', async () => {

@@ -122,9 +122,11 @@ export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
     ),
     describe: vi.fn<NodeParts['live']['describe']>(async ({ code }) => ({
       tools: [],
+      listing: '',
       registered: (await readTools(settings.store, code))?.document,
     })),
     epoch: 0,
+    listed: () => undefined,
     close: vi.fn(async () => {}),
     registry: new HostToolRegistry(),
     taken: (name: string) => (name === 'host_tool' ? name : undefined),

@@ -42,8 +42,10 @@ function world(limits?: MetadataCacheLimits) {
     async describe() {
       counted.described++;
       if (live.fault !== undefined) throw live.fault;
-      return { tools: live.tools, registered: undefined };
+      return { tools: live.tools, listing: live.listing ?? '', registered: undefined };
     },
+    listing: undefined as string | undefined,
+    listed: () => live.listing,
   };
   const cache = createMetadataCache(live, limits);
   const read = (code: string, isKnown = never, revision = 1, version: MetadataVersion = '2.0.0') =>
@@ -87,6 +89,19 @@ describe('metadata', () => {
     const longer = { ...document('A', 2), expiresAt: 7_200_000 };
     await cache.read(longer, '2.0.0', never);
     expect(counted.built).toBe(5);
+  });
+
+  test('is written anew when an open session lists something else, as after a search', async () => {
+    const { counted, live, tool, read } = world();
+    const first = await read('A');
+    live.tools = [tool('one'), tool('found')];
+    live.listing = 'more';
+    const second = await read('A');
+    expect(second.headers.ETag).not.toBe(first.headers.ETag);
+    expect(textOf(second)).toContain('found');
+    live.listing = undefined;
+    expect(await read('A')).toEqual(second);
+    expect(counted.described).toBe(2);
   });
 
   test('of one session is never that of another', async () => {

@@ -28,8 +28,8 @@ const shown: readonly ShownTool[] = [
   },
 ];
 const [{ annotations: _, ...bash }, draw] = shown as [ShownTool, ShownTool];
-const describeAs = (...given: Parameters<typeof describeSession>) => {
-  const written = describeSession(...given);
+const describeAs = async (...given: Parameters<typeof describeSession>) => {
+  const written = await describeSession(...given);
   const text = fillMetadata(written, { usage: new Map([['draw', 7]]), connected: true });
   return { body: JSON.parse(text) as Record<string, unknown>, headers: written.headers };
 };
@@ -84,9 +84,9 @@ describe('a version', () => {
   });
 });
 
-describe('a session that has tools', () => {
-  const { body, headers } = describeAs(session, tools, shown);
+const { body, headers } = await describeAs(session, tools, shown);
 
+describe('a session that has tools', () => {
   test('is described', () => {
     expect(body).toEqual({
       apiVersion: '2.0.0',
@@ -130,9 +130,9 @@ describe('a session that has tools', () => {
     });
   });
 
-  test('says when a tool was changed after the registration, and counts from 0', () => {
+  test('says when a tool was changed after the registration, and counts from 0', async () => {
     const changed = { ...tools, changedAt: { draw: 3_000 } };
-    const written = describeSession(session, changed, shown);
+    const written = await describeSession(session, changed, shown);
     const text = fillMetadata(written, { usage: new Map(), connected: false });
     expect(JSON.parse(text)).toMatchObject({
       connected: false,
@@ -140,10 +140,10 @@ describe('a session that has tools', () => {
     });
   });
 
-  test('reads no count and no time from a prototype', () => {
+  test('reads no count and no time from a prototype', async () => {
     const names = ['__proto__', 'constructor', 'toString'];
     const odd = names.map((name) => ({ name, description: 'Is odd.', parameters: {} }));
-    const written = describeSession(
+    const written = await describeSession(
       session,
       { ...tools, definitions: odd, changedAt: {} },
       odd.map((one) => ({ ...one, annotations: {} })),
@@ -155,16 +155,17 @@ describe('a session that has tools', () => {
       expect(one).toMatchObject({ usageCount: 0, registeredAt: '1970-01-01T00:00:01.000Z' });
   });
 
-  test('keeps its ETag as long as it is the same, and no longer', () => {
-    const etag = (...given: Parameters<typeof describeSession>): string | undefined =>
-      describeSession(...given).headers.ETag;
-    expect(etag(session, { ...tools }, [...shown])).toBe(headers.ETag);
-    expect(etag(session, tools, shown.slice(1))).not.toBe(headers.ETag);
-    expect(etag(session, { ...tools, environment: {} }, shown)).not.toBe(headers.ETag);
-    expect(etag(session, tools, shown, '1.0.0')).not.toBe(headers.ETag);
-    expect(etag({ ...session, code: 'ABCD2346' }, tools, shown)).not.toBe(headers.ETag);
-    expect(etag({ ...session, code: 'ABCD2346' }, tools, shown, '1.0.0')).not.toBe(
-      etag(session, tools, shown, '1.0.0'),
+  test('keeps its ETag as long as it is the same, and no longer', async () => {
+    const etag = async (
+      ...given: Parameters<typeof describeSession>
+    ): Promise<string | undefined> => (await describeSession(...given)).headers.ETag;
+    expect(await etag(session, { ...tools }, [...shown])).toBe(headers.ETag);
+    expect(await etag(session, tools, shown.slice(1))).not.toBe(headers.ETag);
+    expect(await etag(session, { ...tools, environment: {} }, shown)).not.toBe(headers.ETag);
+    expect(await etag(session, tools, shown, '1.0.0')).not.toBe(headers.ETag);
+    expect(await etag({ ...session, code: 'ABCD2346' }, tools, shown)).not.toBe(headers.ETag);
+    expect(await etag({ ...session, code: 'ABCD2346' }, tools, shown, '1.0.0')).not.toBe(
+      await etag(session, tools, shown, '1.0.0'),
     );
   });
 
@@ -192,8 +193,8 @@ describe('a session that has tools', () => {
   });
 });
 
-test('a session without a registration has the host’s tools, and no application', () => {
-  expect(describeAs(session, undefined, shown.slice(0, 1)).body).toEqual({
+test('a session without a registration has the host’s tools, and no application', async () => {
+  expect((await describeAs(session, undefined, shown.slice(0, 1))).body).toEqual({
     apiVersion: '2.0.0',
     sessionId: 'ABCD2345',
     pluginType: null,
@@ -209,8 +210,8 @@ test('a session without a registration has the host’s tools, and no applicatio
   });
 });
 
-test('the older version is a manifest of tools', () => {
-  const { body, headers } = describeAs(session, tools, shown, '1.0.0');
+test('the older version is a manifest of tools', async () => {
+  const { body, headers } = await describeAs(session, tools, shown, '1.0.0');
   expect(body).toEqual({
     apiVersion: '1.0.0',
     toolManifestVersion: '1.0.0',

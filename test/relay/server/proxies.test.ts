@@ -1,6 +1,7 @@
 /** The relay behind nginx and Caddy, as the page on deployment configures them. */
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import type { ServeRelayOptions } from '../../../src/relay/index.ts';
 import {
   call,
@@ -109,6 +110,25 @@ describe.each(proxyNames)('%s', (name) => {
       await expect.poll(() => text, { timeout: 20_000 }).toContain('tool-availability-update');
       expect(stream.complete).toBe(false);
       stream.destroy();
+    });
+
+    test('an agent calls over its WebSocket', async () => {
+      const { proxy } = await world();
+      const made = await session(proxy);
+      await connect(proxy, made, [tool('seen')]);
+      const socket = new WebSocket(
+        `${proxy.url.replace('http', 'ws')}/api/sessions/${made.code}/agent`,
+        { headers: bearer(made.agentToken) },
+      );
+      const events: { event: string; data: Record<string, unknown> }[] = [];
+      socket.on('message', (text) => events.push(JSON.parse(String(text))));
+      socket.on('open', () =>
+        socket.send('{"event":"request","data":{"requestId":"r","tool":"seen"}}'),
+      );
+      await expect
+        .poll(() => events.find(({ event }) => event === 'tool-result')?.data, { timeout: 20_000 })
+        .toMatchObject({ requestId: 'r', result: { output: 'seen' } });
+      socket.terminate();
     });
 
     test('a poll waits until something happens', async () => {

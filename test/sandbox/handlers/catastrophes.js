@@ -1,5 +1,5 @@
 /** A handler that does what no handler should. It runs in sandboxes only. */
-import { writeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 const frame = (text, length = Buffer.byteLength(text)) => {
@@ -37,6 +37,11 @@ const deeds = {
     process.kill(process.pid, 'SIGKILL');
     return never();
   },
+  hangUp: () => {
+    if (isMainThread) closeSync(3);
+    else workerData.port.close();
+    return never();
+  },
   throwLater: () => {
     setTimeout(() => {
       throw new Error('thrown in a timer');
@@ -50,6 +55,10 @@ const deeds = {
   heap: () => {
     const kept = [];
     for (;;) kept.push(Array.from({ length: 1_000 }, (_, index) => ({ index })));
+  },
+  heapAtOnce: () => {
+    const kept = new Set();
+    for (let index = 0; ; index++) kept.add(`key ${index}`);
   },
   offHeap: async () => {
     const kept = [];

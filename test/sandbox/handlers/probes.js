@@ -15,6 +15,8 @@ const tried = (deed) => {
 export const read = ({ path }) => tried(() => readFileSync(path));
 export const write = ({ path }) => tried(() => writeFileSync(path, 'written'));
 export const processes = () => tried(() => spawnSync(process.execPath, ['--version']));
+export const shell = ({ command }) =>
+  spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8' }).stdout;
 export const threads = () => tried(() => new Worker('', { eval: true }).unref());
 export const variables = () => ({ ...process.env });
 export const place = () => process.cwd();
@@ -25,6 +27,10 @@ export const client = async (_, { client: agent }) => ({
   sampled: await agent.sample({ messages: [] }),
   elicited: await agent.elicit({ message: 'Sure?', requestedSchema: { type: 'object' } }),
 });
+export const leavesLoop = () => {
+  setTimeout(loop, 1);
+  return process.pid;
+};
 export const loop = () => {
   for (;;);
 };

@@ -46,6 +46,28 @@ describe.each(versions)('$name', (sdk) => {
       expect(session.metrics()).toMatchObject({ calls: 2, succeeded: 2 });
     });
 
+    test('what is found comes after what was shown, whatever the order of the registry', async () => {
+      const { tools, prepareStep } = toAiSdkTools(open(), { defer: 'ours' });
+      const find = (id: string, query: string) => ({
+        id,
+        name: 'find_tools',
+        input: JSON.stringify({ query }),
+      });
+      const { asked } = await sdk[way]([[find('a', 'weather')], [find('b', 'mail')], 'Done.'], {
+        tools,
+        prepareStep,
+      });
+      expect(asked.at(-1)?.tools.map(({ name }) => name)).toEqual([
+        'read_file',
+        'find_tools',
+        'get_weather',
+        'mail_send',
+      ]);
+      expect(Object.keys(tools)).toHaveLength(4);
+      expect(Object.isFrozen(tools)).toBe(true);
+      expect('constructor' in tools).toBe(false);
+    });
+
     test('without it, what is found is for the next run', async () => {
       const session = open();
       const { tools } = toAiSdkTools(session);

@@ -81,6 +81,20 @@ export const sessionMutants: Record<string, Mutant> = {
       'a session that was never created accepts nothing and contains nothing',
     ],
   ],
+  'whose extend does nothing': [
+    () => ({ extend: async () => true }),
+    [
+      'a session that is extended outlives its first end, with everything in it',
+      'a session that was never created accepts nothing and contains nothing',
+    ],
+  ],
+  'whose extend takes any end': [
+    (inner) => ({
+      extend: async (session, end) =>
+        end <= Date.now() ? inner.drop(session) : inner.extend(session, end),
+    }),
+    ['extending never brings the end of a session nearer'],
+  ],
   'that writes to sessions that are not there': [
     (inner) => ({
       set: async (session, key, value, version) => {

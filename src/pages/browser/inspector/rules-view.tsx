@@ -6,7 +6,9 @@ import { Badge, toneOf } from '../parts/badge.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { countOf, several } from '../parts/words.ts';
+import { Concerned } from './concerned.tsx';
 import type { ViewProps } from './place.ts';
+import { QuotasCard } from './quotas-card.tsx';
 
 export function RulesView({ known, go }: ViewProps): JSX.Element {
   const [onlyUnused, setOnlyUnused] = useState(false);
@@ -14,10 +16,11 @@ export function RulesView({ known, go }: ViewProps): JSX.Element {
   const rules = onlyUnused ? all.filter(({ unused }) => unused) : all;
   const most = Math.max(1, ...all.map(({ matched }) => matched));
   const unused = all.filter((rule) => rule.unused).length;
-  if (all.length === 0)
+  if (all.length === 0 && (known.state?.quotas ?? []).length === 0)
     return (
-      <Empty title="No rules">
-        Rules of the registry, of scopes and of profiles appear here with what they have matched.
+      <Empty title="No rules and no quotas">
+        Those of the registry, of scopes and of profiles appear here, rules with what they have
+        matched.
       </Empty>
     );
   return (
@@ -58,6 +61,7 @@ export function RulesView({ known, go }: ViewProps): JSX.Element {
             </table>
           </div>
         </section>
+        <QuotasCard quotas={known.state?.quotas ?? []} />
         {(known.state?.more.rules ?? 0) > 0 ? (
           <p class="soft">{several(known.state?.more.rules ?? 0, 'more rule')} not shown.</p>
         ) : null}
@@ -75,7 +79,7 @@ function RuleRow({
   readonly most: number;
   readonly go: ViewProps['go'];
 }): JSX.Element {
-  const { id, layer, effect, shadow, reason, looksAt, matched, wouldChange, unused } = rule;
+  const { id, layer, effect, shadow, reason, conditions, matched, wouldChange, unused } = rule;
   return (
     <tr>
       <td class="wrap rule-name">
@@ -98,18 +102,8 @@ function RuleRow({
         </span>
       </td>
       <td class="wrap small">
-        {rule.tools === 0 ? (
-          <span class="soft">no tool that is registered</span>
-        ) : (
-          <span title={rule.toolNames.join(', ')}>
-            {several(rule.tools, 'tool')}
-            <span class="soft">
-              : {rule.toolNames.slice(0, 4).join(', ')}
-              {rule.tools > 4 ? ' …' : ''}
-            </span>
-          </span>
-        )}
-        {looksAt.length === 0 ? null : <div class="soft">looks at {looksAt.join(' and ')}</div>}
+        <Concerned tools={rule.tools} names={rule.toolNames} />
+        {conditions === '' ? null : <div class="mono soft wrap">{conditions}</div>}
       </td>
       <td class="number">
         {unused ? <Badge>no effect yet</Badge> : countOf(matched)}

@@ -5,7 +5,7 @@ import { Badge, toneOf } from '../parts/badge.tsx';
 import { JsonText } from '../parts/json-text.tsx';
 import { countOf, durationOf } from '../parts/words.ts';
 import { type Store, useAnswer } from './store.ts';
-import { flagWords, whyHidden } from './tool-words.ts';
+import { flagWords, howFound, whyHidden } from './tool-words.ts';
 
 export function ToolDetailPane({
   store,
@@ -47,7 +47,7 @@ export function ToolDetailPane({
 }
 
 function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
-  const { hiddenBy, unlockedBy, knobs, outputSchema, deprecated } = tool;
+  const { hiddenBy, unlockedBy, found, knobs, outputSchema, deprecated } = tool;
   const facts: [string, string | undefined][] = [
     ['Name', tool.name],
     ['Source', tool.source],
@@ -81,6 +81,7 @@ function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
       {hiddenBy === undefined ? null : (
         <p class="notice warn">Hidden: {whyHidden(hiddenBy, unlockedBy)}</p>
       )}
+      {found === undefined ? null : <p class="notice wrap">{howFound(found)}</p>}
       {deprecated === undefined ? null : <p class="notice warn wrap">Deprecated: {deprecated}</p>}
       <p class="pre wrap">{tool.description}</p>
       <div class="part">

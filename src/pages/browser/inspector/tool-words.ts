@@ -1,4 +1,5 @@
 /** What is said about tools, in words. */
+import type { FoundView } from '../../inspector-wire.ts';
 
 /** The hints of a definition. */
 export const flagWords: Readonly<Record<string, string>> = {
@@ -13,10 +14,17 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['denied', 'A rule denies every call to it.'],
   ['not_in_profile', 'The profile does not include it.'],
   ['not_registered', 'The profile names it, but it is not registered.'],
+  ['not_discovered', 'The model has not found it yet. It can be called by its name.'],
   ['knobs_missing', 'The profile does not set its knobs as it needs them.'],
   ['tool_budget', 'It does not fit into the number of tools.'],
   ['token_budget', 'It does not fit into the budget of tokens.'],
 ]);
+
+/** How a model found a tool, in words. */
+export function howFound({ callId, words }: FoundView): string {
+  const why = words.length === 0 ? 'by its meaning' : `by ${words.join(', ')}`;
+  return `Found ${why}, in the call ${callId}.`;
+}
 
 /** A drop code in words. */
 export function whyHidden(code: string, unlockedBy: readonly string[]): string {

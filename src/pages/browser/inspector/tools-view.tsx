@@ -8,7 +8,7 @@ import { countOf, several, shortTimeOf } from '../parts/words.ts';
 import type { ViewProps } from './place.ts';
 import { useAnswer } from './store.ts';
 import { ToolDetailPane } from './tool-detail-pane.tsx';
-import { flagWords, whyHidden } from './tool-words.ts';
+import { flagWords, howFound, whyHidden } from './tool-words.ts';
 
 /** `session=3` or `profile=reader`: what the server is asked with. */
 type ViewerQuery = string;
@@ -142,7 +142,7 @@ function Listing({
       ) : null}
       <h2 class="label">{several(shown.length, 'tool')} shown to the model</h2>
       <ul>
-        {shown.map(({ name, title, executor, requiresApproval, annotations, deprecated }) =>
+        {shown.map(({ name, title, executor, requiresApproval, annotations, deprecated, found }) =>
           item(
             name,
             <>
@@ -156,8 +156,10 @@ function Listing({
                 ))}
                 {executor === 'inline' ? null : <Badge tone="accent">{executor}</Badge>}
                 {deprecated ? <Badge tone="warn">deprecated</Badge> : null}
+                {found === undefined ? null : <Badge tone="accent">found</Badge>}
               </span>
               {title === undefined ? null : <span class="small soft wrap">{title}</span>}
+              {found === undefined ? null : <span class="small soft wrap">{howFound(found)}</span>}
             </>,
           ),
         )}

@@ -8,7 +8,7 @@ interface ShownOrigin {
   /** A JSON value. Shown if there is one. */
   readonly value?: unknown;
   readonly origin: string;
-  readonly seen?: readonly { readonly callId: string; readonly toolName: string }[];
+  readonly seen?: { readonly callId: string; readonly toolName: string };
   readonly approvedBy?: string;
 }
 
@@ -41,7 +41,7 @@ export function OriginsTable({
         </tr>
       </thead>
       <tbody>
-        {origins.map(({ path, value, origin, seen = [], approvedBy }, at) => (
+        {origins.map(({ path, value, origin, seen, approvedBy }, at) => (
           <tr key={`${at} ${path}`}>
             <td class="mono wrap">
               {path}
@@ -53,9 +53,9 @@ export function OriginsTable({
             <td class="wrap small">
               {approvedBy !== undefined
                 ? `approved by ${approvedBy}`
-                : seen.length > 0
-                  ? `in the output of ${seen.map(({ toolName, callId }) => `${toolName} (${callId})`).join(', ')}`
-                  : (meaning[origin] ?? '')}
+                : seen === undefined
+                  ? (meaning[origin] ?? '')
+                  : `in the output of ${seen.toolName} (${seen.callId})`}
             </td>
           </tr>
         ))}

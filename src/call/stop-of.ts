@@ -1,0 +1,76 @@
+/** Whether a call was ended early, for executors: a signal of its own costs a call much more. */
+import type { ToolContext } from '../context.ts';
+import type { FoundCall } from '../state/call.ts';
+import { HandlerContext } from './handler-context.ts';
+
+/** What `context.signal` says, without the signal. */
+export interface Stop {
+  /** The call has ended, although its handler has not. */
+  readonly stopped: boolean;
+  /** Why it was stopped. Only if it was. */
+  readonly reason: unknown;
+  /** Calls back once, when the call is stopped. */
+  watch(stopped: () => void): void;
+  /** Does so no more. */
+  unwatch(stopped: () => void): void;
+}
+
+/**
+ * Follows the call behind a context. A context that only looks like the one of a handler is asked for
+ * its signal.
+ */
+export function stopOf(context: Pick<ToolContext, 'signal'>): Stop {
+  const call = HandlerContext.callOf(context);
+  return call === undefined ? new SignalStop(context.signal) : new CallStop(call);
+}
+
+class CallStop implements Stop {
+  readonly #call: FoundCall;
+
+  constructor(call: FoundCall) {
+    this.#call = call;
+  }
+
+  get stopped(): boolean {
+    return this.#call.ended;
+  }
+
+  get reason(): unknown {
+    const { more } = this.#call;
+    // The reason that a signal has if it is aborted without one.
+    more.abortReason ??= new DOMException('This operation was aborted', 'AbortError');
+    return more.abortReason;
+  }
+
+  watch(stopped: () => void): void {
+    this.#call.onEnd(stopped);
+  }
+
+  unwatch(stopped: () => void): void {
+    this.#call.offEnd(stopped);
+  }
+}
+
+class SignalStop implements Stop {
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  get stopped(): boolean {
+    return this.#signal.aborted;
+  }
+
+  get reason(): unknown {
+    return this.#signal.reason;
+  }
+
+  watch(stopped: () => void): void {
+    this.#signal.addEventListener('abort', stopped, { once: true });
+  }
+
+  unwatch(stopped: () => void): void {
+    this.#signal.removeEventListener('abort', stopped);
+  }
+}

@@ -1,0 +1,65 @@
+/** How a server is doing, for people. */
+import type { ServerEntry } from '../config/server-format.ts';
+import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
+import type { GatewayPorts } from './ports.ts';
+import { labelsBy } from './server-wishes.ts';
+
+/** How a server is doing. */
+export interface ServerStatus {
+  readonly name: string;
+  /** `waiting` is a server that failed and is tried again later; `off` cannot be started as it is. */
+  readonly state: 'starting' | 'ready' | 'waiting' | 'off';
+  /** Why it is waiting or off, without values of the environment. */
+  readonly error?: string;
+  /** How many of its tools can be used. */
+  readonly tools: number;
+  /** The names of tools that differ from what was pinned. */
+  readonly drift: readonly string[];
+  /** Tools that cannot be taken, with the reasons. */
+  readonly failed: readonly { readonly name: string; readonly reason: string }[];
+  /**
+   * Tools that count as destructive, although the server says that they only read, by its own names.
+   * Absent if there are none, or labels say what they are.
+   */
+  readonly saysReadOnly?: readonly string[];
+}
+
+/** What a status is made of. */
+export interface StatusParts {
+  readonly name: string;
+  readonly entry: ServerEntry;
+  readonly ports: Pick<GatewayPorts, 'scrub'>;
+  readonly state: ServerStatus['state'];
+  readonly error: string | undefined;
+  readonly imported: ImportedMcpTools | undefined;
+  readonly conflicts: ServerStatus['failed'];
+  readonly readers: readonly string[];
+}
+
+export function statusOf({
+  name,
+  entry,
+  ports,
+  state,
+  error,
+  imported,
+  conflicts,
+  readers,
+}: StatusParts): ServerStatus {
+  const labels = labelsBy(entry);
+  const unlabelled = readers.filter(
+    (tool) => labels?.(tool)?.annotations?.destructive === undefined,
+  );
+  return {
+    name,
+    state,
+    ...(error === undefined ? {} : { error }),
+    tools: (imported?.tools.length ?? 0) - conflicts.length,
+    drift: imported?.drift.map((one) => one.name) ?? [],
+    failed: [...(imported?.failed ?? []), ...conflicts].map((one) => ({
+      name: one.name,
+      reason: ports.scrub(one.reason),
+    })),
+    ...(unlabelled.length === 0 ? {} : { saysReadOnly: unlabelled }),
+  };
+}

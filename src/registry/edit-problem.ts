@@ -1,0 +1,48 @@
+/** Tries the changed input of an answer on its tool, before the question is closed. */
+import type { ApprovalRequest, ReadAnswer } from '../approval/request.ts';
+import { collectSecrets, scrubJson } from '../call/call-secrets.ts';
+import { readInput } from '../call/stages/admit.ts';
+import { lookup } from '../call/stages/lookup.ts';
+import { validate } from '../call/stages/validate.ts';
+import { type ToolError, toolError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import { Call, isFound } from '../state/call.ts';
+import type { SessionState } from '../state/session-state.ts';
+
+/**
+ * Why the tool's schema refuses the input that an answer brings; undefined if it takes it, if the
+ * answer brings none, or if the tool is no longer the one that was asked about, which the answer
+ * finds out by itself. A person who mistypes an edit can then correct it: nothing was answered.
+ */
+export function editProblem(
+  session: SessionState,
+  { tool }: ApprovalRequest,
+  { allowed, input }: ReadAnswer,
+): MaybePromise<ToolError | undefined> {
+  if (!allowed || typeof input !== 'object') return undefined;
+  const call = new Call(session, tool.name, 'edited', input.value, undefined, undefined, undefined);
+  const unreadable = readInput(call);
+  if (unreadable !== undefined) return refused(unreadable);
+  lookup(call);
+  if (call.counted) call.entry?.ended();
+  if (!isFound(call) || call.entry.fingerprint !== tool.fingerprint) return undefined;
+  call.more.wasEdited = true;
+  collectSecrets(call);
+  const scrubbed = (problem: ToolError | undefined): ToolError | undefined =>
+    problem === undefined
+      ? undefined
+      : (scrubJson(call, refused(problem) as unknown as JsonObject) as unknown as ToolError);
+  const problem = validate(call);
+  return problem instanceof Promise ? problem.then(scrubbed) : scrubbed(problem);
+}
+
+function refused({ message, details }: ToolError): ToolError {
+  const [first, ...issues] = message.split('\n');
+  return toolError(
+    'invalid_input',
+    'Not answered: the changed input does not fit the tool. Correct it and answer again.\n' +
+      (issues.length === 0 ? first : issues.join('\n')),
+    { reason: 'invalid_edit', ...(details === undefined ? {} : { details }) },
+  );
+}

@@ -1,0 +1,103 @@
+/**
+ * The sandboxes that have no call. Code that a call has left behind may loop in one of them, so they
+ * are asked for a sign of life: soon after their call, and then now and again. One that owes an answer
+ * gets no call, and one that gives none is ended.
+ */
+import type { Cell } from './cell.ts';
+
+/** A call may take a sandbox for so long without a question, as most do that follow each other. */
+const restMs = 25;
+/** How long until a sandbox that has answered is asked again. */
+const againMs = 5_000;
+
+interface Rest {
+  /** Ends it if it stays without a call. Spare ones have none. */
+  readonly end: NodeJS.Timeout | undefined;
+  /** It has been here since the last round. */
+  rested: boolean;
+  /** It owes an answer. */
+  asked: boolean;
+  /** It has answered since its last call. */
+  answered: boolean;
+}
+
+export class IdleCells {
+  readonly #rests = new Map<Cell, Rest>();
+  readonly #well: (cell: Cell) => void;
+  #owing = 0;
+  #round: NodeJS.Timeout | undefined;
+  #isSoon = false;
+  #againAt = 0;
+
+  /** @param well Called when one has answered that it was asked. */
+  constructor(well: (cell: Cell) => void) {
+    this.#well = well;
+  }
+
+  /** How many can be taken. */
+  get size(): number {
+    return this.#rests.size - this.#owing;
+  }
+
+  /** @param endMs After how long it is ended, if it is not to be kept. */
+  add(cell: Cell, endMs: number | undefined): void {
+    const end =
+      endMs === undefined
+        ? undefined
+        : setTimeout(() => cell.kill('sandbox_ended', 'had nothing to do'), endMs);
+    end?.unref();
+    this.#rests.set(cell, { end, rested: false, asked: false, answered: false });
+    if (!this.#isSoon) this.#plan(true);
+  }
+
+  /** Takes the one that had a call last, since its memory and its thread are likely to be warm. */
+  take(): Cell | undefined {
+    let last: Cell | undefined;
+    for (const [cell, { asked }] of this.#rests) if (!asked) last = cell;
+    if (last !== undefined) this.remove(last);
+    return last;
+  }
+
+  /** @returns whether it was here */
+  remove(cell: Cell): boolean {
+    const rest = this.#rests.get(cell);
+    if (rest === undefined) return false;
+    clearTimeout(rest.end);
+    if (rest.asked) this.#owing--;
+    return this.#rests.delete(cell);
+  }
+
+  #plan(isSoon: boolean): void {
+    clearTimeout(this.#round);
+    this.#isSoon = isSoon;
+    this.#round = setTimeout(() => this.#look(), isSoon ? restMs : againMs);
+    this.#round.unref();
+  }
+
+  #look(): void {
+    const now = performance.now();
+    const again = now >= this.#againAt;
+    if (again) this.#againAt = now + againMs;
+    let isSoon = false;
+    for (const [cell, rest] of this.#rests) {
+      if (!rest.rested) {
+        rest.rested = true;
+        isSoon = true;
+      } else if (!rest.asked && (again || !rest.answered)) this.#ask(cell, rest);
+    }
+    if (this.#rests.size > 0) this.#plan(isSoon);
+    else this.#isSoon = false;
+  }
+
+  #ask(cell: Cell, rest: Rest): void {
+    rest.asked = true;
+    this.#owing++;
+    cell.ask(() => {
+      if (!rest.asked || this.#rests.get(cell) !== rest) return;
+      rest.asked = false;
+      rest.answered = true;
+      this.#owing--;
+      this.#well(cell);
+    });
+  }
+}
