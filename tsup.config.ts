@@ -34,6 +34,7 @@ export const subpaths = {
   otel: 'src/telemetry/otel/index.ts',
   prometheus: 'src/telemetry/prometheus/index.ts',
   sandbox: 'src/sandbox/index.ts',
+  bullmq: 'src/bullmq/index.ts',
   approvals: 'src/inbox/index.ts',
   offload: 'src/offload-files/index.ts',
 };

@@ -19,6 +19,7 @@ const quick = process.env.HOST_TOOLS_TEST_QUICK?.split(',');
 // tests that fake the clock and count its timers: here nothing may fake it.
 const outside = [
   'test/audit/processes.test.ts',
+  'test/bullmq/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/config/**/*.test.ts',
   'test/examples/**/*.test.ts',
@@ -45,6 +46,7 @@ const outside = [
  */
 const sameOnEveryNode = [
   'test/{architecture,docs,docstrings,types-budget}.test.ts',
+  'test/bullmq/ledger.test.ts',
   'test/examples/{approvals,relay-browser,git-*}.test.ts',
   'test/{inbox,inspector}/page.test.ts',
   'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',

@@ -19,6 +19,7 @@ const ordinary = {
   cli: at('../src/cli/index.ts'),
   worker: at('./worker.ts'),
   'mcp-serve': at('./mcp/serve.ts'),
+  'fleet-serve': at('./fleet-serve.ts'),
   'idle-calls': at('./idle-calls.ts'),
 };
 

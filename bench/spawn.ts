@@ -26,6 +26,7 @@ export const familyNames = [
   'concurrency',
   'mcp-http',
   'gateway',
+  'fleet',
   'sandboxes',
   'import',
   'hook',

@@ -108,6 +108,13 @@ export const targets = {
     1.2,
     2.5,
   ),
+  fleet_call: below(
+    'a call on a fleet, one at a time',
+    'a job of bare BullMQ and its result',
+    1.3,
+    2,
+  ),
+  fleet_calls: below('calls on a fleet, 32 at a time', 'jobs of bare BullMQ and results', 1.5, 2.5),
   sandbox_thread: below(
     'a call to a handler in a thread, one at a time',
     'a bare Tinypool',

@@ -17,6 +17,7 @@ export const families = {
   origins: async () => (await import('./origins/measure.ts')).measure(),
   concurrency: async () => (await import('./concurrency.ts')).measure(),
   gateway: async () => (await import('./gateway.ts')).measure(),
+  fleet: async () => (await import('./fleet.ts')).measure(),
   sandboxes: async () => (await import('./sandboxes/measure.ts')).measure(),
   import: async () => (await import('./import.ts')).measure(),
   hook: async () => (await import('./hook.ts')).measure(),

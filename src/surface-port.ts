@@ -9,6 +9,7 @@ export { createTokenSigner } from './approval/token.ts';
 export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
 export { rememberSeen } from './call/remember.ts';
+export { type RemoteCall, remoteCall } from './call/remote-call.ts';
 export { alternatives } from './call/schema-places.ts';
 export { type Stop, stopOf } from './call/stop-of.ts';
 export { nullReader, takesNull } from './call/takes-null.ts';

@@ -56,6 +56,7 @@ const sections: Readonly<
     'workflow',
     'surfaces',
     'sandbox',
+    'bullmq',
     'telemetry',
     'mcp',
     'relay',
@@ -147,6 +148,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/server': ['mcp'],
   '@open-policy-agent/opa-wasm': ['policy-engines/opa'],
   '@opentelemetry/api': ['telemetry/otel'],
+  bullmq: ['bullmq'],
   ioredis: ['cli'],
   ws: ['relay'],
   unbash: ['agents'],
@@ -170,6 +172,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': [
+    'bullmq',
     'schema',
     'config',
     'cli',
@@ -193,7 +196,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:vm': ['cli/hook-code'],
   'node:http': ['http', 'relay', 'cli'],
   'node:net': ['relay', 'sandbox/runner'],
-  'node:stream': ['relay', 'cli', 'sandbox'],
+  'node:stream': ['bullmq', 'relay', 'cli', 'sandbox'],
   'node:fs/promises': ['config', 'audit', 'inbox', 'offload-files', 'cli', 'pages', 'testing'],
   'node:path': [
     'config',
@@ -214,7 +217,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   // The process that runs foreign code, and the thread that can end it.
   'node:child_process': ['cli', 'sandbox'],
   'node:worker_threads': ['cli', 'sandbox'],
-  'node:os': ['audit', 'claude-agent', 'cli', 'sandbox', 'testing'],
+  'node:os': ['audit', 'bullmq', 'claude-agent', 'cli', 'sandbox', 'testing'],
 };
 
 /** Entries with one folder for each subpath. */

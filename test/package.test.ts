@@ -367,6 +367,13 @@ describe('in an empty project', () => {
           'npm install @modelcontextprotocol/server',
         ],
         [['relay', '--redis', 'redis://127.0.0.1:1'], 'npm install ioredis'],
+        [
+          [
+            ...['worker', '--redis', 'redis://127.0.0.1:1', '--queue', 'q'],
+            ...['--host-tools', 'tools.json'],
+          ],
+          'npm install bullmq',
+        ],
       ] as const) {
         const failed = await command(...argv).catch((error: unknown) => error as Error);
         expect(failed).toMatchObject({

@@ -1,6 +1,7 @@
 /** The families of the relay's measurements, in the order of the table. */
 export const relayFamilies = [
   'trips',
+  'operations',
   'requests',
   'ways',
   'creating',

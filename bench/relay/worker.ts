@@ -4,6 +4,7 @@ import type { RelayFamily } from './families.ts';
 
 const families = {
   trips: async () => (await import('./trips.ts')).measure(),
+  operations: async () => (await import('./operations.ts')).measure(),
   requests: async () => (await import('./requests.ts')).measure(),
   ways: async () => (await import('./ways.ts')).measure(),
   creating: async () => (await import('./creating.ts')).measure(),

@@ -21,6 +21,7 @@ import { search } from './search.ts';
 import { serve } from './serve.ts';
 import { toolsDiff } from './tools-diff.ts';
 import { validate } from './validate/validation.ts';
+import { worker } from './worker.ts';
 
 /** In the order of help. */
 export const commands: readonly Command[] = [
@@ -42,6 +43,7 @@ export const commands: readonly Command[] = [
   hookInstall,
   hook,
   relay,
+  worker,
   mcpPin,
   auditVerify,
   auditReport,

@@ -59,6 +59,11 @@ export const optionTable = {
     value: 'URL|VARIABLE',
     help: 'keep all data in the Redis at this URL, or in that of a variable; default: in memory',
   },
+  queue: { value: 'NAME', help: "the queue with the fleet's calls" },
+  concurrency: {
+    value: 'N',
+    help: 'how many calls run at a time, from 1 to 10000; 8 if not given',
+  },
   'host-key': {
     value: 'VARIABLE',
     help: 'require the key in this variable for new sessions; its owner can answer approvals',

@@ -35,6 +35,9 @@ export interface Options {
   readonly allowCalls: boolean;
   /** A `redis:` or `rediss:` URL. */
   readonly redis: string | undefined;
+  /** The name of a queue. */
+  readonly queue: string | undefined;
+  readonly concurrency: number | undefined;
   /** The name of an environment variable. */
   readonly hostKey: string | undefined;
   /** Those of `--allowed-origin`, then those of `--allow-origin`. */
@@ -182,6 +185,8 @@ function optionsOf(
     host: values.get('host'),
     allowCalls: values.has('allow-calls'),
     redis: values.get('redis'),
+    queue: values.get('queue'),
+    concurrency: readNumber('concurrency', values.get('concurrency'), 1, 10_000),
     hostKey: values.get('host-key'),
     allowedOrigins: [...(lists.get('allowed-origin') ?? []), ...(lists.get('allow-origin') ?? [])],
     allowedHosts: lists.get('allowed-host') ?? [],

@@ -6,7 +6,8 @@ import { redisApprovals, redisBus, redisStore } from '../redis/index.ts';
 import type { RelayBus, RelayStore } from '../relay/index.ts';
 import { packageFault } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
-import { failure, untilInterrupted, usageFault } from './fault.ts';
+import { failure, untilInterrupted } from './fault.ts';
+import { redisAddress } from './redis-address.ts';
 import type { Screen } from './screen.ts';
 
 /** What the nodes share. */
@@ -29,13 +30,7 @@ export async function openRelayRedis(
   io: CliIo,
   screen: Screen,
 ): Promise<RelayRedis> {
-  const url = addressOf(given, io);
-  // An address may hold a password, so it is never shown.
-  if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol))
-    throw usageFault(
-      'Expected `--redis` to be an address such as `redis://127.0.0.1:6379`, or the name of an ' +
-        'environment variable that has one.',
-    );
+  const url = redisAddress(given, io);
   const { Redis } = await import('ioredis').catch((error: unknown) => {
     throw failure(packageFault('ioredis', '`--redis` needs', error).message);
   });
@@ -68,15 +63,4 @@ export async function openRelayRedis(
       client.disconnect();
     },
   };
-}
-
-/** @throws CliFault 2 */
-function addressOf(given: string, { env }: CliIo): string {
-  if (!/^\w+$/.test(given)) return given;
-  const address = env[given];
-  if (address !== undefined && address !== '') return address;
-  throw usageFault(
-    `\`--redis\` names the environment variable \`${given.slice(0, 60)}\`, which is not set. Set ` +
-      'it to an address such as `redis://127.0.0.1:6379`.',
-  );
 }

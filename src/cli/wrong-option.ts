@@ -19,9 +19,11 @@ const otherNames = new Map<string, OptionName>([
   ['key', 'host-key'],
   ['module', 'host-tools-module'],
   ['origin', 'allowed-origin'],
+  ['parallel', 'concurrency'],
   ['params', 'input'],
   ['timeout', 'timeout-ms'],
   ['v', 'version'],
+  ['workers', 'concurrency'],
 ]);
 
 /** What a command takes instead of another command's option. */

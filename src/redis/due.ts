@@ -17,6 +17,7 @@ if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 0`);
 
 const scheduleScript = redisScript(`${nowLua}
+for at = 3, #ARGV do redis.call('ZREM', KEYS[1], ARGV[at]) end
 redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
 return 1`);
 
@@ -40,8 +41,13 @@ export function redisDue({
       )) as number;
       return { allowed: retryAfterMs === 0, retryAfterMs };
     },
-    async schedule(session, key, delayMs) {
-      await run(scheduleScript, [dueKey(prefix)], [member(session, key), whole(delayMs)]);
+    async schedule(session, key, delayMs, done = []) {
+      const removed = done.map((item) => member(item.session, item.key));
+      await run(
+        scheduleScript,
+        [dueKey(prefix)],
+        [member(session, key), whole(delayMs), ...removed],
+      );
     },
     async unschedule(session, key) {
       await send(() => client.zrem(dueKey(prefix), member(session, key)));

@@ -8,7 +8,8 @@ import { type RedisCommands, redisScript } from './commands.ts';
 import { sessionKey, whole } from './keys.ts';
 import { nowLua } from './redis-clock.ts';
 
-const readLua = `
+/** The start of a script that reads and writes leases. */
+export const leaseLua = `
 local function leaseOf(text)
   local epoch, ends, holder = string.match(text or '0:0:', '^(%d+):(%d+):(.*)$')
   return tonumber(epoch), tonumber(ends), holder
@@ -16,7 +17,7 @@ end
 local function lease(epoch, ends, holder) return string.format('%.0f:%.0f:', epoch, ends) .. holder end
 ${nowLua}`;
 
-const acquireScript = redisScript(`${readLua}
+const acquireScript = redisScript(`${leaseLua}
 local found = redis.call('HMGET', KEYS[1], 'e', 'l:' .. ARGV[1])
 if not found[1] then return false end
 local epoch, ends, holder = leaseOf(found[2])
@@ -24,24 +25,16 @@ if ends > now and holder ~= ARGV[2] and ARGV[4] == '0' then return false end
 redis.call('HSET', KEYS[1], 'l:' .. ARGV[1], lease(epoch + 1, now + ARGV[3], ARGV[2]))
 return epoch + 1`);
 
-// A lease that is released is renewed for 0 ms.
-const renewScript = redisScript(`${readLua}
-local epoch, ends, holder = leaseOf(redis.call('HGET', KEYS[1], 'l:' .. ARGV[1]))
-if ends <= now or epoch ~= tonumber(ARGV[2]) then return 0 end
-redis.call('HSET', KEYS[1], 'l:' .. ARGV[1], lease(epoch, now + ARGV[3], holder))
-return 1`);
-
-const holderScript = redisScript(`${readLua}
+const holderScript = redisScript(`${leaseLua}
 local epoch, ends, holder = leaseOf(redis.call('HGET', KEYS[1], 'l:' .. ARGV[1]))
 if ends <= now then return false end
 return {holder, epoch, ends - now}`);
 
-export function redisLeases({
-  prefix,
-  run,
-}: RedisCommands): Pick<RelayStore, 'acquire' | 'renew' | 'release' | 'holder'> {
-  const renew: RelayStore['renew'] = async (session, lease, epoch, ttlMs) =>
-    (await run(renewScript, [sessionKey(prefix, session)], [lease, epoch, whole(ttlMs)])) === 1;
+/** @param renew renews a lease; one that is released is renewed for 0 ms */
+export function redisLeases(
+  { prefix, run }: RedisCommands,
+  renew: RelayStore['renew'],
+): Pick<RelayStore, 'acquire' | 'release' | 'holder'> {
   return {
     async acquire(session, lease, holder, ttlMs, steal = false) {
       const epoch = await run(
@@ -51,7 +44,6 @@ export function redisLeases({
       );
       return (epoch as number | null) ?? undefined;
     },
-    renew,
     release: (session, lease, epoch) => renew(session, lease, epoch, 0),
     async holder(session, lease) {
       const reply = (await run(holderScript, [sessionKey(prefix, session)], [lease])) as

@@ -1,6 +1,7 @@
 /** Wakes between the nodes of a relay, over the channels of Redis. */
 import { ignoreRejection } from '../maybe-promise.ts';
 import type { RelayBus } from '../relay/ports/bus.ts';
+import { carrierOf } from './carrier.ts';
 import { redisCommands } from './commands.ts';
 import { channelName } from './keys.ts';
 import { type RedisOptions, redisSettings } from './options.ts';
@@ -19,6 +20,9 @@ interface State {
   readonly channels: Map<string, Channel>;
   closed: boolean;
 }
+
+/** Most characters of a message: every server of a cluster gets each of them. */
+const maxMessageChars = 65_536;
 
 // A script is routed by its key, so in a cluster all messages of a channel take one way and stay in
 // order. It is always sent in full, because sending it twice would mix up the order.
@@ -59,6 +63,8 @@ export function redisBus(options: RedisOptions): RelayBus {
     },
   });
   return {
+    carrier: carrierOf(settings),
+    maxMessageChars,
     async publish(channel, message) {
       const name = channelName(prefix, channel);
       await send(() => client.eval(publishScript, 1, name, name, message));

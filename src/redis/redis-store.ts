@@ -1,11 +1,12 @@
 /** A relay's store in Redis. Any number of nodes share it, and it outlives them. */
 import type { RelayStore } from '../relay/ports/store.ts';
+import { redisApply } from './apply.ts';
+import { carrierOf } from './carrier.ts';
 import { redisCommands } from './commands.ts';
-import { redisDocuments } from './documents.ts';
 import { redisDue } from './due.ts';
 import { redisLeases } from './leases.ts';
-import { redisLogs } from './logs.ts';
 import { type RedisOptions, redisSettings } from './options.ts';
+import { redisSessions } from './sessions.ts';
 
 /**
  * A relay's store on Redis 6.2 or later: one server, sentinels or a cluster. Each operation is one
@@ -39,11 +40,14 @@ import { type RedisOptions, redisSettings } from './options.ts';
  * ```
  */
 export function redisStore(options: RedisOptions): RelayStore {
-  const commands = redisCommands(redisSettings('redisStore', options));
+  const settings = redisSettings('redisStore', options);
+  const commands = redisCommands(settings);
+  const operations = redisApply(commands);
   return {
-    ...redisDocuments(commands),
-    ...redisLogs(commands),
-    ...redisLeases(commands),
+    carrier: carrierOf(settings),
+    ...operations,
+    ...redisSessions(commands),
+    ...redisLeases(commands, operations.renew),
     ...redisDue(commands),
     async ping() {
       await commands.send(() => commands.client.ping());

@@ -130,8 +130,9 @@ export interface RelayOptions<S = unknown> {
    */
   readonly heartbeatMs?: number | undefined;
   /**
-   * Milliseconds without a connected application after which a call ends as `executor_lost`, and
-   * after which another node takes over the calls of a dead node. 1 to 2^31-1. @default 10_000
+   * Milliseconds without a connected application after which a call ends as `executor_lost`. A node
+   * counts as dead after as long, or after three seconds if that is less. 1 to 2^31-1.
+   * @default 10_000
    */
   readonly leaseMs?: number | undefined;
   /**

@@ -113,7 +113,7 @@ export const sessionNames = (
   'facts discovery limits exposeErrors approver approvalMode approvalTimeoutMs'
 ).split(' ');
 const storeMethods = (
-  'create extend drop get set delete append read acquire renew release holder count schedule ' +
+  'apply create extend drop get set delete append read acquire renew release holder count schedule ' +
   'unschedule due ping'
 ).split(' ') as (string & keyof RelayStore)[];
 const where = 'createRelay';

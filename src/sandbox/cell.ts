@@ -47,6 +47,8 @@ export class Cell {
   readonly #transport: Transport;
   readonly #starting: NodeJS.Timeout;
   #phase: 'starting' | 'loading' | 'ready' | 'dead' = 'starting';
+  /** Ending it takes a moment, in which it may still answer. */
+  #ending = false;
   #fault: Error | undefined;
   #lost: Error | undefined;
   #link: CallLink | undefined;
@@ -128,8 +130,9 @@ export class Cell {
     this.#send({ t: 'ping' });
   }
 
+  /** Whether it can take no call any more: it has ended, or is being ended. */
   get dead(): boolean {
-    return this.#phase === 'dead';
+    return this.#ending || this.#phase === 'dead';
   }
 
   /** A sandbox that is waited for keeps the host's process alive. */
@@ -138,6 +141,7 @@ export class Cell {
   }
 
   kill(reason: Death['reason'], text: string): void {
+    this.#ending = true;
     this.#transport.kill({ reason, text });
   }
 
@@ -198,7 +202,7 @@ export class Cell {
         if (this.#phase !== 'loading') return this.#violation('that it is ready, again');
         this.#phase = 'ready';
         clearTimeout(this.#starting);
-        return this.#events.ready(this);
+        return this.#ending ? undefined : this.#events.ready(this);
       case 'unfit': {
         if (this.#phase !== 'loading') return this.#violation('that it is unfit, too late');
         const { module, otherwise } = this.#options;

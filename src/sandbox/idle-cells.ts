@@ -53,7 +53,7 @@ export class IdleCells {
   /** Takes the one that had a call last, since its memory and its thread are likely to be warm. */
   take(): Cell | undefined {
     let last: Cell | undefined;
-    for (const [cell, { asked }] of this.#rests) if (!asked) last = cell;
+    for (const [cell, { asked }] of this.#rests) if (!asked && !cell.dead) last = cell;
     if (last !== undefined) this.remove(last);
     return last;
   }

@@ -2,13 +2,8 @@
 
 // Stores and buses
 export type { RelayBus } from '../relay/ports/bus.ts';
-export type {
-  DueItem,
-  LeaseHolder,
-  LogEntry,
-  RelayStore,
-  StoredValue,
-} from '../relay/ports/store.ts';
+export type { DueItem, LeaseHolder, RelayStore } from '../relay/ports/store.ts';
+export type { LogEntry, StoredValue } from '../relay/ports/stored.ts';
 export { approvalStoreConformance } from './conformance/approval-store-conformance.ts';
 export { busConformance } from './conformance/bus-conformance.ts';
 // Coordinators

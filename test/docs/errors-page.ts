@@ -51,7 +51,7 @@ export const reasons: readonly {
     reason: 'definition_changed',
     meaning:
       'The definition of an imported tool has changed, or was never accepted. Accept it to ' +
-      'use the tool.',
+      'use the tool. For a tool of a fleet: the worker that took the call has another definition.',
   },
   {
     code: 'tool_not_available',
@@ -471,6 +471,41 @@ export const reasons: readonly {
     meaning: 'The sandbox was ended, for example because its executor was disposed of.',
   },
   {
+    code: 'executor_lost',
+    reason: 'not_started',
+    meaning: 'No worker of the fleet took the call in time. It did not run, and never will.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'worker_lost',
+    meaning: 'The worker of the fleet that ran the call died, or did nothing for too long.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'worker_closed',
+    meaning: 'The worker of the fleet was closed before the call had ended.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'fleet_unreachable',
+    meaning: 'The Redis of the fleet could not be reached, or did not accept the call.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'record_lost',
+    meaning: 'The Redis of the fleet has lost what it knew of the call.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'fleet_protocol',
+    meaning: 'The worker of the fleet sent what the protocol does not have, or too much.',
+  },
+  {
+    code: 'executor_lost',
+    reason: 'executor_disposed',
+    meaning: 'The executor of the fleet was disposed while the call ran.',
+  },
+  {
     code: 'sandbox_unavailable',
     reason: 'sandbox_unsupported',
     meaning: 'The platform lacks what the sandbox needs.',
@@ -488,7 +523,9 @@ export const reasons: readonly {
   {
     code: 'tool_not_available',
     reason: 'handler_missing',
-    meaning: "The module of a sandbox's handler has no such function.",
+    meaning:
+      "The module of a sandbox's handler has no such function, or the worker of a fleet has no such " +
+      'tool.',
   },
 ];
 

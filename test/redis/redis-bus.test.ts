@@ -4,8 +4,9 @@
  */
 import type { Redis, RedisOptions } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { redisBus } from '../../src/redis/index.ts';
+import { redisBus, redisStore } from '../../src/redis/index.ts';
 import type { RelayBus } from '../../src/relay/ports/bus.ts';
+import type { StoreOp } from '../../src/relay/ports/store-ops.ts';
 import { busConformance } from '../../src/testing/index.ts';
 import {
   demandRedis,
@@ -49,6 +50,30 @@ describe.skipIf(!redisAvailable)(`a relay's bus on Redis${whyNot}`, () => {
 
   describe('keeps the contract', () => {
     for (const rule of busConformance(() => fresh())) test(rule.name, rule.run);
+  });
+
+  test('hears what a store over the same client and with the same prefix publishes', async () => {
+    const bus = fresh();
+    const prefix = `test-${names}`;
+    const store = redisStore({ client, prefix });
+    const others = [
+      redisStore({ client, prefix: `${prefix}-other` }),
+      redisStore({ client: server.connect(), prefix }),
+    ];
+    expect(store.carrier).toBe(bus.carrier);
+    for (const other of others) expect(other.carrier).not.toBe(bus.carrier);
+    const { heard } = await ear(bus, 's');
+    await store.create('s', 'k', '1', Date.now() + 60_000);
+    const step: readonly StoreOp[] = [
+      { op: 'get', keys: ['k', 'none', 'k'] },
+      { op: 'publish', message: 'without' },
+      { op: 'set', key: 'k', value: '2', version: 1 },
+      { op: 'publish', message: 'with', versionOf: 2 },
+    ];
+    expect((await store.apply('s', step)).refused).toBeUndefined();
+    expect((await store.apply('s', step)).refused).toBe(2);
+    await bus.publish('s', 'end');
+    await soon(async () => heard).toEqual(['without', 'with 2', 'end']);
   });
 
   test(

@@ -311,12 +311,11 @@ describe('a relay that limits', () => {
       let refusals = 2;
       const store: typeof memory = {
         ...memory,
-        async count(key, limit, windowMs) {
-          if (key.startsWith('responses:') && refusals > 0) {
-            refusals -= 1;
-            return { allowed: false, retryAfterMs: 900 };
-          }
-          return memory.count(key, limit, windowMs);
+        async apply(code, ops) {
+          const isResponse = ops.some((op) => op.op === 'count' && op.key === 'responses');
+          if (!isResponse || refusals === 0) return memory.apply(code, ops);
+          refusals -= 1;
+          return { refused: 0, gone: false, retryAfterMs: 900 };
         },
       };
       const relay = await serve({ store });

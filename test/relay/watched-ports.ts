@@ -4,6 +4,7 @@ import { memoryBus } from '../../src/relay/memory/bus.ts';
 import { memoryStore } from '../../src/relay/memory/store.ts';
 import type { RelayBus } from '../../src/relay/ports/bus.ts';
 import type { RelayStore } from '../../src/relay/ports/store.ts';
+import type { StoreOp } from '../../src/relay/ports/store-ops.ts';
 
 export interface WatchedStore {
   readonly store: RelayStore;
@@ -11,31 +12,47 @@ export interface WatchedStore {
   away: boolean;
   /** Operations so far: `<name> <session>`. */
   readonly operations: string[];
-  /** Runs before the next operation of the name, once, and holds it up. */
+  /**
+   * Runs before the next operation of the name, once, and holds it up. An `apply` is an operation of
+   * its own name and of each of its operations.
+   */
   holdUp(name: keyof RelayStore, run: () => unknown): void;
+  /** Runs after the next operation of the name, before what it gives is known. */
+  holdBack(name: keyof RelayStore, run: () => unknown): void;
 }
 
 export function watchedStore(inner: RelayStore = memoryStore()): WatchedStore {
   const operations: string[] = [];
-  const holds = new Map<string, () => unknown>();
+  const before = new Map<string, () => unknown>();
+  const after = new Map<string, () => unknown>();
   const watched = { away: false };
+  const namesOf = (name: string, args: readonly unknown[]): readonly string[] =>
+    name === 'apply' ? [name, ...(args[1] as readonly StoreOp[]).map(({ op }) => op)] : [name];
+  const hold = async (holds: Map<string, () => unknown>, names: readonly string[]) => {
+    const name = names.find((one) => holds.has(one)) ?? '';
+    const run = holds.get(name);
+    holds.delete(name);
+    await run?.();
+  };
   const store = Object.fromEntries(
     Object.entries(inner).map(([name, operation]) => [
       name,
       async (...args: unknown[]) => {
         operations.push(`${name} ${String(args[0])}`);
-        const hold = holds.get(name);
-        holds.delete(name);
-        await hold?.();
+        const names = namesOf(name, args);
+        await hold(before, names);
         if (watched.away) throw new Error('The store is away.');
-        return (operation as (...given: unknown[]) => unknown)(...args);
+        const given: unknown = await (operation as (...given: unknown[]) => unknown)(...args);
+        await hold(after, names);
+        return given;
       },
     ]),
   ) as unknown as RelayStore;
   return Object.assign(watched, {
     store,
     operations,
-    holdUp: (name: string, run: () => unknown) => void holds.set(name, run),
+    holdUp: (name: string, run: () => unknown) => void before.set(name, run),
+    holdBack: (name: string, run: () => unknown) => void after.set(name, run),
   });
 }
 

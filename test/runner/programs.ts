@@ -26,12 +26,14 @@ const dayMs = 86_400_000;
  * as the entries of the package do.
  */
 const entries = [
+  'src/bullmq/index.ts',
   'src/cli/index.ts',
   'src/gateway/approval-secret.ts',
   'src/index.ts',
   'src/limits/deadlines.ts',
   'src/relay/index.ts',
   'test/approval/fixtures/host-process.ts',
+  'test/bullmq/fleet-worker.ts',
   'test/cli/worlds/stuck.ts',
   'test/cli/worlds/tools.ts',
   'test/inbox/answering-process.ts',

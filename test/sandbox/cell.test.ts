@@ -5,7 +5,7 @@ import { Cell } from '../../src/sandbox/cell.ts';
 import type { Death, TransportEvents } from '../../src/sandbox/transport.ts';
 import { stopOf } from '../../src/surface-port.ts';
 
-function start() {
+function start(isReady = true) {
   const sent: { t: string }[] = [];
   const kills: Death[] = [];
   const told: string[] = [];
@@ -31,8 +31,10 @@ function start() {
   );
   const says = (message: object): void => events?.message(JSON.stringify(message));
   const died = (death: Death): void => events?.died(death);
-  says({ t: 'up' });
-  says({ t: 'ready' });
+  if (isReady) {
+    says({ t: 'up' });
+    says({ t: 'ready' });
+  }
   return { cell, sent, kills, told, transport, says, died };
 }
 
@@ -48,6 +50,25 @@ test('one that dies in the turn in which it was ready loses its call', async () 
   await expect(cell.run({}, given, stopOf(given))).rejects.toMatchObject({
     message: "The tool's sandbox exited with code 3. The call may have had effects.",
   });
+});
+
+test('one that is being ended gets no other call, although it may still answer', async () => {
+  const { cell, says } = start();
+  const given = context();
+  const running = cell.run({}, given, stopOf(given));
+  expect(cell.dead).toBe(false);
+  cell.kill('sandbox_ended', 'was ended');
+  says({ t: 'returned', id: 1, kind: 'value', value: 7 });
+  expect(await running).toBe(7);
+  expect(cell.dead).toBe(true);
+});
+
+test('one that is ended before it is ready is not offered', () => {
+  const { cell, told, says } = start(false);
+  cell.kill('sandbox_ended', 'took too long to start, and was ended');
+  says({ t: 'up' });
+  says({ t: 'ready' });
+  expect(told).toEqual([]);
 });
 
 test('one that asks and does not read the answers is ended', async () => {

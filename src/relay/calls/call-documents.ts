@@ -1,73 +1,64 @@
 /** The documents of calls to the application, changed by compare-and-set. */
 import { type CallDocument, keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
+import type { StoredValue } from '../ports/stored.ts';
 
-/** Reads and writes the documents of calls. */
-export interface CallDocuments {
-  /** Stores a new call. False if it is already stored or the session is gone. */
-  create(code: string, id: string, document: CallDocument): Promise<boolean>;
-  read(code: string, id: string): Promise<CallDocument | undefined>;
-  /**
-   * Changes a call. `change` returns undefined to change nothing.
-   * @returns the document after the change; undefined for an unknown call
-   */
-  change(
-    code: string,
-    id: string,
-    change: (document: CallDocument) => CallDocument | undefined,
-  ): Promise<CallDocument | undefined>;
-  /**
-   * Ends a call that has no waiting caller. The rest of the document shows that the call existed.
-   * @param applies says whether to end the call that is stored. @default always
-   * @returns true for the caller that ended an open call
-   */
-  end(code: string, id: string, applies?: (document: CallDocument) => boolean): Promise<boolean>;
-  /** Removes a call that has ended. */
-  forget(code: string, id: string): Promise<void>;
+/** A document, and the version that the next write has to name. */
+export interface FoundCall {
+  readonly document: CallDocument;
+  readonly version: number;
 }
 
-/** Makes the documents of calls. Each method rejects when the store does. */
-export function createCallDocuments(store: RelayStore): CallDocuments {
-  const find = async (
-    code: string,
-    id: string,
-  ): Promise<{ document: CallDocument; version: number } | undefined> => {
-    const [stored] = await store.get(code, [keys.call(id)]);
-    return stored === undefined
-      ? undefined
-      : { document: JSON.parse(stored.value) as CallDocument, version: stored.version };
-  };
-  const change: CallDocuments['change'] = async (code, id, next) => {
-    for (;;) {
-      const found = await find(code, id);
-      if (found === undefined) return undefined;
-      const document = next(found.document);
-      if (document === undefined) return found.document;
-      if (
-        (await store.set(code, keys.call(id), JSON.stringify(document), found.version)) !==
-        undefined
-      )
-        return document;
-    }
-  };
-  return {
-    create: async (code, id, document) =>
-      (await store.set(code, keys.call(id), JSON.stringify(document), 0)) !== undefined,
-    read: async (code, id) => (await find(code, id))?.document,
-    change,
-    async end(code, id, applies = () => true) {
-      let wasOpen = false;
-      await change(code, id, (document) => {
-        const { args: _args, answer: _answer, ...rest } = document;
-        const ends = rest.state !== 'ended' && applies(document);
-        wasOpen = ends && rest.state === 'open';
-        return ends ? { ...rest, state: 'ended' } : undefined;
-      });
-      return wasOpen;
-    },
-    async forget(code, id) {
-      const found = await find(code, id);
-      if (found?.document.state === 'ended') await store.delete(code, keys.call(id), found.version);
-    },
-  };
+/** Finds a call. */
+export async function findCall(
+  store: RelayStore,
+  code: string,
+  id: string,
+): Promise<FoundCall | undefined> {
+  const [stored] = await store.get(code, [keys.call(id)]);
+  return callIn(stored);
+}
+
+/** The call that a stored value is. */
+export function callIn(stored: StoredValue | undefined): FoundCall | undefined {
+  return stored && { document: JSON.parse(stored.value) as CallDocument, version: stored.version };
+}
+
+/** The operation that writes a call over the version that was found. */
+export function writeCall(id: string, { document, version }: FoundCall): SetCall {
+  return { op: 'set', key: keys.call(id), value: JSON.stringify(document), version };
+}
+
+type SetCall = Extract<StoreOp, { readonly op: 'set' }>;
+
+/**
+ * Changes a call, and tries again if it has been changed in the meantime.
+ * @param next the document after the change; undefined to change nothing
+ * @param write writes it. @returns false when the version was another
+ * @returns the document after the change; undefined for an unknown call
+ */
+export async function changeCall(
+  store: RelayStore,
+  code: string,
+  id: string,
+  next: (document: CallDocument) => CallDocument | undefined,
+  write: (op: SetCall) => Promise<boolean> = async (op) =>
+    (await store.apply(code, [op])).results !== undefined,
+): Promise<CallDocument | undefined> {
+  for (;;) {
+    const found = await findCall(store, code, id);
+    if (found === undefined) return undefined;
+    const document = next(found.document);
+    if (document === undefined) return found.document;
+    if (await write(writeCall(id, { document, version: found.version }))) return document;
+  }
+}
+
+/**
+ * What is left of a call that has ended, so that a late answer is recognised. It is removed when the
+ * call's entry is dropped from the log.
+ */
+export function endedCall({ args: _args, answer: _answer, ...rest }: CallDocument): CallDocument {
+  return { ...rest, state: 'ended' };
 }

@@ -3,15 +3,14 @@
  * intervals, has the call delivered again, and gives up when no application is connected.
  */
 import { connectionFault } from '../../surfaces/shared/executor-fault.ts';
-import { type CallAnswer, keys } from '../ports/documents.ts';
+import { keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
-import type { CallDocuments } from './call-documents.ts';
+import { type FoundCall, findCall } from './call-documents.ts';
 
 /** The call to wait for, and what the wait needs. */
 export interface CallWait {
   readonly code: string;
   readonly id: string;
-  readonly documents: CallDocuments;
   readonly store: RelayStore;
   /**
    * Milliseconds without an answer after which a call is delivered again, and without a connection
@@ -31,17 +30,19 @@ export interface CallWait {
 
 /** A wait that has started. */
 export interface BegunWait {
-  /** Rejects with a fault that the run stage knows. */
-  readonly answer: Promise<CallAnswer>;
+  /** The call with its answer. Rejects with a fault that the run stage knows. */
+  readonly answer: Promise<FoundCall>;
   /** Reads the document at once. */
   look(): void;
+  /** Takes the document as it is stored. */
+  take(found: FoundCall): void;
 }
 
 /** How often the document is read without a wake-up in each `leaseMs`. */
 const looksPerLease = 4;
 
 interface Settle {
-  resolve(answer: CallAnswer): void;
+  resolve(answered: FoundCall): void;
   reject(error: unknown): void;
 }
 
@@ -69,7 +70,7 @@ export function waitForAnswer(call: CallWait): BegunWait {
     absentSince: asked,
     onAbort: () => lost(call, state, 'The call ended before the application answered.'),
   };
-  const answer = new Promise<CallAnswer>((resolve, reject) => {
+  const answer = new Promise<FoundCall>((resolve, reject) => {
     state.settle = { resolve, reject };
   });
   arm(call, state);
@@ -80,6 +81,7 @@ export function waitForAnswer(call: CallWait): BegunWait {
     look: () => {
       look(call, state).catch(() => {});
     },
+    take: (found) => heed(call, state, found),
   };
 }
 
@@ -120,10 +122,16 @@ async function tick(call: CallWait, state: WaitState): Promise<void> {
 
 /** Reads the document. @returns the deliveries so far; undefined for a missing document */
 async function look(call: CallWait, state: WaitState): Promise<number | undefined> {
-  const document = await call.documents.read(call.code, call.id);
-  if (document === undefined) lost(call, state, 'The relay session is over.');
-  else if (document.answer !== undefined)
-    finish(call, state, ({ resolve }) => resolve(document.answer as CallAnswer));
+  const found = await findCall(call.store, call.code, call.id);
+  if (found === undefined) lost(call, state, 'The relay session is over.');
+  else heed(call, state, found);
+  return found?.document.attempt;
+}
+
+/** Ends the wait if the call has ended. */
+function heed(call: CallWait, state: WaitState, found: FoundCall): void {
+  const { document } = found;
+  if (document.answer !== undefined) finish(call, state, ({ resolve }) => resolve(found));
   else if (document.state === 'lost')
     lost(
       call,
@@ -131,7 +139,6 @@ async function look(call: CallWait, state: WaitState): Promise<number | undefine
       'The application that had the call went away before it answered. The call may have run.',
     );
   else if (document.state === 'ended') lost(call, state, 'The call was ended elsewhere.');
-  return document?.attempt;
 }
 
 function lost(call: CallWait, state: WaitState, message: string): void {

@@ -5,13 +5,22 @@
 import type { JsonObject, ToolContext } from '../../index.ts';
 import type { Hub } from '../hub.ts';
 import type { CallAnswer, CallProgress } from '../ports/documents.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
 import type { RelaySettings } from '../settings.ts';
-import { deliverCall, type Recipient } from './call-delivery.ts';
-import { createCallDocuments } from './call-documents.ts';
-import { type CallParts, endCall } from './call-parts.ts';
+import { answerCall } from './call-answer.ts';
+import {
+  deliverCall,
+  type Offer,
+  type Recipient,
+  type Taken,
+  takeOffered,
+} from './call-delivery.ts';
+import { endedCall, findCall, writeCall } from './call-documents.ts';
+import { type CallParts, endCall, newCallState } from './call-parts.ts';
 import { runCall } from './call-run.ts';
 import { reportWake } from './progress-wakes.ts';
 import { createUsage } from './usage.ts';
+import type { Use } from './use.ts';
 
 /** The calls of all sessions on this node. */
 export interface Calls {
@@ -23,8 +32,9 @@ export interface Calls {
   /**
    * Takes an answer. The first one wins; later ones have no effect. False for a call that the
    * session does not have.
+   * @param use counted first, in the same step; rejects with its refusal
    */
-  answer(code: string, id: string, answer: CallAnswer): Promise<boolean>;
+  answer(code: string, id: string, answer: CallAnswer, use?: Use): Promise<boolean>;
   /**
    * Passes the progress of a call on to the node that runs it. It has no effect once the call has
    * ended. False for a call that the session does not have.
@@ -40,6 +50,13 @@ export interface Calls {
     attempt: number,
     to: Recipient,
   ): Promise<JsonObject | undefined>;
+  /** See {@link takeOffered}. */
+  take(
+    code: string,
+    offers: readonly Offer[],
+    to: Omit<Recipient, 'isNew'>,
+    after: number,
+  ): Promise<Taken | undefined>;
   /**
    * Finds the stored state of a call: its deadline in epoch milliseconds, whether an application
    * has received it, and whether it has an answer.
@@ -60,6 +77,11 @@ export interface Calls {
    * have to do that.
    */
   keep(code: string, id: string): void;
+  /**
+   * The operation that ends a kept call that was answered, for the step that stores its result;
+   * undefined if {@link end} has to do it.
+   */
+  ending(code: string, id: string): StoreOp | undefined;
   /** Undoes {@link keep}. */
   letGo(code: string, id: string): void;
   /**
@@ -75,44 +97,46 @@ export interface Calls {
 
 /** Makes the calls of a node. */
 export function createCalls(settings: RelaySettings, hub: Hub): Calls {
-  const documents = createCallDocuments(settings.store);
-  const state: CallParts['state'] = { kept: new Set(), draining: false, leaving: false };
   const usage = createUsage(settings.store);
-  const parts: CallParts = { settings, hub, documents, usage, state };
+  const state = newCallState();
+  const parts: CallParts = { settings, hub, usage, state };
+  const { store } = settings;
   return {
     run: (code, input, context, idempotent) => runCall(parts, code, input, context, idempotent),
-    async answer(code, id, answer) {
-      const document = await documents.change(code, id, ({ args: _args, ...rest }) =>
-        rest.state === 'open' ? { ...rest, state: 'answered', answer } : undefined,
-      );
-      if (document?.state === 'answered') hub.wake(code, `call:${id}`);
-      return document !== undefined;
-    },
+    answer: (code, id, answer, use) => answerCall(parts, code, id, answer, use),
     async progress(code, id, progress) {
-      const document = await documents.read(code, id);
-      if (document?.state === 'open') hub.wake(code, reportWake(id, progress));
-      return document !== undefined;
+      const found = await findCall(store, code, id);
+      if (found?.document.state === 'open') hub.wake(code, reportWake(id, progress));
+      return found !== undefined;
     },
     async deliver(code, id, attempt, to) {
-      const delivery = await deliverCall(documents, code, id, attempt, to, settings.now);
+      const delivery = await deliverCall(parts, code, id, attempt, to);
       if ('data' in delivery) return delivery.data;
       if (delivery.lost) hub.wake(code, `call:${id}`);
       return undefined;
     },
+    take: (code, offers, to, after) => takeOffered(parts, code, offers, to, after),
     async find(code, id) {
-      const document = await documents.read(code, id);
+      const found = await findCall(store, code, id);
       return (
-        document && {
-          deadline: document.deadline,
-          delivered: document.attempt > 0,
-          answered: document.answer !== undefined,
+        found && {
+          deadline: found.document.deadline,
+          delivered: found.document.attempt > 0,
+          answered: found.document.answer !== undefined,
         }
       );
     },
     usage: usage.read,
     storeUsage: usage.flush,
     keep: (code, id) => void state.kept.add(`${code} ${id}`),
-    letGo: (code, id) => void state.kept.delete(`${code} ${id}`),
+    ending(code, id) {
+      const answered = state.answered.get(`${code} ${id}`);
+      return answered && writeCall(id, { ...answered, document: endedCall(answered.document) });
+    },
+    letGo(code, id) {
+      state.kept.delete(`${code} ${id}`);
+      state.answered.delete(`${code} ${id}`);
+    },
     end: (code, id, reason) => endCall(parts, code, id, reason),
     drain() {
       state.draining = true;

@@ -2,7 +2,7 @@
 import type { ToolResult } from '../../index.ts';
 import type { RequestDocument } from '../ports/documents.ts';
 import { unansweredResult, unkeptResult } from './lost-result.ts';
-import type { FoundRequest } from './request-documents.ts';
+import type { FoundRequest, RequestDocuments } from './request-documents.ts';
 import { type RequestParts, warn } from './request-parts.ts';
 
 /**
@@ -23,25 +23,28 @@ export async function conclude(
   result: ToolResult,
 ): Promise<ToolResult | undefined> {
   const { documents, hub, calls } = parts;
+  const { node: _node, ...waiting } = found.document;
   const isPending = !result.success && result.error.code === 'approval_pending';
   const waitsUntil = isPending ? result.approval?.expiresAt : undefined;
-  const wrote = isPending
-    ? (await documents.write(
-        code,
-        id,
-        { ...found.document, status: 'queued', result, ...(waitsUntil && { waitsUntil }) },
-        found.version,
-      )) !== undefined
-    : await finish(parts, code, id, found, result);
-  if (!wrote) return undefined;
-  if (isPending) await lookAgain(parts, code, id, waitsUntil);
-  hub.wake(code, `request:${id}`);
-  // The call begins when it is approved, perhaps before the store would have ended it here.
-  if (isPending) return result;
-  hub.wake(code, 'log:agent');
-  calls
-    .end(code, id, endingOf(result))
-    .catch((error: unknown) => warn(parts, error, 'relay: a call could not be closed'));
+  if (isPending) {
+    const document: RequestDocument = {
+      ...waiting,
+      status: 'queued',
+      result,
+      ...(waitsUntil && { waitsUntil }),
+    };
+    if ((await documents.write(code, id, document, found.version)) === undefined) return undefined;
+    await lookAgain(parts, code, id, waitsUntil);
+    hub.wake(code, `request:${id}`);
+    // The call begins when it is approved, perhaps before the store would have ended it here.
+    return result;
+  }
+  const finished = await finish(parts, code, id, found, result);
+  if (finished === false) return undefined;
+  if (!finished.callEnded)
+    calls
+      .end(code, id, endingOf(result))
+      .catch((error: unknown) => warn(parts, error, 'relay: a call could not be closed'));
   return result;
 }
 
@@ -50,18 +53,20 @@ export async function conclude(
  * leave its request running forever.
  */
 async function finish(
-  { documents, settings: { now } }: RequestParts,
+  { documents, calls, settings: { now } }: RequestParts,
   code: string,
   id: string,
   found: FoundRequest,
   result: ToolResult,
-): Promise<boolean> {
+): ReturnType<RequestDocuments['finish']> {
+  const ending = calls.ending(code, id);
   try {
-    return await documents.finish(code, id, found, result);
+    return await documents.finish(code, id, found, result, ending);
   } catch (error) {
     const { taken = 0, tool, createdAt } = found.document;
     if (taken < mostTaken) throw error;
-    return documents.finish(code, id, found, unkeptResult(id, tool, now() - createdAt));
+    const unkept = unkeptResult(id, tool, now() - createdAt);
+    return documents.finish(code, id, found, unkept, ending);
   }
 }
 

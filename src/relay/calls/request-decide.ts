@@ -86,7 +86,7 @@ export async function decideRequest(
 
 /** Takes over the request and marks it as answered. Undefined if another node has taken it over. */
 async function takeForResume(
-  { documents, dueMs, settings: { store } }: RequestParts,
+  { documents, lease, settings: { store, node } }: RequestParts,
   code: string,
   requestId: string,
   { document, version: before }: FoundRequest,
@@ -95,8 +95,9 @@ async function takeForResume(
   // another approval has a result again.
   if (document.resumed === true && document.result === undefined) return undefined;
   const { result: _pending, ...rest } = document;
-  const next: RequestDocument = { ...rest, resumed: true };
-  await store.schedule(code, requestId, dueMs);
+  const next: RequestDocument = { ...rest, resumed: true, node };
+  await lease.begin();
+  await store.schedule(code, requestId, lease.leaseMs);
   const version = await documents.write(code, requestId, next, before);
   return version === undefined ? undefined : { document: next, version };
 }

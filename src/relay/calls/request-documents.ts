@@ -4,8 +4,14 @@
  */
 import type { ToolResult } from '../../index.ts';
 import { keys, type LogRecord, logKeep, type RequestDocument } from '../ports/documents.ts';
-import type { RelayStore } from '../ports/store.ts';
+import type { DueItem } from '../ports/store.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
+import type { StoredValue } from '../ports/stored.ts';
+import { sessionNotFound } from '../relay-error.ts';
+import { applyAndWake, type Change } from './apply-and-wake.ts';
+import { gather } from './dropped.ts';
 import { countedBytes, countResult } from './kept-results.ts';
+import { checkUse, countedFirst, type Use } from './use.ts';
 
 /** A document, and the version that the next write has to name. */
 export interface FoundRequest {
@@ -13,18 +19,27 @@ export interface FoundRequest {
   readonly version: number;
 }
 
+/** A request that was stored. */
+export interface StoredRequest {
+  readonly version: number;
+  /** Settles when a later look at it is scheduled. Rejects when the store does; it is tried again. */
+  readonly scheduled: Promise<void>;
+}
+
 /** Reads and writes the documents of requests. */
 export interface RequestDocuments {
   /**
-   * Stores a request and schedules a later check of it.
-   * @returns its version; undefined if the id is already in use or the session is gone
+   * Stores a request and schedules a later look at it.
+   * @param use counted first, in the same step. @throws its refusal, and 404 for an unknown session
+   * @returns undefined if the id is already in use
    */
   create(
     code: string,
     id: string,
     document: RequestDocument,
     dueMs: number,
-  ): Promise<number | undefined>;
+    use: Use | undefined,
+  ): Promise<StoredRequest | undefined>;
   find(code: string, id: string): Promise<FoundRequest | undefined>;
   /** @returns the new version; undefined if another node has taken over the request */
   write(
@@ -33,66 +48,156 @@ export interface RequestDocuments {
     document: RequestDocument,
     version: number,
   ): Promise<number | undefined>;
-  /** Stores the result and announces it. False if another node has taken over the request. */
-  finish(code: string, id: string, found: FoundRequest, result: ToolResult): Promise<boolean>;
   /**
-   * Announces a stored result in the agent's log, and ends the scheduled checks. It is harmless to
-   * run this twice.
+   * Stores the result and announces it in the agent's log.
+   * @param ending ends the request's call in the same step, if that is all there is to do
+   * @returns false if another node has taken over the request; otherwise whether the call has ended
    */
-  tell(code: string, id: string): Promise<void>;
+  finish(
+    code: string,
+    id: string,
+    found: FoundRequest,
+    result: ToolResult,
+    ending: StoreOp | undefined,
+  ): Promise<false | { readonly callEnded: boolean }>;
+  /** Ends the scheduled looks at a request, some time later. */
+  release(code: string, id: string): void;
+  /** Does now what {@link release} has left, and schedules what could not be scheduled. */
+  flush(): Promise<void>;
+}
+
+/** The request that a stored value is. */
+export function requestIn(stored: StoredValue | undefined): FoundRequest | undefined {
+  return (
+    stored && { document: JSON.parse(stored.value) as RequestDocument, version: stored.version }
+  );
+}
+
+/** What the documents of a node need to know beyond the store. */
+interface Kept extends Change {
+  /** Most bytes of the results of a session. */
+  readonly mostBytes: number;
+  /** Scheduled looks that are of no use any more. */
+  readonly done: DueItem[];
+  /** Looks that could not be scheduled yet. */
+  readonly missing: Set<DueItem>;
+  /** By session: requests whose entries were dropped from the log. */
+  readonly dropped: Map<string, string[]>;
 }
 
 /**
  * Makes the documents of requests. Each method rejects when the store does.
  * @param mostBytes of the results of a session
  */
-export function createRequestDocuments(store: RelayStore, mostBytes: number): RequestDocuments {
-  const write: RequestDocuments['write'] = (code, id, document, version) =>
-    store.set(code, keys.request(id), JSON.stringify(document), version);
-  const tell = async (code: string, id: string): Promise<number | undefined> => {
-    const record: LogRecord = { kind: 'result', id };
-    const added = await store.append(code, 'agent', JSON.stringify(record), logKeep);
-    // This must follow the announcement: if the node dies in between, another one announces the
-    // result.
-    await store.unschedule(code, id);
-    // A result is kept for as long as the log contains its entry.
-    for (const value of added?.dropped ?? []) {
-      const dropped = JSON.parse(value) as LogRecord;
-      if (dropped.kind === 'result') await store.delete(code, keys.request(dropped.id));
-    }
-    return added?.id;
-  };
-  const find: RequestDocuments['find'] = async (code, id) => {
-    const [stored] = await store.get(code, [keys.request(id)]);
-    return stored === undefined
-      ? undefined
-      : { document: JSON.parse(stored.value) as RequestDocument, version: stored.version };
-  };
+export function createRequestDocuments(change: Change, mostBytes: number): RequestDocuments {
+  const { store } = change.settings;
+  const kept: Kept = { ...change, mostBytes, done: [], missing: new Set(), dropped: new Map() };
   return {
-    async create(code, id, document, dueMs) {
-      // The order matters. If the node dies in between, a scheduled request is missing, which is
-      // harmless. A stored request without a schedule would never be checked.
-      await store.schedule(code, id, dueMs);
-      return write(code, id, document, 0);
-    },
-    find,
-    write,
-    tell: async (code, id) => void (await tell(code, id)),
-    async finish(code, id, { document, version }, result) {
-      const { args: _args, ...rest } = document;
-      const text = JSON.stringify({ ...rest, status: 'done', result } satisfies RequestDocument);
-      if ((await store.set(code, keys.request(id), text, version)) === undefined) return false;
-      // The request is done. If it cannot be announced now, it is still scheduled, and the node
-      // that checks it announces it.
-      const entry = await tell(code, id).catch(() => undefined);
-      if (entry !== undefined && text.length * 3 >= countedBytes)
-        await countResult(
-          store,
-          code,
-          { id, bytes: Buffer.byteLength(text), entry },
-          mostBytes,
-        ).catch(() => {});
-      return true;
+    create: (code, id, document, dueMs, use) => create(kept, code, id, document, dueMs, use),
+    find: async (code, id) => requestIn((await store.get(code, [keys.request(id)]))[0]),
+    write: (code, id, document, version) =>
+      store.set(code, keys.request(id), JSON.stringify(document), version),
+    finish: (code, id, found, result, ending) => finish(kept, code, id, found, result, ending),
+    release: (code, id) => void kept.done.push({ session: code, key: id }),
+    async flush() {
+      for (const item of kept.missing) {
+        await store.schedule(item.session, item.key, 0);
+        kept.missing.delete(item);
+      }
+      for (const { session, key } of kept.done.splice(0)) await store.unschedule(session, key);
     },
   };
+}
+
+async function create(
+  kept: Kept,
+  code: string,
+  id: string,
+  document: RequestDocument,
+  dueMs: number,
+  use: Use | undefined,
+): Promise<StoredRequest | undefined> {
+  const { store } = kept.settings;
+  const ops: readonly StoreOp[] = [
+    ...countedFirst(use),
+    { op: 'set', key: keys.request(id), value: JSON.stringify(document), version: 0 },
+  ];
+  const applied = await store.apply(code, ops);
+  if (applied.results !== undefined)
+    return {
+      version: applied.results.at(-1) as number,
+      scheduled: schedule(kept, { session: code, key: id }, dueMs),
+    };
+  if (applied.gone) throw sessionNotFound();
+  checkUse(use, applied);
+  // An agent that keeps asking for the same request is counted too.
+  const counted = use && (await store.apply(code, [use.op]));
+  if (counted !== undefined && counted.results === undefined) checkUse(use, counted);
+  return undefined;
+}
+
+/**
+ * Schedules a look. It is on its way before anything else of the request is, so no one waits for it
+ * but the agent. If the node dies before that, no agent was told of the request, and one that asks
+ * again has it taken over.
+ */
+function schedule(kept: Kept, item: DueItem, dueMs: number): Promise<void> {
+  const done = kept.done.splice(0);
+  const scheduled = kept.settings.store.schedule(item.session, item.key, dueMs, done);
+  scheduled.catch(() => {
+    kept.missing.add(item);
+    kept.done.push(...done);
+  });
+  return scheduled;
+}
+
+async function finish(
+  kept: Kept,
+  code: string,
+  id: string,
+  { document, version }: FoundRequest,
+  result: ToolResult,
+  ending: StoreOp | undefined,
+): Promise<false | { readonly callEnded: boolean }> {
+  const { args: _args, node: _node, ...rest } = document;
+  const text = JSON.stringify({ ...rest, status: 'done', result } satisfies RequestDocument);
+  const record: LogRecord = { kind: 'result', id };
+  const ops = [
+    { op: 'set', key: keys.request(id), value: text, version },
+    { op: 'append', log: 'agent', value: JSON.stringify(record), keep: logKeep },
+    ...(ending === undefined ? [] : [ending]),
+  ] as const satisfies readonly StoreOp[];
+  const applied = await applyAndWake(kept, code, ops, [
+    { wake: `request:${id}` },
+    { wake: 'log:agent' },
+  ]);
+  if (applied.results === undefined)
+    // If the call has changed, it is ended by itself.
+    return applied.refused === 2
+      ? finish(kept, code, id, { document, version }, result, undefined)
+      : false;
+  kept.done.push({ session: code, key: id });
+  removeDropped(kept, code, applied.results[1].dropped);
+  if (text.length * 3 >= countedBytes) {
+    const counted = { id, bytes: Buffer.byteLength(text), entry: applied.results[1].id };
+    await countResult(kept.settings.store, code, counted, kept.mostBytes).catch(() => {});
+  }
+  return { callEnded: ending !== undefined };
+}
+
+/** Removes requests whose entries were dropped: a result is kept for as long as its entry. */
+function removeDropped(
+  { settings: { store }, dropped }: Kept,
+  code: string,
+  values: readonly string[],
+): void {
+  const ids = gather(dropped, code, values, 'result');
+  if (ids === undefined) return;
+  // What cannot be removed now goes with the session.
+  store
+    .apply(
+      code,
+      ids.map((old): StoreOp => ({ op: 'delete', key: keys.request(old) })),
+    )
+    .catch(() => {});
 }

@@ -5,6 +5,7 @@ import { faultOf } from '../report.ts';
 import type { RelaySettings } from '../settings.ts';
 import type { Calls } from './calls.ts';
 import type { LiveSessions } from './live-sessions.ts';
+import type { NodeLease } from './node-lease.ts';
 import type { RequestDocuments } from './request-documents.ts';
 
 /** The requests that this node works on. The keys come from {@link requestKey}. */
@@ -30,8 +31,13 @@ export interface RequestParts {
   readonly live: LiveSessions;
   readonly calls: Calls;
   readonly documents: RequestDocuments;
-  /** Milliseconds without a renewal after which another node takes over a request. */
-  readonly dueMs: number;
+  readonly lease: NodeLease;
+  /**
+   * Looks after a request, and takes it over if its node is gone.
+   * @param isAnswered its call was answered, and its node should have ended it long ago
+   * @returns whether this node runs it now, or has ended it
+   */
+  takeUp(code: string, id: string, isAnswered: boolean): Promise<boolean>;
   readonly state: RequestState;
 }
 

@@ -25,25 +25,18 @@ export interface Run {
   readonly passed: () => void;
 }
 
-/**
- * Runs a request. This node renews its claim to the request from now on, even if its session takes
- * long to open. Rejects with the relay error 503 if the node ends first.
- */
+/** Runs a request. Rejects with the relay error 503 if the node ends first. */
 export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
-  const { settings, calls, dueMs, state } = parts;
-  const { store, leaseMs } = settings;
+  const { settings, calls, state } = parts;
   const { id } = run;
   const { code } = run.session;
   const abort = new AbortController();
-  const renewal = setInterval(() => {
-    store.schedule(code, id, dueMs).catch(() => {});
-    // The wake-up of a cancellation may have been lost.
-    lookForCancel(parts, code, id, abort);
-  }, leaseMs / 2);
+  // The wake-up of a cancellation may have been lost.
+  const looking = setInterval(() => lookForCancel(parts, code, id, abort), settings.leaseMs / 2);
   calls.keep(code, id);
   const key = requestKey(code, id);
   state.aborts.set(key, abort);
-  const work = runAndConclude(parts, run, abort, () => clearInterval(renewal));
+  const work = runAndConclude(parts, run, abort, () => clearInterval(looking));
   state.running.set(key, work);
   work.catch(() => {});
   return work;
@@ -53,7 +46,7 @@ async function runAndConclude(
   parts: RequestParts,
   { session, id, found, call, passed }: Run,
   abort: AbortController,
-  stopRenewal: () => void,
+  stopLooking: () => void,
 ): Promise<ToolResult> {
   const { live, calls, state } = parts;
   const { code } = session;
@@ -84,7 +77,7 @@ async function runAndConclude(
     if (state.closed && !result.success && result.error.code === 'session_closed') throw leaving();
     ended = await conclude(parts, code, id, found, result);
   } finally {
-    stopRenewal();
+    stopLooking();
     state.running.delete(key);
     state.started.delete(key);
     state.aborts.delete(key);
@@ -141,6 +134,8 @@ function lookForCancel(
 }
 
 /** Gets the result of a request, whichever node runs it. */
-export function join(parts: RequestParts, code: string, id: string): Promise<ToolResult> {
-  return parts.state.running.get(requestKey(code, id)) ?? joinRequest(parts, code, id);
+export async function join(parts: RequestParts, code: string, id: string): Promise<ToolResult> {
+  const running = parts.state.running.get(requestKey(code, id));
+  // Without a limit it waits until there is one.
+  return (await (running ?? joinRequest(parts, code, id))) as ToolResult;
 }

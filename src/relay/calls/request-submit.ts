@@ -8,9 +8,11 @@ import { canonicalJson } from '../../json.ts';
 import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
 import { giveUp, isUnanswered } from './request-conclude.ts';
-import type { FoundRequest } from './request-documents.ts';
+import type { FoundRequest, StoredRequest } from './request-documents.ts';
+import { lookAfter } from './request-join.ts';
 import { type RequestParts, requestKey } from './request-parts.ts';
 import { beginRequest, join } from './request-run.ts';
+import type { Use } from './use.ts';
 
 /** A call that an agent asks for. */
 export interface AgentCall {
@@ -24,6 +26,8 @@ export interface AgentCall {
    * tool runs.
    */
   readonly wait: boolean;
+  /** Counted in the step that stores the request. @default nothing is counted */
+  readonly use?: Use | undefined;
   /**
    * Called when the request is in the store. @param isNew false if it was there before
    */
@@ -38,6 +42,7 @@ export type Submitted =
 /** A request that runs on this node. */
 interface Begun {
   readonly work: Promise<ToolResult>;
+  readonly scheduled: StoredRequest['scheduled'];
 }
 
 /**
@@ -47,9 +52,9 @@ interface Begun {
 export async function submitRequest(
   parts: RequestParts,
   session: SessionDocument,
-  { requestId, tool, args = {}, wait, onStored }: AgentCall,
+  { requestId, tool, args = {}, wait, use, onStored }: AgentCall,
 ): Promise<Submitted> {
-  const { documents, settings } = parts;
+  const { documents, lease, settings } = parts;
   const { code } = session;
   const id = requestId ?? randomUUID();
   const document: RequestDocument = {
@@ -58,24 +63,23 @@ export async function submitRequest(
     hash: hash('sha256', canonicalJson([tool, args]), 'base64url'),
     status: 'queued',
     createdAt: settings.now(),
+    node: settings.node,
   };
-  // A known request is not scheduled again. Otherwise an agent that keeps asking would prevent
-  // other nodes from taking it over.
-  const known = requestId === undefined ? undefined : await documents.find(code, id);
+  await lease.begin();
   let passed = (): void => {};
   const gates = new Promise<undefined>((resolve) => {
     passed = () => resolve(undefined);
   });
-  const accepted =
-    known === undefined ? await accept(parts, session, id, document, passed) : undefined;
+  const accepted = await accept(parts, session, id, document, passed, use);
   if (accepted === undefined) {
-    const there = known ?? (await documents.find(code, id));
+    const there = await documents.find(code, id);
     if (there === undefined) throw sessionNotFound();
     onStored?.(false);
     return joinKnown(parts, code, id, there, document.hash, wait);
   }
+  const { work, scheduled } = accepted;
+  await scheduled;
   onStored?.(true);
-  const { work } = accepted;
   const result = await (wait ? work : Promise.race([work, gates]));
   return result === undefined ? { requestId: id, status: 'queued' } : { requestId: id, result };
 }
@@ -99,8 +103,10 @@ async function joinKnown(
       requestId: id,
       result: (await giveUp(parts, code, id, there)) ?? (await join(parts, code, id)),
     };
-  if (there.document.result === undefined && !wait && there.document.status !== 'done')
+  if (there.document.result === undefined && !wait && there.document.status !== 'done') {
+    await lookAfter(parts, code, id, there);
     return { requestId: id, status: 'queued' };
+  }
   return { requestId: id, result: there.document.result ?? (await join(parts, code, id)) };
 }
 
@@ -115,17 +121,18 @@ async function accept(
   id: string,
   document: RequestDocument,
   passed: () => void,
+  use: Use | undefined,
 ): Promise<Begun | undefined> {
-  const { documents, dueMs } = parts;
+  const { documents, lease } = parts;
   const { writing } = parts.state;
   const { code } = session;
   const key = requestKey(code, id);
   writing.set(key, (writing.get(key) ?? 0) + 1);
   try {
-    const version = await documents.create(code, id, document, dueMs);
-    return version === undefined
-      ? undefined
-      : { work: beginRequest(parts, session, id, { document, version }, passed) };
+    const stored = await documents.create(code, id, document, lease.leaseMs, use);
+    if (stored === undefined) return undefined;
+    const { version, scheduled } = stored;
+    return { work: beginRequest(parts, session, id, { document, version }, passed), scheduled };
   } finally {
     const left = (writing.get(key) ?? 1) - 1;
     if (left > 0) writing.set(key, left);

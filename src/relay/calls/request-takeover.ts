@@ -3,8 +3,9 @@ import { keys, type RequestDocument, type SessionDocument } from '../ports/docum
 import type { DueItem } from '../ports/store.ts';
 import type { LiveSession } from './live-session.ts';
 import { lostResult } from './lost-result.ts';
+import { lookWake } from './node-lease.ts';
 import { conclude, giveUp, isUnanswered, lookAgain } from './request-conclude.ts';
-import type { FoundRequest } from './request-documents.ts';
+import { type FoundRequest, requestIn } from './request-documents.ts';
 import { isOwn, type RequestParts, warn } from './request-parts.ts';
 import { beginRequest } from './request-run.ts';
 
@@ -15,44 +16,66 @@ const mostAtOnce = 16;
  */
 const absentMs = 60_000;
 
-/** Takes over all requests that are due. */
+/** Takes over all requests that are due, and whose nodes are gone. */
 export async function takeOverDue(parts: RequestParts): Promise<void> {
-  const { settings, dueMs, state } = parts;
+  const { settings, lease, state } = parts;
+  if (!lease.isSteady()) return;
   let due: readonly DueItem[];
   do {
-    due = await settings.store.due(mostAtOnce, dueMs);
+    due = await settings.store.due(mostAtOnce, lease.leaseMs);
     for (const { session, key } of state.closing ? [] : due)
-      await takeUp(parts, session, key).catch((error: unknown) =>
+      await takeUp(parts, session, key, false).catch((error: unknown) =>
         warn(parts, error, 'relay: a request could not be taken over'),
       );
     // The store postpones the requests that it has returned, so this loop ends.
   } while (due.length === mostAtOnce && !state.closing);
 }
 
-async function takeUp(parts: RequestParts, code: string, id: string): Promise<void> {
-  const { documents, hub } = parts;
-  const { store } = parts.settings;
-  const [stored] = await store.get(code, [keys.session]);
-  const found = await documents.find(code, id);
-  const waits = found?.document.result !== undefined;
-  if (stored === undefined) return store.unschedule(code, id);
+/** See {@link RequestParts.takeUp}. */
+export async function takeUp(
+  parts: RequestParts,
+  code: string,
+  id: string,
+  isAnswered: boolean,
+): Promise<boolean> {
+  const { documents, hub, lease, settings } = parts;
+  const { store, node } = settings;
+  if (isOwn(parts, code, id)) return false;
+  const [session, stored] = await store.get(code, [keys.session, keys.request(id)]);
+  const found = requestIn(stored);
+  if (session === undefined) documents.release(code, id);
   // A node has scheduled the request but not stored it. It may still do so, or it died and the
   // agent never got an answer.
-  if (found === undefined) return store.schedule(code, id, absentMs);
-  if (isUnanswered(parts, found.document)) return void (await giveUp(parts, code, id, found));
-  if (waits && found.document.status !== 'done')
-    return lookAgain(parts, code, id, found.document.waitsUntil);
-  if (isOwn(parts, code, id)) return undefined;
-  if (found.document.status === 'done') {
-    // Its node died between writing the result and announcing it.
-    await documents.tell(code, id);
-    return hub.wake(code, 'log:agent');
+  else if (found === undefined) await store.schedule(code, id, absentMs);
+  if (session === undefined || found === undefined) return false;
+  const { document } = found;
+  if (isUnanswered(parts, document)) return (await giveUp(parts, code, id, found)) !== undefined;
+  if (document.status === 'done') {
+    // Its node died between storing the result and waking those who wait for it.
+    hub.wake(code, 'log:agent');
+    documents.release(code, id);
+    return true;
   }
+  if (document.result !== undefined) await lookAgain(parts, code, id, document.waitsUntil);
+  if (document.result !== undefined || isOwn(parts, code, id)) return false;
+  const { node: owner } = document;
+  if (!isAnswered && owner !== undefined && owner !== node && (await lease.isAlive(owner))) {
+    // It may have failed to run the request, which is then still its own.
+    hub.wake(keys.node(owner), lookWake(code, id));
+    return false;
+  }
+  await lease.begin();
+  // Without a scheduled look, no node would notice if this one died too.
+  if (isAnswered) await store.schedule(code, id, lease.leaseMs);
   // After this write the former node can no longer write the document.
-  const document: RequestDocument = { ...found.document, taken: (found.document.taken ?? 0) + 1 };
-  const version = await documents.write(code, id, document, found.version);
-  if (version === undefined) return undefined;
-  return runAgain(parts, JSON.parse(stored.value) as SessionDocument, id, { document, version });
+  const taken: RequestDocument = { ...document, node, taken: (document.taken ?? 0) + 1 };
+  const version = await documents.write(code, id, taken, found.version);
+  if (version === undefined) return false;
+  await runAgain(parts, JSON.parse(session.value) as SessionDocument, id, {
+    document: taken,
+    version,
+  });
+  return true;
 }
 
 /** Runs a request that was taken over, or ends it when it must not run twice. */

@@ -8,13 +8,14 @@ import type { SessionDocument } from '../ports/documents.ts';
 import type { RelaySettings } from '../settings.ts';
 import type { Calls } from './calls.ts';
 import type { LiveSessions } from './live-sessions.ts';
+import { createNodeLease } from './node-lease.ts';
 import { cancelRequest } from './request-cancel.ts';
 import { type Decide, decideRequest } from './request-decide.ts';
 import { createRequestDocuments } from './request-documents.ts';
-import { newRequestState, type RequestParts } from './request-parts.ts';
+import { newRequestState, type RequestParts, warn } from './request-parts.ts';
 import { type RequestStatus, statusOf } from './request-status.ts';
 import { type AgentCall, type Submitted, submitRequest } from './request-submit.ts';
-import { takeOverDue } from './request-takeover.ts';
+import { takeOverDue, takeUp } from './request-takeover.ts';
 
 /** The requests of a node. */
 export interface Requests {
@@ -31,16 +32,19 @@ export interface Requests {
   cancel(document: SessionDocument, requestId: string): Promise<RequestStatus | undefined>;
   /** Answers a call that waits for approval; undefined if no such call is waiting. */
   readonly decide: Decide;
-  /** Takes over requests that dead nodes have left. This also happens by itself once per lease. */
+  /**
+   * Takes over requests that dead nodes have left. This also happens by itself, three times in each
+   * lease of a node.
+   */
   takeOver(): Promise<void>;
   /** Stops taking over requests, and waits up to `waitMs` milliseconds for those that run here. */
   close(waitMs: number): Promise<void>;
 }
 
-/** Milliseconds that closing waits until the counts of calls are stored. */
+/** Milliseconds that closing waits until the counts of calls are stored and the lease is given up. */
 const storingMs = 1_000;
-/** Leases without a renewal after which another node takes over a request. */
-const dueLeases = 2;
+/** How often in its lease a node renews it and looks for requests that are due. */
+const looksPerLease = 3;
 
 /** Makes the requests of a node. */
 export function createRequests(
@@ -49,27 +53,36 @@ export function createRequests(
   live: LiveSessions,
   calls: Calls,
 ): Requests {
+  const lease = createNodeLease(settings, hub, (code, id) => {
+    takeUp(parts, code, id, false).catch((error: unknown) =>
+      warn(parts, error, 'relay: a request could not be taken over'),
+    );
+  });
   const parts: RequestParts = {
     settings,
     hub,
     live,
     calls,
-    documents: createRequestDocuments(settings.store, settings.limits.resultBytesPerSession),
-    dueMs: settings.leaseMs * dueLeases,
+    documents: createRequestDocuments({ settings, hub }, settings.limits.resultBytesPerSession),
+    lease,
+    takeUp: (code, id, isAnswered) => takeUp(parts, code, id, isAnswered),
     state: newRequestState(),
   };
-  const { state } = parts;
-  let sweeping: Promise<void> | undefined;
-  const takeOver = (): Promise<void> => {
-    sweeping ??= takeOverDue(parts).finally(() => {
-      sweeping = undefined;
-    });
-    return sweeping;
+  const { state, documents } = parts;
+  // Looking after requests may take long, and must not keep the lease from being renewed.
+  const renew = once(() => lease.renew());
+  const look = once(async () => {
+    await documents.flush();
+    await takeOverDue(parts);
+  });
+  const takeOver = async (): Promise<void> => {
+    await renew();
+    await look();
   };
-  const sweep = setInterval(() => {
+  const timer = setInterval(() => {
     takeOver().catch(() => {});
-  }, settings.leaseMs);
-  sweep.unref?.();
+  }, lease.leaseMs / looksPerLease);
+  timer.unref?.();
 
   return {
     submit: (session, call) => submitRequest(parts, session, call),
@@ -79,7 +92,7 @@ export function createRequests(
     decide: (document, approvalId, answer) => decideRequest(parts, document, approvalId, answer),
     async close(waitMs) {
       state.closing = true;
-      clearInterval(sweep);
+      clearInterval(timer);
       calls.drain();
       await pTimeout(Promise.allSettled(state.running.values()), {
         milliseconds: Math.max(1, waitMs),
@@ -87,7 +100,25 @@ export function createRequests(
       });
       state.closed = true;
       calls.leave();
-      await pTimeout(calls.storeUsage(), { milliseconds: storingMs, fallback: () => {} });
+      const stored = Promise.all([calls.storeUsage(), documents.flush(), lease.end()]);
+      await pTimeout(
+        stored.then(
+          () => {},
+          () => {},
+        ),
+        { milliseconds: storingMs, fallback: () => {} },
+      );
     },
+  };
+}
+
+/** Callers share a run that has not ended. */
+function once(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+    return running;
   };
 }

@@ -105,12 +105,16 @@ function resultOf(id: string, { result, status, tool }: RequestDocument): ToolRe
   return result ?? (status === 'done' ? unkeptResult(id, tool, 0) : undefined);
 }
 
-/** Removes entries of calls that are no longer open. The calls are looked up together. */
+/**
+ * Removes entries of calls that are no longer open. The calls are looked up together.
+ * @param claimed calls that are known to be open
+ */
 export async function withoutDoneCalls(
   { store, code }: EventLookup,
   reads: readonly LogRead[],
+  claimed: ReadonlyMap<string, unknown>,
 ): Promise<readonly LogRead[]> {
-  const calls = reads.filter(({ record }) => record.kind === 'call');
+  const calls = reads.filter(({ record }) => record.kind === 'call' && !claimed.has(record.id));
   if (calls.length < 2) return reads;
   const stored = await store.get(
     code,

@@ -1,6 +1,8 @@
 /** Reads a side's log as events, from the place that a client has reached. */
+import { momentMs, type Offer, type Taken } from '../calls/call-delivery.ts';
 import { keys, type LogRecord, logKeep, type Side, type ToolsRecord } from '../ports/documents.ts';
-import type { LogEntry, RelayStore } from '../ports/store.ts';
+import type { RelayStore } from '../ports/store.ts';
+import type { LogEntry } from '../ports/stored.ts';
 import {
   type EventLookup,
   eventOf,
@@ -19,6 +21,8 @@ export interface LogReader {
    * So an event that was not taken, or could not be read, is delivered again.
    */
   next(): AsyncGenerator<StreamEvent, void>;
+  /** Notes a new call that a message has offered, so that the next read takes it in one step. */
+  offer(offer: Offer): void;
   /**
    * Notes that wake-ups may have been lost, so that the next entries may be older than they seem.
    */
@@ -41,17 +45,21 @@ export interface LogReading {
   /** Milliseconds between two reads within which an entry is known to be new. */
   readonly newWithinMs: number;
   readonly deliver: EventLookup['deliver'];
+  /**
+   * Reads the log after a place and takes what was offered, in one step; undefined if that does not
+   * fit. Absent if the side takes no calls.
+   */
+  readonly take?:
+    | ((offers: readonly Offer[], after: number) => Promise<Taken | undefined>)
+    | undefined;
   /** Epoch milliseconds. */
   now(): number;
 }
 
 /** Most changes of tools that a client gets one by one when it connects. */
 const mostUpdates = 100;
-/**
- * Milliseconds from the start of a read within which its entries count as new. A read that takes
- * longer has waited for an unavailable store, and the caller may have given up in the meantime.
- */
-export const momentMs = 500;
+/** Most offers that wait for the next read. The log has them all. */
+const mostOffers = 16;
 /** More than one try, since other connections may store their place at the same time. */
 const mostTries = 3;
 
@@ -73,6 +81,7 @@ interface Progress {
   /** When the log was last read, on the clock of `performance.now()`. */
   readAt: number;
   stale: boolean;
+  offers: Offer[];
 }
 
 /** Opens a reader at the client's place. */
@@ -93,9 +102,13 @@ export async function openLogReader(reading: LogReading): Promise<LogReader> {
     catchingUp: true,
     readAt: Number.NEGATIVE_INFINITY,
     stale: false,
+    offers: [],
   };
   return {
     next: () => readAll(progress),
+    offer(offer) {
+      if (progress.offers.length < mostOffers) progress.offers.push(offer);
+    },
     markStale() {
       progress.stale = true;
     },
@@ -109,7 +122,11 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
     const time = performance.now();
     const wasStale = progress.stale;
     progress.stale = false;
-    const { entries, first, last } = await store.read(code, side, progress.place, logKeep);
+    const offers = progress.offers.splice(0);
+    const taken =
+      offers.length > 0 ? await progress.reading.take?.(offers, progress.place) : undefined;
+    const { entries, first, last } =
+      taken?.page ?? (await store.read(code, side, progress.place, logKeep));
     const cameWhileListening =
       !progress.catchingUp && !wasStale && !progress.stale && time - progress.readAt <= newWithinMs;
     const isNew = (): boolean => cameWhileListening && performance.now() - time <= momentMs;
@@ -122,7 +139,7 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
       progress.place = resync;
       progress.known = last;
     }
-    const toolsChanged = yield* readEntries(progress, entries, isNew);
+    const toolsChanged = yield* readEntries(progress, entries, isNew, taken?.claimed);
     progress.place = entries.at(-1)?.id ?? progress.place;
     progress.catchingUp = false;
     progress.readAt = time;
@@ -165,6 +182,7 @@ async function* readEntries(
   progress: Progress,
   entries: readonly LogEntry[],
   isNew: () => boolean,
+  claimed: Taken['claimed'] = new Map(),
 ): AsyncGenerator<StreamEvent, boolean> {
   const { lookup, catchingUp } = progress;
   const reads = entries.map(
@@ -175,7 +193,7 @@ async function* readEntries(
   // first.
   const folds = catchingUp && updates.length > mostUpdates;
   let toolsChanged = false;
-  for (const read of await withoutDoneCalls(lookup, reads)) {
+  for (const read of await withoutDoneCalls(lookup, reads, claimed)) {
     const isFold = folds && read === updates[0];
     const event = isFold
       ? await updateEvent(
@@ -186,13 +204,19 @@ async function* readEntries(
         )
       : isSkipped(progress, read)
         ? undefined
-        : await eventOf(lookup, read, isNew);
+        : (claimedEvent(read, claimed) ?? (await eventOf(lookup, read, isNew)));
     if (event !== undefined) yield event;
     progress.place = read.id;
     if (isFold) progress.known = updates.at(-1)?.id ?? progress.known;
     toolsChanged ||= event?.event === 'tool-availability-update';
   }
   return toolsChanged;
+}
+
+/** The event of a call that is already this client's. */
+function claimedEvent({ id, record }: LogRead, claimed: Taken['claimed']): StreamEvent | undefined {
+  const data = record.kind === 'call' && record.attempt === 1 ? claimed.get(record.id) : undefined;
+  return data && { id, event: 'tool-request', data };
 }
 
 /**

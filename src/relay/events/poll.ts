@@ -3,12 +3,13 @@
  * while it waits.
  */
 import pTimeout from 'p-timeout';
+import { momentMs, offerIn } from '../calls/call-delivery.ts';
 import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { bufferBytes } from './backpressure.ts';
 import { dataText } from './event-text.ts';
 import { whenExpired } from './expiry.ts';
-import { type LogReader, momentMs } from './log-reader.ts';
+import type { LogReader } from './log-reader.ts';
 import type { StreamEvent, StreamRequest } from './ports.ts';
 import {
   type ConnectionParts,
@@ -157,7 +158,9 @@ function onWake(poll: Poll, wake: Wake | undefined): void {
   if ((wake === 'lease' && side === 'application') || wake === undefined) void renewLease(poll);
   const progress = side === 'agent' ? progressIn(wake) : undefined;
   if (progress !== undefined) pass(poll, { event: 'tool-progress', data: progress });
-  if (wake === `log:${side}` || wake === undefined) poll.wake();
+  const offer = side === 'application' ? offerIn(wake) : undefined;
+  if (offer !== undefined) poll.source?.reader.offer(offer);
+  if (wake === `log:${side}` || wake === undefined || offer !== undefined) poll.wake();
 }
 
 function end(poll: Poll, reason: EndReason): void {

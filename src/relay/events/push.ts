@@ -3,6 +3,7 @@
  * the client, the session or the node is gone.
  */
 
+import { offerIn } from '../calls/call-delivery.ts';
 import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
@@ -123,7 +124,9 @@ function follow(push: Push): void {
 function onWake(push: Push, wake: Wake | undefined): void {
   const { side } = push.request;
   if (wake === undefined) push.source?.reader.markStale();
-  if (wake === `log:${side}` || wake === undefined) look(push);
+  const offer = side === 'application' ? offerIn(wake) : undefined;
+  if (offer !== undefined) push.source?.reader.offer(offer);
+  if (wake === `log:${side}` || wake === undefined || offer !== undefined) look(push);
   if ((wake === 'lease' && side === 'application') || wake === undefined) renewLease(push);
   if (wake === 'closed') end(push, 'session_closed');
   const progress = side === 'agent' ? progressIn(wake) : undefined;

@@ -114,6 +114,8 @@ export async function openEventSource(
       if (reason !== undefined || left) return undefined;
       return calls.deliver(code, id, attempt, { epoch: lease.epoch, client, isNew });
     },
+    take: async (offers, place) =>
+      lease && !left ? calls.take(code, offers, { epoch: lease.epoch, client }, place) : undefined,
   }).catch((error: unknown) => {
     letGo();
     throw error;

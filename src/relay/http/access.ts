@@ -145,7 +145,7 @@ function admit(admitted: Admitted, access: Side | 'either', now: number): Admitt
 }
 
 /** Compares every hash, even after one matches, so that the time reveals nothing. */
-function sideOf({ tokens }: SessionDocument, hash: string): Side | undefined {
+export function sideOf({ tokens }: SessionDocument, hash: string): Side | undefined {
   let found: Side | undefined;
   for (const side of ['application', 'agent'] as const)
     for (const at of [0, 1]) if (sameHash(tokens[side][at] ?? noHash, hash)) found = side;

@@ -32,8 +32,7 @@ export function agentRoutes({
   return {
     async request({ request, bounds, document }) {
       const call = readRequest(await readObject(request, bounds));
-      await limits.request(document.code);
-      const given = await requests.submit(document, call);
+      const given = await requests.submit(document, { ...call, use: limits.uses.request });
       if (!('result' in given)) return answer(202, given);
       counters.called(given.result);
       return answer(200, given);

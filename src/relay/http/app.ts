@@ -21,6 +21,7 @@ import {
 import { operationRoutes } from './operations.ts';
 import { checkHost, checkOrigin, corsOf, originPolicy, preflightOf } from './origin-guard.ts';
 import { progressRoute } from './progress-route.ts';
+import { type RecentSessions, recentSessions } from './recent-sessions.ts';
 import { type Answered, isReply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
 import { commonHeaders, errorAnswer, toRelayError } from './responses.ts';
@@ -76,6 +77,7 @@ const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 interface AppParts {
   readonly parts: NodeParts;
   readonly policy: OriginPolicy;
+  readonly recent: RecentSessions;
   readonly open: OpenHandlers;
   readonly session: SessionHandlers;
 }
@@ -85,6 +87,7 @@ export function createApp(parts: NodeParts): App {
   const app: AppParts = {
     parts,
     policy: originPolicy(parts.origins),
+    recent: recentSessions(parts.settings),
     open: { ...operationRoutes(parts), ...openSessionRoutes(parts) },
     session: {
       ...sessionRoutes(parts),
@@ -100,7 +103,7 @@ export function createApp(parts: NodeParts): App {
     async enter(request, info) {
       checkHost(request, app.policy);
       checkOrigin(request, app.policy);
-      return enterAt(parts, findPlace(pathOf(request.url)), request, info);
+      return enterAt(app, findPlace(pathOf(request.url)), request, info);
     },
     refuse(request, error) {
       const refusal = relayErrorOf(parts, error);
@@ -130,7 +133,7 @@ async function respond(app: AppParts, request: Request, info: RequestInfo): Prom
         headers: { Allow: place.allow, ...preflightOf(request, policy) },
       });
     else {
-      entered = await enterAt(parts, place, request, info);
+      entered = await enterAt(app, place, request, info);
       client = clientOf(entered.exchange);
       const turn = client === undefined ? undefined : parts.pace.enter(client);
       if (turn !== undefined) {
@@ -163,11 +166,12 @@ async function respond(app: AppParts, request: Request, info: RequestInfo): Prom
 
 /** Finds the route of a request and checks that the client may use it now. */
 async function enterAt(
-  parts: NodeParts,
+  app: AppParts,
   place: Place | undefined,
   request: Request,
   info: RequestInfo,
 ): Promise<Entered> {
+  const { parts } = app;
   if (place === undefined) throw noRoute();
   const { code } = place.params;
   if (code !== undefined && !isCode(code))
@@ -184,12 +188,18 @@ async function enterAt(
     address: await addressOf(request, info.address, parts.origins, parts.report),
     bounds: route.body ?? noBody,
   };
-  return { route, exchange: await authorized(parts, route, exchange) };
+  return { route, exchange: await authorized(app, route, exchange) };
 }
 
 async function authorized(
-  { settings: { store, now }, origins }: NodeParts,
-  { access, ticket }: Route,
+  {
+    parts: {
+      settings: { store, now },
+      origins,
+    },
+    recent,
+  }: AppParts,
+  { name, access, ticket }: Route,
   exchange: Exchange,
 ): Promise<Exchange | SessionExchange> {
   const { request } = exchange;
@@ -206,7 +216,8 @@ async function authorized(
   }
   const shown = ticket ? (new URL(request.url).searchParams.get('ticket') ?? undefined) : undefined;
   const asked = { code, access, token: bearerOf(request), ticket: shown };
-  return { ...exchange, ...(await authorize(store, now(), asked)) };
+  const admitted = name === 'response' ? recent.authorize(asked) : authorize(store, now(), asked);
+  return { ...exchange, ...(await admitted) };
 }
 
 async function handle(

@@ -1,6 +1,7 @@
 /** Per-minute limits, shared by all nodes. The store counts uses, but not refused ones. */
+import type { Use } from '../calls/use.ts';
 import type { Side } from '../ports/documents.ts';
-import { relayError } from '../relay-error.ts';
+import { type RelayError, relayError, sessionNotFound } from '../relay-error.ts';
 import { hashOf } from '../secrets.ts';
 import type { RelayLimits, RelaySettings } from '../settings.ts';
 
@@ -33,11 +34,15 @@ export interface RateLimits {
   stream(code: string, side: Side): Promise<void>;
   /** Messages of the Model Context Protocol. @param count how many there are in the batch */
   mcp(code: string, count: number): Promise<void>;
+  /** Uses that are counted together with what they are for. */
+  readonly uses: { readonly request: Use; readonly response: Use };
 }
 
 /** One limit per minute: its key in the store, and the text of its refusal. */
 interface MinuteLimit {
   readonly key: string;
+  /** The session that the limit belongs to; absent for limits of addresses. */
+  readonly session?: string;
   readonly limit: number;
   readonly code: string;
   readonly what: string;
@@ -66,17 +71,36 @@ export function createRateLimits(settings: RelaySettings): RateLimits {
       const limit = ofSession('mcp', code, limits.mcpMessagesPerMinute);
       for (let left = count; left > 0; left--) await take(limit);
     },
+    uses: {
+      request: useOf(ofSession('request', '', limits.requestsPerMinute)),
+      response: useOf(ofSession('response', '', limits.responsesPerMinute)),
+    },
   };
 }
 
-async function takeOne(
-  { store }: RelaySettings,
-  { key, limit, code, what }: MinuteLimit,
-): Promise<void> {
-  const { allowed, retryAfterMs } = await store.count(key, limit, minuteMs);
-  if (allowed) return;
+async function takeOne({ store }: RelaySettings, one: MinuteLimit): Promise<void> {
+  const { key, limit, session } = one;
+  if (session === undefined) {
+    const { allowed, retryAfterMs } = await store.count(key, limit, minuteMs);
+    if (!allowed) throw refusalOf(one, retryAfterMs);
+    return;
+  }
+  const applied = await store.apply(session, [useOf(one).op]);
+  if (applied.results !== undefined) return;
+  throw applied.gone ? sessionNotFound() : refusalOf(one, applied.retryAfterMs);
+}
+
+function useOf(one: MinuteLimit): Use {
+  const { key, limit } = one;
+  return {
+    op: { op: 'count', key, limit, windowMs: minuteMs },
+    refusal: (retryAfterMs) => refusalOf(one, retryAfterMs),
+  };
+}
+
+function refusalOf({ limit, code, what }: MinuteLimit, retryAfterMs: number): RelayError {
   const seconds = Math.min(60, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
-  throw relayError(
+  return relayError(
     429,
     'rate_limit_exceeded',
     `More than ${limit} ${what} per minute. Try again in ${seconds} s.`,
@@ -96,7 +120,7 @@ const sessionLimits = {
 
 function ofSession(kind: keyof typeof sessionLimits, code: string, limit: number): MinuteLimit {
   const [prefix, error, what] = sessionLimits[kind];
-  return { key: `${prefix}:${code}`, limit, code: error, what };
+  return { key: prefix, session: code, limit, code: error, what };
 }
 
 /** The same, for one side of a session. */
@@ -114,7 +138,8 @@ function ofSide(
 ): MinuteLimit {
   const [prefix, error, what] = sideLimits[kind];
   return {
-    key: `${prefix}:${side}:${code}`,
+    key: `${prefix}:${side}`,
+    session: code,
     limit,
     code: error,
     what: `${what} by this side of the session`,

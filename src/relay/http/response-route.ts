@@ -2,6 +2,7 @@
 import type { JsonObject, JsonValue } from '../../index.ts';
 import type { CallAnswer, SessionDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
+import { findSession } from './access.ts';
 import { fieldOf, maxResultBytes, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
 import { answer } from './responses.ts';
@@ -19,10 +20,10 @@ export function responseRoute(parts: NodeParts): Pick<SessionHandlers, 'response
  * Takes `{ requestId, result | error }`. The first answer to a call wins. Later ones are accepted
  * but have no effect.
  * @throws RelayError 400 `missing_request_id`, `missing_result_or_error`, 404 `request_not_found`,
- * 413, 429
+ * `session_not_found`, 413, 429
  */
 export async function takeResponse(
-  { limits, calls }: Pick<NodeParts, 'limits' | 'calls'>,
+  { limits, calls, settings }: Pick<NodeParts, 'limits' | 'calls' | 'settings'>,
   { code }: SessionDocument,
   body: JsonObject,
 ): Promise<JsonObject> {
@@ -34,14 +35,17 @@ export async function takeResponse(
       'Expected `requestId` to be the id of a `tool-request`.',
     );
   const given = readAnswer(body);
-  await limits.response(code);
-  if (requestId.length > 1_024 || !(await calls.answer(code, requestId, given)))
-    throw relayError(
-      404,
-      'request_not_found',
-      'This session has no such request, or no longer has it.',
-    );
-  return { success: true, requestId };
+  const isLong = requestId.length > 1_024;
+  if (isLong) await limits.response(code);
+  if (!isLong && (await calls.answer(code, requestId, given, limits.uses.response)))
+    return { success: true, requestId };
+  // The session may have ended since it was read.
+  await findSession(settings.store, settings.now(), code);
+  throw relayError(
+    404,
+    'request_not_found',
+    'This session has no such request, or no longer has it.',
+  );
 }
 
 /** 0, false, "" and null are results. An empty error is ignored if there is a result. */

@@ -49,6 +49,8 @@ export function memoryBus(): RelayBus {
     queue = [];
   };
   return {
+    // In one process, a message with a document costs more than reading the document.
+    maxMessageChars: 0,
     async publish(channel, message) {
       const to = channels.get(channel);
       if (to === undefined) return;

@@ -1,6 +1,6 @@
 /** The documents of one session in memory. */
 
-import type { StoredValue } from '../ports/store.ts';
+import type { StoredValue } from '../ports/stored.ts';
 import type { SizeBudget } from './size-budget.ts';
 import type { SharedString, SharedStrings } from './strings.ts';
 
@@ -37,6 +37,14 @@ export interface Place {
 const entryChars = 100;
 const charsOf = (key: string, { value, shared }: Pick<Kept, 'value' | 'shared'>): number =>
   entryChars + key.length + (shared === undefined ? value.length : 0);
+
+/** Most characters that writing a document takes beyond what there is under its key. */
+export function roomFor({ kept }: Documents, key: string, value: string): number {
+  const before = kept.get(key);
+  return (
+    charsOf(key, { value, shared: undefined }) - (before === undefined ? 0 : charsOf(key, before))
+  );
+}
 
 /**
  * Writes a document.

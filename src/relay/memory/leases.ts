@@ -22,6 +22,11 @@ function held(leases: Leases, name: string, epoch?: number): Lease | undefined {
   return epoch === undefined || epoch === found.epoch ? found : undefined;
 }
 
+/** Whether a lease is held with this epoch. */
+export function isHeld(leases: Leases, name: string, epoch: number): boolean {
+  return held(leases, name, epoch) !== undefined;
+}
+
 export function acquireLease(
   leases: Leases,
   name: string,

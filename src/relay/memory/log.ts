@@ -1,6 +1,6 @@
 /** One log of a session in memory. */
 
-import type { LogEntry } from '../ports/store.ts';
+import type { Appended, LogPage } from '../ports/stored.ts';
 import type { SizeBudget } from './size-budget.ts';
 
 /** The entries of a log. Plain data, because there are many logs. */
@@ -17,7 +17,7 @@ export function emptyLog(): Log {
 }
 
 /** Characters that an entry takes in addition to its value. */
-const entryChars = 20;
+export const entryChars = 20;
 const charsOf = (values: readonly string[]): number =>
   values.reduce((sum, { length }) => sum + entryChars + length, 0);
 
@@ -26,12 +26,7 @@ const charsOf = (values: readonly string[]): number =>
  * @param keep most entries that stay
  * @throws Error when the store is full; nothing changes then
  */
-export function appendEntry(
-  log: Log,
-  budget: SizeBudget,
-  value: string,
-  keep: number,
-): { readonly id: number; readonly dropped: readonly string[] } {
+export function appendEntry(log: Log, budget: SizeBudget, value: string, keep: number): Appended {
   const over = Math.max(0, log.values.length - log.start + 1 - keep);
   const end = log.start + over;
   budget.check(charsOf([value]) - charsOf(log.values.slice(log.start, end)));
@@ -56,11 +51,7 @@ export function endLog({ values, start }: Log, budget: SizeBudget): void {
 }
 
 /** Reads the oldest entries after an id, and the ids of the first and the last entry. */
-export function readEntries(
-  { last, values, start }: Log,
-  after: number,
-  limit: number,
-): { readonly entries: readonly LogEntry[]; readonly first: number; readonly last: number } {
+export function readEntries({ last, values, start }: Log, after: number, limit: number): LogPage {
   const oldest = last - (values.length - start) + 1;
   const from = Math.max(after + 1, oldest);
   const begin = start + from - oldest;

@@ -1,19 +1,13 @@
 /** The store in memory. It is fast, limited in size, and lost when the process ends. */
 
 import { fn, numberFrom, readOptions, type TableOf, withDefault } from '../../options.ts';
+import { singleOperations } from '../ports/single-operations.ts';
 import type { RelayStore } from '../ports/store.ts';
-import {
-  type Documents,
-  deleteDocument,
-  endDocuments,
-  getDocument,
-  noDocuments,
-  type Place,
-  setDocument,
-} from './documents.ts';
+import { applyOps, type SessionData } from './apply.ts';
+import { endDocuments, noDocuments, type Place, setDocument } from './documents.ts';
 import { type MemoryDue, memoryDue } from './due.ts';
-import { acquireLease, type Leases, leaseHolder, releaseLease, renewLease } from './leases.ts';
-import { appendEntry, emptyLog, endLog, type Log, readEntries } from './log.ts';
+import { acquireLease, leaseHolder, releaseLease } from './leases.ts';
+import { endLog } from './log.ts';
 import { type Timed, type TimeQueue, timeQueue } from './queue.ts';
 import { createSizeBudget, type SizeBudget } from './size-budget.ts';
 import { sharedStrings } from './strings.ts';
@@ -36,11 +30,8 @@ export interface MemoryStoreOptions {
 }
 
 /** Plain data, because there are many sessions. */
-interface Session {
+interface Session extends SessionData {
   readonly name: string;
-  readonly documents: Documents;
-  readonly logs: Map<string, Log>;
-  readonly leases: Leases;
   /** Its `at` is in epoch milliseconds. */
   expiry: Timed<string>;
 }
@@ -96,9 +87,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): RelayStore {
     budget,
     place: { budget, strings: sharedStrings(budget) },
   };
+  const apply: RelayStore['apply'] = async (name, ops) => applyOps(memory, find(memory, name), ops);
   return {
-    ...documentOperations(memory),
-    ...logOperations(memory),
+    apply,
+    ...singleOperations(apply),
+    ...sessionOperations(memory),
     ...leaseOperations(memory),
     ...timeOperations(memory),
   };
@@ -131,9 +124,7 @@ function sweep(memory: Memory): void {
   memory.windows.sweep(sweptAtOnce);
 }
 
-function documentOperations(
-  memory: Memory,
-): Pick<RelayStore, 'create' | 'extend' | 'drop' | 'get' | 'set' | 'delete'> {
+function sessionOperations(memory: Memory): Pick<RelayStore, 'create' | 'extend' | 'drop'> {
   const { sessions, expiries, place, budget } = memory;
   return {
     async create(name, key, value, expiresAt) {
@@ -153,6 +144,7 @@ function documentOperations(
         documents,
         logs: new Map(),
         leases: new Map(),
+        counts: undefined,
         expiry: expiries.add(expiresAt, name),
       });
       return true;
@@ -170,53 +162,14 @@ function documentOperations(
       if (session !== undefined) remove(memory, session);
       return session !== undefined;
     },
-    async get(name, keys) {
-      const session = find(memory, name);
-      return keys.map((key) => session && getDocument(session.documents, key));
-    },
-    async set(name, key, value, version) {
-      const session = find(memory, name);
-      return session && setDocument(session.documents, place, key, value, version);
-    },
-    async delete(name, key, version) {
-      const session = find(memory, name);
-      return session !== undefined && deleteDocument(session.documents, place, key, version);
-    },
   };
 }
 
-function logOperations(memory: Memory): Pick<RelayStore, 'append' | 'read'> {
-  return {
-    async append(name, logName, value, keep) {
-      const session = find(memory, name);
-      if (session === undefined) return undefined;
-      let log = session.logs.get(logName);
-      if (log === undefined) {
-        log = emptyLog();
-        session.logs.set(logName, log);
-      }
-      return appendEntry(log, memory.budget, value, keep);
-    },
-    async read(name, logName, after, limit) {
-      const log = find(memory, name)?.logs.get(logName);
-      return log === undefined
-        ? { entries: [], first: 0, last: 0 }
-        : readEntries(log, after, limit);
-    },
-  };
-}
-
-function leaseOperations(
-  memory: Memory,
-): Pick<RelayStore, 'acquire' | 'renew' | 'release' | 'holder'> {
+function leaseOperations(memory: Memory): Pick<RelayStore, 'acquire' | 'release' | 'holder'> {
   return {
     async acquire(name, lease, holder, ttlMs, steal = false) {
       const session = find(memory, name);
       return session && acquireLease(session.leases, lease, holder, ttlMs, steal);
-    },
-    async renew(name, lease, epoch, ttlMs) {
-      const session = find(memory, name);
-      return session !== undefined && renewLease(session.leases, lease, epoch, ttlMs);
     },
     async release(name, lease, epoch) {
       const session = find(memory, name);
@@ -238,8 +191,9 @@ function timeOperations(
       sweep(memory);
       return windows.count(key, limit, windowMs);
     },
-    async schedule(session, key, delayMs) {
+    async schedule(session, key, delayMs, done = []) {
       sweep(memory);
+      for (const item of done) dueItems.unschedule(item.session, item.key);
       dueItems.schedule({ session, key }, delayMs);
     },
     async unschedule(session, key) {

@@ -4,13 +4,41 @@
  */
 import { timeQueue } from './queue.ts';
 
-interface Window {
-  readonly key: string;
+/** A window, and how much of it is used. */
+export interface Window {
   /** Monotonic milliseconds. */
   readonly end: number;
   /** Epoch milliseconds. */
   readonly until: number;
   used: number;
+}
+
+/**
+ * Milliseconds until a use would be allowed; 0 if it is now.
+ * @param window the window of the last use, which may have ended
+ */
+export function leftOf(
+  window: Window | undefined,
+  limit: number,
+  windowMs: number,
+  date: number,
+): number {
+  const open = openOf(window, performance.now(), date);
+  if ((open?.used ?? 0) < limit) return 0;
+  return open === undefined ? windowMs : Math.min(open.end - performance.now(), open.until - date);
+}
+
+/** Counts a use that is allowed. @returns the window that it belongs to */
+export function countUse(window: Window | undefined, windowMs: number, date: number): Window {
+  const time = performance.now();
+  const open = openOf(window, time, date);
+  if (open === undefined) return { end: time + windowMs, until: date + windowMs, used: 1 };
+  open.used += 1;
+  return open;
+}
+
+function openOf(window: Window | undefined, time: number, date: number): Window | undefined {
+  return window !== undefined && window.end > time && window.until > date ? window : undefined;
 }
 
 /** Counts uses. */
@@ -29,25 +57,16 @@ export interface MemoryWindows {
 /** Makes the counters of a store. @param now epoch milliseconds */
 export function memoryWindows(now: () => number = () => Date.now()): MemoryWindows {
   const windows = new Map<string, Window>();
-  const ends = timeQueue<Window>();
+  const ends = timeQueue<{ readonly key: string; readonly window: Window }>();
   return {
     count(key, limit, windowMs) {
-      const time = performance.now();
-      const date = now();
       const known = windows.get(key);
-      const open =
-        known !== undefined && known.end > time && known.until > date ? known : undefined;
-      if ((open?.used ?? 0) >= limit)
-        return {
-          allowed: false,
-          retryAfterMs:
-            open === undefined ? windowMs : Math.min(open.end - time, open.until - date),
-        };
-      if (open !== undefined) open.used += 1;
-      else {
-        const window: Window = { key, end: time + windowMs, until: date + windowMs, used: 1 };
+      const retryAfterMs = leftOf(known, limit, windowMs, now());
+      if (retryAfterMs > 0) return { allowed: false, retryAfterMs };
+      const window = countUse(known, windowMs, now());
+      if (window !== known) {
         windows.set(key, window);
-        ends.add(window.end, window);
+        ends.add(window.end, { key, window });
       }
       return { allowed: true, retryAfterMs: 0 };
     },
@@ -58,7 +77,8 @@ export function memoryWindows(now: () => number = () => Date.now()): MemoryWindo
         if (ended === undefined) return;
         ends.remove(ended);
         // Another window of the same key may have begun.
-        if (windows.get(ended.item.key) === ended.item) windows.delete(ended.item.key);
+        const { key, window } = ended.item;
+        if (windows.get(key) === window) windows.delete(key);
       }
     },
     size: () => windows.size,

@@ -19,6 +19,9 @@ export const keys = {
   cursor: (side: Side): string => `cursor:${side}`,
   /** Held by the connection that gets the application's calls. */
   applicationLease: 'application',
+  /** A session of its own for each node, with a lease that it holds while it is alive. */
+  node: (node: string): string => `node:${node}`,
+  nodeLease: 'node',
   /** How often each tool has been called. */
   usage: 'usage',
   /** The large results that are kept, and their sizes. */
@@ -93,6 +96,8 @@ export interface RequestDocument {
   readonly status: 'queued' | 'running' | 'done';
   /** Epoch milliseconds. */
   readonly createdAt: number;
+  /** The node that runs it; absent if an earlier version has stored it. */
+  readonly node?: string;
   /**
    * The result of the call. Before the request is done: the result that says that it waits for
    * approval.
@@ -180,6 +185,8 @@ export interface ToolsRecord {
 export type Wake =
   /** The side's log has grown. */
   | 'log:application'
+  /** The application's log has grown by a new call: the call, and its version. */
+  | `log:application ${string}`
   | 'log:agent'
   /** `tools` has changed. */
   | 'tools'
@@ -187,11 +194,13 @@ export type Wake =
   | 'lease'
   /** The session was deleted. */
   | 'closed'
-  /** A call was answered, or a request is done. */
+  /** A call has ended or was answered, perhaps with its document and version, or a request is done. */
   | `call:${string}`
   | `request:${string}`
   /** The agent has cancelled a request. */
   | `cancel:${string}`
+  /** To a node, whose channel has the name of its session: look after one of its requests. */
+  | `look:${string}`
   /** The application has reported the progress of a call, for the node that runs it. */
   | `report:${string}`
   /** A call has made progress, for those who listen. */

@@ -22,6 +22,8 @@ export function guardStore(store: RelayStore, report: Report): RelayStore {
       }
     };
   return {
+    carrier: store.carrier,
+    apply: guard(store.apply) as RelayStore['apply'],
     create: guard(store.create),
     extend: guard(store.extend),
     drop: guard(store.drop),
@@ -48,6 +50,8 @@ export function guardStore(store: RelayStore, report: Report): RelayStore {
  */
 export function guardBus(bus: RelayBus, report: Report): RelayBus {
   return {
+    carrier: bus.carrier,
+    maxMessageChars: bus.maxMessageChars,
     async publish(channel, message) {
       try {
         await bus.publish(channel, message);

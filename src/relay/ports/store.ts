@@ -1,23 +1,10 @@
 /**
- * The port through which a relay keeps what must outlive a node: documents, logs and leases of
- * sessions, and counters and due items, which do not belong to a session.
+ * The port through which a relay keeps what must outlive a node: documents, logs, leases and counters
+ * of sessions, and counters and due items that do not belong to a session.
  */
 
-/** A document and its version. */
-export interface StoredValue {
-  /** The value as it was written. */
-  readonly value: string;
-  /** From 1. Grows by one with each write. */
-  readonly version: number;
-}
-
-/** An entry of a log. */
-export interface LogEntry {
-  /** From 1, without gaps within a log, even after entries were dropped. */
-  readonly id: number;
-  /** The value as it was added. */
-  readonly value: string;
-}
+import type { OpResult, StoreOp } from './store-ops.ts';
+import type { Appended, LogPage, StoredValue } from './stored.ts';
 
 /** The holder of a lease. */
 export interface LeaseHolder {
@@ -31,6 +18,29 @@ export interface LeaseHolder {
   /** Milliseconds until the lease expires, by the store's clock. */
   readonly remainingMs: number;
 }
+
+/** An operation did not fit, and none of them has taken place. */
+export interface Refused {
+  /** Absent. */
+  readonly results?: undefined;
+  /** The index of the first operation that did not fit. */
+  readonly refused: number;
+  /** There is no such session. */
+  readonly gone: boolean;
+  /** For a refused `count`: the milliseconds until its window ends. Otherwise 0. */
+  readonly retryAfterMs: number;
+}
+
+/** All operations have taken place. */
+export interface AppliedAll<T extends readonly StoreOp[] = readonly StoreOp[]> {
+  /** What each operation gives, in their order. */
+  readonly results: { readonly [I in keyof T]: OpResult<T[I]> };
+  /** Absent. */
+  readonly refused?: undefined;
+}
+
+/** What the operations of {@link RelayStore.apply} give, or which one did not fit. */
+export type Applied<T extends readonly StoreOp[] = readonly StoreOp[]> = AppliedAll<T> | Refused;
 
 /** An item that a node should attend to. */
 export interface DueItem {
@@ -48,6 +58,20 @@ export interface DueItem {
  * store cannot be reached or is broken.
  */
 export interface RelayStore {
+  /**
+   * Carries out operations on one session in their order, in one step. Each sees what the ones
+   * before it have done. If one does not fit, none takes place: a `set` over another version, a
+   * `renew` that {@link renew} would refuse, a `count` above its limit, and every `set`, `append`,
+   * `renew` and `count` in an unknown session. From 1 to 100 operations, and 1 000 keys to get.
+   * `singleOperations` makes `get`, `set`, `delete`, `append`, `read` and `renew` from it.
+   */
+  apply<const T extends readonly StoreOp[]>(session: string, ops: T): Promise<Applied<T>>;
+  /**
+   * What carries the messages that {@link apply} publishes. Listeners of a bus with the same carrier
+   * hear them. Without one, `publish` does nothing, and the relay sends the messages itself when the
+   * operations have taken place. @default none
+   */
+  readonly carrier?: object | undefined;
   /**
    * Creates a session with its first document. If a session with that name exists, nothing changes
    * and the result is false.
@@ -79,32 +103,14 @@ export interface RelayStore {
   delete(session: string, key: string, version?: number): Promise<boolean>;
   /**
    * Adds an entry to a log and drops all but its last `keep` entries.
-   * @returns the entry's id and the values of the dropped entries, oldest first; undefined for an
-   * unknown session
+   * @returns undefined for an unknown session
    */
-  append(
-    session: string,
-    log: string,
-    value: string,
-    keep: number,
-  ): Promise<{ readonly id: number; readonly dropped: readonly string[] } | undefined>;
+  append(session: string, log: string, value: string, keep: number): Promise<Appended | undefined>;
   /**
    * Reads the oldest entries after an id, at most `limit`, and the ids of the oldest and the newest
-   * entry of the log (0 for an empty log; `last` stays when entries are dropped).
+   * entry of the log.
    */
-  read(
-    session: string,
-    log: string,
-    after: number,
-    limit: number,
-  ): Promise<{
-    /** In order, at most `limit`. */
-    readonly entries: readonly LogEntry[];
-    /** The id of the oldest entry that is kept. */
-    readonly first: number;
-    /** The id of the newest entry. */
-    readonly last: number;
-  }>;
+  read(session: string, log: string, after: number, limit: number): Promise<LogPage>;
   /**
    * Takes a free lease or, with `steal`, also a held one. A holder that takes its lease again gets
    * a new epoch.
@@ -139,8 +145,9 @@ export interface RelayStore {
   /**
    * Schedules an item that is due in `delayMs`. Scheduling it again moves it. The item outlives its
    * session.
+   * @param done scheduled items that are removed in the same step. @default none
    */
-  schedule(session: string, key: string, delayMs: number): Promise<void>;
+  schedule(session: string, key: string, delayMs: number, done?: readonly DueItem[]): Promise<void>;
   /** Removes a scheduled item. */
   unschedule(session: string, key: string): Promise<void>;
   /**

@@ -3,9 +3,9 @@
  */
 
 import type { JsonObject } from '../../index.ts';
-import { findSession } from '../http/access.ts';
 import type { App } from '../http/app.ts';
 import { clientNamed, clientOf, type NodeParts } from '../http/node-parts.ts';
+import { recentSessions } from '../http/recent-sessions.ts';
 import { takeResponse } from '../http/response-route.ts';
 import { errorBody, toRelayError } from '../http/responses.ts';
 import type { RouteName } from '../http/route-table.ts';
@@ -21,7 +21,8 @@ const socketRoutes: ReadonlySet<string> = new Set<RouteName>(['stream', 'events'
 /** Makes the socket port of a relay. */
 export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
   const { settings, streams, limits, pace, counters, report } = parts;
-  const { store, now, heartbeatMs, logger } = settings;
+  const { heartbeatMs, logger } = settings;
+  const recent = recentSessions(settings);
 
   const respond = async (
     code: string,
@@ -35,7 +36,7 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
     try {
       if (parts.closed.aborted)
         throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
-      body = await takeResponse(parts, await findSession(store, now(), code), objectOf(data));
+      body = await takeResponse(parts, await recent.find(code), objectOf(data));
     } catch (error) {
       refusal = toRelayError(error, (fault) => report('internal', fault));
       body = errorBody(refusal);

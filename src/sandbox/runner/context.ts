@@ -10,6 +10,8 @@ import { sendable } from './sendable.ts';
 export interface ContextPort {
   readonly signal: AbortSignal;
   readonly asks: Asks;
+  /** What there is here in place of the host's services. May throw. */
+  readonly services: unknown;
   progress(done: unknown, total: unknown, message: unknown): void;
   emit(name: unknown, data: unknown, log?: true): void;
 }
@@ -44,11 +46,8 @@ export class SandboxContext implements ToolContext<unknown, unknown> {
   get deadline(): number {
     return this.#sent.deadline as number;
   }
-  get services(): never {
-    throw new TypeError(
-      'Expected no use of `context.services` in a sandbox: live objects cannot cross its ' +
-        'boundary. Pass data as input, or call a tool of the host with `context.tools.call`.',
-    );
+  get services(): unknown {
+    return this.#run.services;
   }
   get callId(): string {
     return this.#sent.callId;

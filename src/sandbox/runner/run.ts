@@ -28,16 +28,23 @@ type AnswerMessage = Extract<HostMessage, { t: 'answer' }>;
 /** Data of events, as the host bounds it too. */
 const eventLimits = { maxDepth: 64, maxValues: 10_000, maxChars: 65_536 };
 
+/** What a run has that is not sent to it. */
+export interface RunExtras {
+  readonly services: unknown;
+}
+
 export class Run implements ContextPort {
   readonly #message: RunMessage;
   readonly #outbox: Outbox;
+  readonly #extras: RunExtras | undefined;
   readonly #asks: Asks;
   #abort: AbortController | undefined;
   #aborted: Error | undefined;
 
-  constructor(message: RunMessage, outbox: Outbox) {
+  constructor(message: RunMessage, outbox: Outbox, extras?: RunExtras) {
     this.#message = message;
     this.#outbox = outbox;
+    this.#extras = extras;
     this.#asks = new Asks(message.id, outbox);
   }
 
@@ -58,6 +65,14 @@ export class Run implements ContextPort {
 
   get asks(): Asks {
     return this.#asks;
+  }
+
+  get services(): unknown {
+    if (this.#extras !== undefined) return this.#extras.services;
+    throw new TypeError(
+      'Expected no use of `context.services` in a sandbox: live objects cannot cross its ' +
+        'boundary. Pass data as input, or call a tool of the host with `context.tools.call`.',
+    );
   }
 
   progress(done: unknown, total: unknown, message: unknown): void {

@@ -197,6 +197,13 @@ const rules: PortRuleBodies<RelayBus> = {
     await hears(portNames.length, ear);
     assert.deepEqual(ear.heard, portNames);
   },
+  'a message may have as many characters as the bus says': async (bus) => {
+    const ear = await listen(bus, 'c');
+    const longest = 'x\u00E9'.repeat(Math.floor(Math.max(bus.maxMessageChars ?? 1_000, 1_000) / 2));
+    await bus.publish('c', longest);
+    await settle(bus, 'c', ear);
+    assert.ok(ear.heard[0] === longest, `Expected a message of ${longest.length} characters`);
+  },
   'with many channels and listeners at once, each hears its own messages': async (bus) => {
     const ears = await atOnce(200, (index) => listen(bus, `c${index % 50}`));
     await atOnce(50, (index) => bus.publish(`c${index}`, `${index}`));

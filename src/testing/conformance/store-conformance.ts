@@ -2,6 +2,7 @@
 import type { MaybePromise } from '../../index.ts';
 import type { RelayStore } from '../../relay/ports/store.ts';
 import { type PortRule, portRules } from './port-rule.ts';
+import { applyRules } from './store-conformance-apply.ts';
 import { concurrencyRules } from './store-conformance-concurrency.ts';
 import { counterRules } from './store-conformance-counters.ts';
 import { documentRules } from './store-conformance-documents.ts';
@@ -39,5 +40,6 @@ export function storeConformance(makeStore: () => MaybePromise<RelayStore>): rea
     concurrencyRules,
     nameRules,
     modelRules,
+    applyRules,
   ].flatMap((bodies) => portRules(makeStore, bodies));
 }

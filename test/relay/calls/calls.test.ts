@@ -86,8 +86,8 @@ describe('a call', () => {
     const one = nodeOf(now);
     const session = await now.world.session();
     await listen(one, session, { answer: () => 'early' });
-    // The answer comes while its entry is still being written.
-    now.ports.holdUp('append', async () => {
+    // The answer comes before the node knows that the call is stored.
+    now.ports.holdBack('append', async () => {
       await one.calls.answer(session.code, 'c', { result: 'early' });
     });
     const asked = ask(one, session);
@@ -100,7 +100,10 @@ describe('a call', () => {
     const session = await now.world.session();
     await listen(one, session);
     let asked: Asked | undefined;
-    now.ports.holdUp('set', async () => asked?.abort(timeout()));
+    now.ports.holdUp('set', () => {
+      asked?.abort(timeout());
+      return delay(5);
+    });
     asked = ask(one, session);
     await pass(10);
     const { entries } = await now.world.store.read(session.code, 'application', 0, 10);

@@ -5,6 +5,7 @@
 import { vi } from 'vitest';
 import { HostToolRegistry, type JsonObject, type ToolResult } from '../../../src/index.ts';
 import type { LiveSession } from '../../../src/relay/calls/live-session.ts';
+import { checkUse, type Use } from '../../../src/relay/calls/use.ts';
 import { createCounters } from '../../../src/relay/counters.ts';
 import type { EventStreams, StreamRequest } from '../../../src/relay/events/ports.ts';
 import { type App, createApp } from '../../../src/relay/http/app.ts';
@@ -131,10 +132,17 @@ export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
     taken: (name: string) => (name === 'host_tool' ? name : undefined),
     count: 0,
   };
+  /** Uses are counted with what they are of. */
+  const count = async (code: string, use: Use | undefined): Promise<void> => {
+    const applied = use && (await settings.store.apply(code, [use.op]));
+    if (applied !== undefined && applied.results === undefined) checkUse(use, applied);
+  };
   const requests = {
     submit: vi.fn<NodeParts['requests']['submit']>(
-      async (_document, { requestId = 'made', wait }) =>
-        wait ? { requestId, result: success } : { requestId, status: 'queued' },
+      async ({ code }, { requestId = 'made', wait, use }) => {
+        await count(code, use);
+        return wait ? { requestId, result: success } : { requestId, status: 'queued' };
+      },
     ),
     status: vi.fn<NodeParts['requests']['status']>(async (_code, requestId) =>
       requestId === 'r-1' ? { requestId, status: 'running' } : undefined,
@@ -149,7 +157,8 @@ export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
   const calls = {
     usage: vi.fn<NodeParts['calls']['usage']>(async () => new Map()),
     progress: vi.fn<NodeParts['calls']['progress']>(async (_code, id) => id === 'call-1'),
-    answer: vi.fn<NodeParts['calls']['answer']>(async (code, id, answer) => {
+    answer: vi.fn<NodeParts['calls']['answer']>(async (code, id, answer, use) => {
+      await count(code, use);
       if (id !== 'call-1') return false;
       known.set(`${code} ${id}`, known.get(`${code} ${id}`) ?? answer);
       return true;
@@ -220,7 +229,9 @@ export function frontKit(options: RelayOptions = {}, paceNow = secondsApart()) {
 export function brokenStore(): RelayStore {
   const fail = (): Promise<never> =>
     Promise.reject(new Error('ECONNREFUSED redis://user:a-secret-of-the-host@10.0.0.1'));
-  return new Proxy({} as RelayStore, { get: () => fail });
+  return new Proxy({} as RelayStore, {
+    get: (_, name) => (name === 'carrier' ? undefined : fail),
+  });
 }
 
 /** Definitions as an application gives them. */

@@ -451,10 +451,10 @@ describe('a request of the agent', () => {
     const { status, body: told } = await ask('POST', `/${code}/request`, { token, body });
     expect(status).toBe(200);
     expect(told).toEqual({ requestId: expect.any(String), result: success });
-    expect(requests.submit).toHaveBeenCalledExactlyOnceWith(
-      expect.objectContaining({ code }),
-      call,
-    );
+    expect(requests.submit).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code }), {
+      ...call,
+      use: expect.objectContaining({ op: expect.objectContaining({ op: 'count' }) }),
+    });
   });
 
   test('that does not wait is 202 once it is queued', async () => {

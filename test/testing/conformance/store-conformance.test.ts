@@ -4,6 +4,7 @@ import { memoryStore } from '../../../src/relay/memory/store.ts';
 import type { RelayStore } from '../../../src/relay/ports/store.ts';
 import { storeConformance } from '../../../src/testing/conformance/store-conformance.ts';
 import { mutantStore, sessionMutants } from './store-mutants.ts';
+import { applyMutants } from './store-mutants-apply.ts';
 import { documentMutants, logMutants } from './store-mutants-documents.ts';
 import { counterMutants, dueMutants, leaseMutants } from './store-mutants-time.ts';
 
@@ -52,6 +53,7 @@ describe('tells a faulty store', () => {
     ...logMutants,
     ...leaseMutants,
     ...counterMutants,
+    ...applyMutants,
   };
   const all = [
     ...Object.entries(mutants),

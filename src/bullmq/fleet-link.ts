@@ -1,0 +1,139 @@
+/** A host's connection to its queue, and what it tells Redis about its calls. */
+import type { IRedisClient, Queue } from 'bullmq';
+import { gatherWrites, isLive, type RunScript, scriptsOn } from './connection.ts';
+import type { FleetPlace } from './fleet-options.ts';
+import { type FleetJob, maxJobChars } from './job.ts';
+import { loadBullmq } from './load-bullmq.ts';
+import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
+import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf, workerIn } from './names.ts';
+import { offerScript, settleScript, tellScript, watchScript, withdrawScript } from './scripts.ts';
+
+/** What Redis says of a call; see `watchScript`. */
+export const states = { gone: 0, offered: 1, claimed: 2, lapsed: 3, done: 4, stale: 5 } as const;
+
+/** What came of a withdrawal: the call had ended, was not claimed and never will be, or was claimed. */
+export const withdrawn = { ended: 0, unclaimed: 1, claimed: 2 } as const;
+
+/** A host that is busy for this long does not lose its calls. */
+const leastTtlMs = 20_000;
+
+export interface LinkOptions extends Required<Pick<FleetPlace, 'connection' | 'queue'>> {
+  readonly prefix: string;
+  readonly leaseMs: number;
+  readonly take: (letters: readonly Letter[]) => Promise<void>;
+}
+
+/** What there is once Redis has answered. */
+interface Open {
+  readonly client: IRedisClient;
+  readonly run: RunScript;
+  readonly mailbox: Mailbox;
+}
+
+export class FleetLink {
+  /** The host's name, which nobody can guess. */
+  readonly name = newName();
+  /** Resolves once Redis has answered, however long that takes. Rejects if it refuses. */
+  readonly ready: Promise<void>;
+  readonly #options: LinkOptions;
+  readonly #root: string;
+  readonly #queue: Queue;
+  #open: Open | undefined;
+  #closed = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    const { connection, queue, prefix, take } = options;
+    this.#root = rootOf(prefix, queue);
+    const { Queue } = loadBullmq();
+    this.#queue = new Queue(queue, { connection, prefix });
+    // Each call that is affected says so itself.
+    this.#queue.on('error', () => {});
+    this.ready = this.#queue.backend.client.then((client) => {
+      if (this.#closed) return;
+      const run = scriptsOn(client);
+      const connect = (): IRedisClient => client.duplicate({ maxRetriesPerRequest: null });
+      this.#open = { client, run, mailbox: openMailbox({ connect, key: this.#box, take }) };
+    });
+    this.ready.catch(() => {});
+  }
+
+  /** Whether commands go out at once. */
+  get live(): boolean {
+    return this.#open !== undefined && isLive(this.#open.client);
+  }
+
+  /** Whether all letters that had been sent were read a moment ago. */
+  get hasReadAll(): boolean {
+    return this.#open?.mailbox.waits === true;
+  }
+
+  /** Only once it has been ready. */
+  get #opened(): Open {
+    return this.#open as Open;
+  }
+
+  get #box(): string {
+    return hostBoxOf(this.#root, this.name);
+  }
+
+  /** How long what is left behind stays. */
+  get #ttl(): number {
+    return Math.max(leastTtlMs, this.#options.leaseMs * 4);
+  }
+
+  /** Offers a call to the workers. @param leftMs Until it times out. */
+  async offer(id: string, job: FleetJob, leftMs: number): Promise<void> {
+    const left = Number.isFinite(leftMs) ? Math.max(1, Math.ceil(leftMs)) : '';
+    gatherWrites(this.#opened.client);
+    // Commands of one connection are carried out in their order, so the record is there first.
+    const recorded = this.#opened.run(offerScript, [recordOf(this.#root, id)], [left, this.#ttl]);
+    const added = this.#queue.add(job.tool, job, {
+      jobId: id,
+      removeOnComplete: true,
+      removeOnFail: true,
+      sizeLimit: maxJobChars * 4,
+    });
+    await Promise.all([recorded, added]);
+  }
+
+  /** How calls are, in their order. */
+  async watch(ids: readonly string[]): Promise<readonly unknown[]> {
+    const args = [this.#root, this.#ttl, this.#ttl * 4, this.#opened.mailbox.next, ...ids];
+    return (await this.#opened.run(watchScript, [this.#box], args)) as readonly unknown[];
+  }
+
+  /** Sends texts to the worker that has claimed a call. */
+  async tell(id: string, claim: string, texts: readonly string[]): Promise<void> {
+    const keys = [recordOf(this.#root, id), workerBoxOf(this.#root, workerIn(claim))];
+    await this.#opened.run(tellScript, keys, [claim, id, this.#ttl * 4, ...texts]);
+  }
+
+  /** Ends a call here. @param goodbye What its worker is told. Undefined: only if it has none. */
+  async withdraw(id: string, goodbye: string | undefined): Promise<unknown> {
+    const unlessClaimed = goodbye === undefined ? '1' : '0';
+    const args = [this.#root, id, unlessClaimed, this.#ttl * 4, goodbye ?? ''];
+    const code = await this.#opened.run(withdrawScript, [recordOf(this.#root, id)], args);
+    // Workers would skip the job. But there may be no worker.
+    if (code === withdrawn.unclaimed) void this.#queue.remove(id).catch(() => {});
+    return code;
+  }
+
+  /** Forgets letters that were read, and calls that have their outcome. */
+  async settle(ids: readonly string[]): Promise<void> {
+    await this.#opened.run(
+      settleScript,
+      [this.#box],
+      [this.#root, this.#opened.mailbox.next, ...ids],
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const { live } = this;
+    this.#open?.mailbox.close();
+    if (live) await this.#open?.client.del(this.#box).catch(() => {});
+    // Closing it in peace would wait for Redis to come back.
+    await this.#queue.backend.close(!live).catch(() => {});
+  }
+}

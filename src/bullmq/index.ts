@@ -1,0 +1,7 @@
+/** The public list of `host-tools/bullmq`. */
+export type { Around, FleetCall } from './fleet-call.ts';
+export type { FleetExecutorOptions } from './fleet-executor.ts';
+export { fleetExecutor } from './fleet-executor.ts';
+export type { FleetPlace } from './fleet-options.ts';
+export type { FleetService, ServeFleetOptions } from './serve-fleet.ts';
+export { serveFleet } from './serve-fleet.ts';

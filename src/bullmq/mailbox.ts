@@ -1,0 +1,132 @@
+/**
+ * Reads the mailbox of a host or a worker: a stream that only its reader trims, so nothing gets lost
+ * that was not read.
+ */
+import type { IRedisClient } from 'bullmq';
+
+/** An entry of a mailbox. */
+export interface Letter {
+  /** The call. */
+  readonly call: string;
+  /** The claim of the worker that sends it, or that it is meant for. */
+  readonly claim: string;
+  readonly text: string;
+}
+
+export interface MailboxOptions {
+  /** A connection for this mailbox alone, since reading blocks it. Makes another one if it ended. */
+  connect(): IRedisClient;
+  readonly key: string;
+  /** Resolves once more may be read. */
+  take(letters: readonly Letter[]): Promise<void>;
+}
+
+export interface Mailbox {
+  /** The number that follows the last entry that was read. */
+  readonly next: string;
+  /** It has waited for entries for a while, so that there were none. */
+  readonly waits: boolean;
+  close(): void;
+}
+
+/** Milliseconds for which a read waits for entries. */
+const blockMs = 5_000;
+/** A read that waits for this long has found nothing. */
+const settledMs = 250;
+/** A read that takes this long has lost its connection without anyone noticing. */
+const stuckMs = 15_000;
+/** How many entries are read at a time: fewer after many characters. */
+const batch = { most: 64, least: 2, chars: 8 * 1024 * 1024 };
+
+export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
+  let client = connect();
+  let last = '0-0';
+  let closed = false;
+  let waitsSince: number | undefined;
+  let count = batch.least;
+  const ignore = (): void => {};
+  client.on('error', ignore);
+  const replace = (): void => {
+    client.disconnect();
+    if (closed) return;
+    client = connect();
+    client.on('error', ignore);
+  };
+  const read = async (): Promise<void> => {
+    let stuck: NodeJS.Timeout | undefined;
+    const given = new Promise<never>((_resolve, reject) => {
+      stuck = setTimeout(() => reject(new Error('The mailbox could not be read.')), stuckMs);
+    });
+    try {
+      const reading = client.xread([{ key, id: last }], { BLOCK: blockMs, COUNT: count });
+      const letters: Letter[] = [];
+      let chars = 0;
+      waitsSince = performance.now();
+      const reply = await Promise.race([reading, given]);
+      waitsSince = undefined;
+      for (const [id, fields] of entriesOf(reply)) {
+        last = id;
+        const letter = letterOf(fields);
+        if (letter === undefined) continue;
+        letters.push(letter);
+        chars += letter.text.length;
+      }
+      count = chars > batch.chars ? batch.least : Math.min(batch.most, count * 2);
+      if (letters.length > 0 && !closed) await take(letters);
+    } finally {
+      waitsSince = undefined;
+      clearTimeout(stuck);
+    }
+  };
+  const loop = async (): Promise<void> => {
+    while (!closed) {
+      try {
+        await read();
+      } catch {
+        if (closed) return;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        replace();
+      }
+    }
+  };
+  void loop();
+  return {
+    get next() {
+      return after(last);
+    },
+    get waits() {
+      return waitsSince !== undefined && performance.now() - waitsSince > settledMs;
+    },
+    close() {
+      closed = true;
+      client.disconnect();
+    },
+  };
+}
+
+type Entry = readonly [id: string, fields: readonly string[]];
+
+/** The entries of what `XREAD` answered about one stream. */
+function entriesOf(reply: unknown): readonly Entry[] {
+  if (!Array.isArray(reply)) return [];
+  const [stream] = reply as readonly (readonly [string, readonly Entry[]])[];
+  return stream?.[1] ?? [];
+}
+
+function letterOf(fields: readonly string[]): Letter | undefined {
+  let call = '';
+  let claim = '';
+  let text = '';
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const value = fields[at + 1] ?? '';
+    if (fields[at] === 'c') call = value;
+    else if (fields[at] === 'w') claim = value;
+    else if (fields[at] === 'm') text = value;
+  }
+  return call === '' || text === '' ? undefined : { call, claim, text };
+}
+
+function after(id: string): string {
+  const [time = '0', number = '0'] = id.split('-');
+  return `${time}-${Number(number) + 1}`;
+}

@@ -1,0 +1,26 @@
+/** What an executor that runs calls on other machines needs to know about a call. */
+import type { ToolContext } from '../context.ts';
+import { HandlerContext } from './handler-context.ts';
+
+/** A call as another machine has to know it. */
+export interface RemoteCall {
+  /** The fingerprint of the definition that the call was judged by. */
+  readonly fingerprint: string;
+  /** Whether the call may run again if it is not known what became of it. */
+  readonly idempotent: boolean;
+  /** Milliseconds until the call times out. */
+  readonly leftMs: number;
+}
+
+/** Undefined if the context is not one that the library gave to a handler. */
+export function remoteCall(context: ToolContext): RemoteCall | undefined {
+  const call = HandlerContext.callOf(context);
+  if (call === undefined) return undefined;
+  const { definition } = call.binding.entry.internals;
+  return {
+    fingerprint: definition.fingerprint,
+    idempotent: definition.annotations.idempotent === true,
+    leftMs:
+      context.deadline === undefined ? Infinity : context.deadline - call.session.registry.now(),
+  };
+}

@@ -1,0 +1,20 @@
+/** What carries the messages of a relay. */
+import type { RedisClient } from './client.ts';
+import type { RedisSettings } from './options.ts';
+
+const carriers = new WeakMap<RedisClient, Map<string, object>>();
+
+/**
+ * The same object for all stores and buses over one client and with one prefix: what a store of them
+ * publishes is heard on a bus of them.
+ */
+export function carrierOf({ client, prefix }: Pick<RedisSettings, 'client' | 'prefix'>): object {
+  let byPrefix = carriers.get(client);
+  if (byPrefix === undefined) {
+    byPrefix = new Map();
+    carriers.set(client, byPrefix);
+  }
+  const known = byPrefix.get(prefix) ?? {};
+  byPrefix.set(prefix, known);
+  return known;
+}

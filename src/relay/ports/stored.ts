@@ -1,0 +1,35 @@
+/** What a store gives back. */
+
+/** A document and its version. */
+export interface StoredValue {
+  /** The value as it was written. */
+  readonly value: string;
+  /** From 1. Grows by one with each write. */
+  readonly version: number;
+}
+
+/** An entry of a log. */
+export interface LogEntry {
+  /** From 1, without gaps within a log, even after entries were dropped. */
+  readonly id: number;
+  /** The value as it was added. */
+  readonly value: string;
+}
+
+/** What `RelayStore.read` finds. */
+export interface LogPage {
+  /** In order, at most as many as asked for. */
+  readonly entries: readonly LogEntry[];
+  /** The id of the oldest entry that is kept; 0 for an empty log. */
+  readonly first: number;
+  /** The id of the newest entry. It stays when entries are dropped. */
+  readonly last: number;
+}
+
+/** What an added entry has become. */
+export interface Appended {
+  /** The entry's id. */
+  readonly id: number;
+  /** The values of the entries that were dropped, oldest first. */
+  readonly dropped: readonly string[];
+}
