@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startExample } from '../../examples/relay-browser/server.ts';
 import { memoryStore, serveRelay } from '../../src/relay/index.ts';
+import { freePort } from '../redis/redis-server.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from './chromium.ts';
 import { agentOf, apart, closeAll, later, wireTo } from './relay-browser-kit.ts';
 
@@ -102,29 +103,30 @@ describe.skipIf(!chromiumAvailable)(
         expect(said).toEqual([]);
       });
 
-      test('finds the relay again when the network was away, and then answers what was asked ' +
-        'meanwhile', {
-        timeout: 30_000,
-      }, async () => {
-        const example = later(await startExample(0));
-        const wire = await wireTo(example.url);
-        const page = await open(wire.url, transport);
-        await soon(() => statusOf(page)).toBe(`connected (${transport})`);
-        const agent = await agentOf(example);
-        wire.cut();
-        await soon(() => statusOf(page)).toContain('reconnecting');
-        const asked = agent.call('add_item', { text: 'Meanwhile' });
-        wire.mend();
-        expect(await asked).toMatchObject({ text: 'Meanwhile' });
-        await soon(() => statusOf(page)).toBe(`connected (${transport})`);
-        expect(await itemsOf(page)).toEqual(['Meanwhile']);
-      });
+      test(
+        'finds the relay again when the network was away, and then answers what was asked ' +
+          'meanwhile',
+        async () => {
+          const example = later(await startExample(0));
+          const wire = await wireTo(example.url);
+          const page = await open(wire.url, transport);
+          await soon(() => statusOf(page)).toBe(`connected (${transport})`);
+          const agent = await agentOf(example);
+          wire.cut();
+          await soon(() => statusOf(page)).toContain('reconnecting');
+          const asked = agent.call('add_item', { text: 'Meanwhile' });
+          wire.mend();
+          expect(await asked).toMatchObject({ text: 'Meanwhile' });
+          await soon(() => statusOf(page)).toBe(`connected (${transport})`);
+          expect(await itemsOf(page)).toEqual(['Meanwhile']);
+        },
+      );
 
-      test('speaks to a relay of another origin that names its own, also after a restart', {
-        timeout: 30_000,
-      }, async () => {
+      test('speaks to a relay of another origin that names its own, also after a restart', async () => {
         const store = memoryStore();
+        const port = await freePort();
         const { url, relay, agent } = await apart((origin) => ({
+          port,
           store,
           allowedOrigins: [origin],
         }));

@@ -10,6 +10,7 @@ import {
   type RelayTool,
   type RelayTransport,
 } from '../../src/relay-client/index.ts';
+import { freePort } from '../redis/redis-server.ts';
 import { program } from '../runner/programs.ts';
 import { call, closeAll, connect, serve, session, tool, toolsOf } from './real-relay-kit.ts';
 
@@ -180,7 +181,10 @@ describe.each(transports)('over %s', (transport) => {
       warn() {},
       error() {},
     };
-    const { relay, made, connection, statuses } = await sides({ store, logger }, [tool('a')]);
+    const { relay, made, connection, statuses } = await sides(
+      { store, logger, port: await freePort() },
+      [tool('a')],
+    );
     await connection.update([tool('a'), tool('b')]);
     await relay.close();
     await soon(() => statuses).toContainEqual(expect.objectContaining(stands('reconnecting')));
@@ -196,7 +200,7 @@ describe.each(transports)('over %s', (transport) => {
   });
 
   test('a relay that restarts without what it had ends the connection', async () => {
-    const { relay, connection, statuses } = await sides({}, [tool('a')]);
+    const { relay, connection, statuses } = await sides({ port: await freePort() }, [tool('a')]);
     await relay.close();
     await serve({ port: relay.port });
     await soon(() => connection.status).toBe('closed');
