@@ -188,6 +188,18 @@ test('a request that was taken over for an agent that asked is taken over again'
   expect(await nodeOf()).toBe(heir.settings.node);
 });
 
+test('a request that was asked for again too early to tell is looked at later', async () => {
+  const heir = world.node(usual);
+  const session = await world.session([relayed('act')]);
+  await listen(heir, session, { client: 'app' });
+  await store.set(session.code, keys.request('r'), JSON.stringify(orphan('act')));
+  const asked = await heir.requests.submit(session, { requestId: 'r', tool: 'act', wait: false });
+  expect(asked).toEqual({ requestId: 'r', status: 'queued' });
+  expect(heir.lines.join()).not.toMatch(/taken over/);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(heir.lines.join()).toMatch(/taken over/);
+});
+
 /** A request whose node is gone. */
 function orphan(tool: string): RequestDocument {
   const text = JSON.stringify([tool, {}]);
