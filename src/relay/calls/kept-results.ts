@@ -16,30 +16,77 @@ export interface StoredResult {
  * would make every call slower.
  */
 export const countedBytes = 16_384;
-/** More than one, since several calls may end at the same time. */
+/** More than one, since calls may end at the same time on other nodes. */
 const mostTries = 20;
 
 /** In the list: id, bytes and entry. */
 type Kept = readonly [id: string, bytes: number, entry: number];
 
+/** Counts the results of sessions. */
+export interface ResultCounts {
+  /**
+   * Counts a result, and removes the oldest ones while all of them have more bytes than a session
+   * may keep. Their requests stay, as done. The newest result is kept in any case.
+   * @throws RelayError 503 `busy`
+   */
+  count(code: string, result: StoredResult): Promise<void>;
+}
+
 /**
- * Counts a result, and removes the oldest ones while all of them have more than `mostBytes`. Their
- * requests stay, as done. The newest result is kept in any case.
- * @throws RelayError 503 `busy`
+ * Makes the counts of a node. Results of a session that end at the same time are counted together:
+ * one by one, they would keep each other from being counted.
+ * @param mostBytes of the results of a session
  */
-export async function countResult(
+export function createResultCounts(
+  store: Pick<RelayStore, 'get' | 'set'>,
+  mostBytes: number,
+): ResultCounts {
+  const running = new Map<string, Promise<void>>();
+  const waiting = new Map<string, Batch>();
+  const run = (code: string, results: readonly StoredResult[]): Promise<void> => {
+    waiting.delete(code);
+    const counting = countResults(store, code, results, mostBytes).finally(() => {
+      if (running.get(code) === counting) running.delete(code);
+    });
+    running.set(code, counting);
+    return counting;
+  };
+  return {
+    async count(code, result) {
+      if (result.bytes < countedBytes) return;
+      const known = waiting.get(code);
+      known?.results.push(result);
+      if (known !== undefined) return known.counted;
+      const results = [result];
+      const before = running.get(code)?.catch(() => {});
+      const counted =
+        before === undefined ? run(code, results) : before.then(() => run(code, results));
+      if (before !== undefined) waiting.set(code, { results, counted });
+      return counted;
+    },
+  };
+}
+
+/** Results that are counted next. */
+interface Batch {
+  readonly results: StoredResult[];
+  readonly counted: Promise<void>;
+}
+
+async function countResults(
   store: Pick<RelayStore, 'get' | 'set'>,
   code: string,
-  { id, bytes, entry }: StoredResult,
+  results: readonly StoredResult[],
   mostBytes: number,
 ): Promise<void> {
-  if (bytes < countedBytes) return;
+  const added = results.map(({ id, bytes, entry }): Kept => [id, bytes, entry]);
+  const newest = Math.max(...results.map(({ entry }) => entry));
   for (let tries = 0; tries < mostTries; tries++) {
     const [stored] = await store.get(code, [keys.keptResults]);
     const before = stored === undefined ? [] : (JSON.parse(stored.value) as readonly Kept[]);
     // A result without an entry in the log was removed with it.
-    const all: readonly Kept[] = [...before, [id, bytes, entry] as const]
-      .filter(([, , at]) => at > entry - logKeep)
+    const all: readonly Kept[] = [...before, ...added]
+      .filter(([, , at]) => at > newest - logKeep)
       .sort(([, , one], [, , other]) => one - other);
     let sum = 0;
     const from = all.findLastIndex(([, size]) => {

@@ -30,7 +30,7 @@ export interface NodeLease {
 
 /** Most milliseconds that a node's lease lasts. */
 const mostLeaseMs = 3_000;
-/** Milliseconds after which the session of a dead node expires. One that is alive makes another. */
+/** Milliseconds after which the session of a dead node expires. One that is alive extends its own. */
 const sessionMs = 86_400_000;
 
 /** Makes the lease of a node. @param look looks after one of the node's requests */
@@ -42,14 +42,25 @@ export function createNodeLease(
   const leaseMs = Math.min(mostLeaseMs, longest);
   const name = keys.node(node);
   let epoch: number | undefined;
+  /** When the session of the lease ends; 0 if that is not known. */
+  let endsAt = 0;
+  /** The lease was taken, and was not given up. */
+  let holds = false;
   let beginning: Promise<void> | undefined;
   let unwatch = (): void => {};
   let renewedAt = Number.NEGATIVE_INFINITY;
   let steadyFrom = Number.NEGATIVE_INFINITY;
 
   const acquire = async (): Promise<void> => {
-    await store.create(name, keys.nodeLease, '', Math.floor(now()) + sessionMs);
+    const end = Math.floor(now()) + sessionMs;
+    endsAt = (await store.create(name, keys.nodeLease, '', end)) ? end : 0;
     epoch = await store.acquire(name, keys.nodeLease, node, leaseMs);
+  };
+  /** A lease ends with its session, and other nodes would take over what this one runs. */
+  const extend = async (): Promise<void> => {
+    if (endsAt - now() > sessionMs / 2) return;
+    const end = Math.floor(now()) + sessionMs;
+    if (await store.extend(name, end)) endsAt = end;
   };
   const begin = async (): Promise<void> => {
     unwatch = await hub.watch(name, (wake) => {
@@ -59,6 +70,7 @@ export function createNodeLease(
       if (code !== undefined && id !== undefined) look(code, id);
     });
     await acquire();
+    holds = true;
   };
   return {
     leaseMs,
@@ -71,17 +83,26 @@ export function createNodeLease(
       return beginning;
     },
     isAlive: async (other) => (await store.holder(keys.node(other), keys.nodeLease)) !== undefined,
-    isSteady: () => performance.now() >= steadyFrom,
+    isSteady() {
+      const time = performance.now();
+      return time >= steadyFrom && time - renewedAt <= leaseMs;
+    },
     async renew() {
       const time = performance.now();
-      if (epoch === undefined) await store.ping();
-      else if (!(await store.renew(name, keys.nodeLease, epoch, leaseMs))) await acquire();
+      if (!holds) await store.ping();
+      else {
+        await extend();
+        const renewed =
+          epoch !== undefined && (await store.renew(name, keys.nodeLease, epoch, leaseMs));
+        if (!renewed && holds) await acquire();
+      }
       // Counted from before the store was asked: it may have been unavailable in the meantime.
       if (time - renewedAt > leaseMs) steadyFrom = performance.now() + leaseMs;
       renewedAt = time;
     },
     async end() {
       unwatch();
+      holds = false;
       if (epoch !== undefined) await store.drop(name);
     },
   };

@@ -10,7 +10,7 @@ import type { StoredValue } from '../ports/stored.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import { applyAndWake, type Change } from './apply-and-wake.ts';
 import { gather } from './dropped.ts';
-import { countedBytes, countResult } from './kept-results.ts';
+import { countedBytes, createResultCounts, type ResultCounts } from './kept-results.ts';
 import { checkUse, countedFirst, type Use } from './use.ts';
 
 /** A document, and the version that the next write has to name. */
@@ -75,8 +75,7 @@ export function requestIn(stored: StoredValue | undefined): FoundRequest | undef
 
 /** What the documents of a node need to know beyond the store. */
 interface Kept extends Change {
-  /** Most bytes of the results of a session. */
-  readonly mostBytes: number;
+  readonly results: ResultCounts;
   /** Scheduled looks that are of no use any more. */
   readonly done: DueItem[];
   /** Looks that could not be scheduled yet. */
@@ -91,7 +90,8 @@ interface Kept extends Change {
  */
 export function createRequestDocuments(change: Change, mostBytes: number): RequestDocuments {
   const { store } = change.settings;
-  const kept: Kept = { ...change, mostBytes, done: [], missing: new Set(), dropped: new Map() };
+  const results = createResultCounts(store, mostBytes);
+  const kept: Kept = { ...change, results, done: [], missing: new Set(), dropped: new Map() };
   return {
     create: (code, id, document, dueMs, use) => create(kept, code, id, document, dueMs, use),
     find: async (code, id) => requestIn((await store.get(code, [keys.request(id)]))[0]),
@@ -180,7 +180,7 @@ async function finish(
   removeDropped(kept, code, applied.results[1].dropped);
   if (text.length * 3 >= countedBytes) {
     const counted = { id, bytes: Buffer.byteLength(text), entry: applied.results[1].id };
-    await countResult(kept.settings.store, code, counted, kept.mostBytes).catch(() => {});
+    await kept.results.count(code, counted).catch(() => {});
   }
   return { callEnded: ending !== undefined };
 }

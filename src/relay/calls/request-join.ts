@@ -134,7 +134,12 @@ async function isLeft(
   const { node } = found.document;
   if (isOwn(parts, code, id)) return false;
   if (isLate || node === settings.node) return true;
-  if (node === undefined || !lease.isSteady()) return false;
+  if (node === undefined) return false;
+  if (!lease.isSteady()) {
+    // It is too early to tell, and whoever asked may not ask again.
+    await settings.store.schedule(code, id, lease.leaseMs);
+    return false;
+  }
   if (!(await lease.isAlive(node))) return true;
   // It may have failed to run the request, which is then still its own.
   hub.wake(keys.node(node), lookWake(code, id));

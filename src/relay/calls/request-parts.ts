@@ -18,6 +18,8 @@ export interface RequestState {
   readonly aborts: Map<string, AbortController>;
   /** Requests that are being stored by this node, and how many callers wait for that. */
   readonly writing: Map<string, number>;
+  /** Requests that this node is looking after at the moment. */
+  readonly taking: Map<string, Promise<boolean>>;
   /** True once the node takes over no further requests. */
   closing: boolean;
   /** True once the requests that still run are left to other nodes. */
@@ -47,6 +49,7 @@ export function newRequestState(): RequestState {
     started: new Set(),
     aborts: new Map(),
     writing: new Map(),
+    taking: new Map(),
     closing: false,
     closed: false,
   };

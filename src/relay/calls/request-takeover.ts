@@ -6,7 +6,7 @@ import { lostResult } from './lost-result.ts';
 import { lookWake } from './node-lease.ts';
 import { conclude, giveUp, isUnanswered, lookAgain } from './request-conclude.ts';
 import { type FoundRequest, requestIn } from './request-documents.ts';
-import { isOwn, type RequestParts, warn } from './request-parts.ts';
+import { isOwn, type RequestParts, requestKey, warn } from './request-parts.ts';
 import { beginRequest } from './request-run.ts';
 
 const mostAtOnce = 16;
@@ -19,7 +19,7 @@ const absentMs = 60_000;
 /** Takes over all requests that are due, and whose nodes are gone. */
 export async function takeOverDue(parts: RequestParts): Promise<void> {
   const { settings, lease, state } = parts;
-  if (!lease.isSteady()) return;
+  if (!lease.isSteady() || state.closing) return;
   let due: readonly DueItem[];
   do {
     due = await settings.store.due(mostAtOnce, lease.leaseMs);
@@ -31,8 +31,26 @@ export async function takeOverDue(parts: RequestParts): Promise<void> {
   } while (due.length === mostAtOnce && !state.closing);
 }
 
-/** See {@link RequestParts.takeUp}. */
-export async function takeUp(
+/**
+ * See {@link RequestParts.takeUp}. Whoever asks meanwhile gets the same answer: a request that this
+ * node took over a second time would no longer have the version with which it runs.
+ */
+export function takeUp(
+  parts: RequestParts,
+  code: string,
+  id: string,
+  isAnswered: boolean,
+): Promise<boolean> {
+  const { taking } = parts.state;
+  const key = requestKey(code, id);
+  const running = taking.get(key);
+  if (running !== undefined) return running;
+  const work = takeUpOnce(parts, code, id, isAnswered).finally(() => taking.delete(key));
+  taking.set(key, work);
+  return work;
+}
+
+async function takeUpOnce(
   parts: RequestParts,
   code: string,
   id: string,
@@ -66,7 +84,7 @@ export async function takeUp(
   }
   await lease.begin();
   // Without a scheduled look, no node would notice if this one died too.
-  if (isAnswered) await store.schedule(code, id, lease.leaseMs);
+  await store.schedule(code, id, lease.leaseMs);
   // After this write the former node can no longer write the document.
   const taken: RequestDocument = { ...document, node, taken: (document.taken ?? 0) + 1 };
   const version = await documents.write(code, id, taken, found.version);

@@ -80,7 +80,8 @@ export function createRequests(
     await look();
   };
   const timer = setInterval(() => {
-    takeOver().catch(() => {});
+    // What still runs while the node shuts down is its own until it has ended.
+    (state.closing ? renew() : takeOver()).catch(() => {});
   }, lease.leaseMs / looksPerLease);
   timer.unref?.();
 
@@ -92,12 +93,12 @@ export function createRequests(
     decide: (document, approvalId, answer) => decideRequest(parts, document, approvalId, answer),
     async close(waitMs) {
       state.closing = true;
-      clearInterval(timer);
       calls.drain();
       await pTimeout(Promise.allSettled(state.running.values()), {
         milliseconds: Math.max(1, waitMs),
         fallback: () => [],
       });
+      clearInterval(timer);
       state.closed = true;
       calls.leave();
       const stored = Promise.all([calls.storeUsage(), documents.flush(), lease.end()]);

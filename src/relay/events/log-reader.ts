@@ -1,5 +1,6 @@
 /** Reads a side's log as events, from the place that a client has reached. */
 import { momentMs, type Offer, type Taken } from '../calls/call-delivery.ts';
+import { findCall } from '../calls/call-documents.ts';
 import { keys, type LogRecord, logKeep, type Side, type ToolsRecord } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import type { LogEntry } from '../ports/stored.ts';
@@ -129,7 +130,8 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
       taken?.page ?? (await store.read(code, side, progress.place, logKeep));
     const cameWhileListening =
       !progress.catchingUp && !wasStale && !progress.stale && time - progress.readAt <= newWithinMs;
-    const isNew = (): boolean => cameWhileListening && performance.now() - time <= momentMs;
+    const isRecent = (): boolean => performance.now() - time <= momentMs;
+    const isNew = (): boolean => cameWhileListening && isRecent();
     const resync = resyncFrom(progress, first, last);
     if (resync !== undefined) {
       const event = await updateEvent(progress.lookup, resync, everythingNow(progress), last);
@@ -139,7 +141,11 @@ async function* readAll(progress: Progress): AsyncGenerator<StreamEvent, void> {
       progress.place = resync;
       progress.known = last;
     }
-    const toolsChanged = yield* readEntries(progress, entries, isNew, taken?.claimed);
+    const toolsChanged = yield* readEntries(progress, entries, {
+      isNew,
+      isRecent,
+      claimed: taken?.claimed ?? noneClaimed,
+    });
     progress.place = entries.at(-1)?.id ?? progress.place;
     progress.catchingUp = false;
     progress.readAt = time;
@@ -177,12 +183,20 @@ function everythingNow({ reading }: Progress): ToolsRecord {
   };
 }
 
+/** What is known of the calls of one read. */
+interface ReadCalls {
+  readonly isNew: () => boolean;
+  /** Whether the read was a moment ago. */
+  readonly isRecent: () => boolean;
+  readonly claimed: Taken['claimed'];
+}
+const noneClaimed: Taken['claimed'] = new Map();
+
 /** Yields the events of entries. @returns whether a change of tools was among them */
 async function* readEntries(
   progress: Progress,
   entries: readonly LogEntry[],
-  isNew: () => boolean,
-  claimed: Taken['claimed'] = new Map(),
+  calls: ReadCalls,
 ): AsyncGenerator<StreamEvent, boolean> {
   const { lookup, catchingUp } = progress;
   const reads = entries.map(
@@ -193,7 +207,7 @@ async function* readEntries(
   // first.
   const folds = catchingUp && updates.length > mostUpdates;
   let toolsChanged = false;
-  for (const read of await withoutDoneCalls(lookup, reads, claimed)) {
+  for (const read of await withoutDoneCalls(lookup, reads, calls.claimed)) {
     const isFold = folds && read === updates[0];
     const event = isFold
       ? await updateEvent(
@@ -204,7 +218,7 @@ async function* readEntries(
         )
       : isSkipped(progress, read)
         ? undefined
-        : (claimedEvent(read, claimed) ?? (await eventOf(lookup, read, isNew)));
+        : await eventOfRead(progress, read, calls);
     if (event !== undefined) yield event;
     progress.place = read.id;
     if (isFold) progress.known = updates.at(-1)?.id ?? progress.known;
@@ -213,10 +227,27 @@ async function* readEntries(
   return toolsChanged;
 }
 
-/** The event of a call that is already this client's. */
-function claimedEvent({ id, record }: LogRead, claimed: Taken['claimed']): StreamEvent | undefined {
+/**
+ * The event of an entry. A call that is already this client's needs no delivery. But if the client
+ * has read slowly since then, its caller may have given up.
+ */
+async function eventOfRead(
+  progress: Progress,
+  read: LogRead,
+  { isNew, isRecent, claimed }: ReadCalls,
+): Promise<StreamEvent | undefined> {
+  const { id, record } = read;
   const data = record.kind === 'call' && record.attempt === 1 ? claimed.get(record.id) : undefined;
-  return data && { id, event: 'tool-request', data };
+  if (record.kind !== 'call' || data === undefined) return eventOf(progress.lookup, read, isNew);
+  if (!isRecent() && !(await isStillOwed(progress, record.id))) return undefined;
+  return { id, event: 'tool-request', data };
+}
+
+/** Whether a call that this client has claimed is still open, and no one else's. */
+async function isStillOwed({ reading }: Progress, id: string): Promise<boolean> {
+  const { store, code, now } = reading;
+  const document = (await findCall(store, code, id))?.document;
+  return document?.state === 'open' && document.attempt === 1 && document.deadline > now();
 }
 
 /**

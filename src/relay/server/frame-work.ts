@@ -3,6 +3,7 @@ import { describe } from '../../errors.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import type { StreamEvent } from '../events/ports.ts';
 import { findSession } from '../http/access.ts';
+import { fieldOf } from '../http/bodies.ts';
 import { clientNamed, type NodeParts } from '../http/node-parts.ts';
 import { toRelayError } from '../http/responses.ts';
 import type { SessionRouteName } from '../http/route-table.ts';
@@ -49,7 +50,7 @@ export async function workOfFrame(
 /** The id that a frame names; a refusal has it, so that the client knows what was refused. */
 export function idOf(data: unknown): string | undefined {
   if (!isJsonObject(data)) return undefined;
-  const id = Object.hasOwn(data, 'requestId') ? data.requestId : undefined;
+  const id = fieldOf(data, 'requestId', 'id');
   return typeof id === 'string' ? id : undefined;
 }
 

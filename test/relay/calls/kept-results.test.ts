@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defineTool } from '../../../src/index.ts';
-import { countedBytes, countResult } from '../../../src/relay/calls/kept-results.ts';
+import { countedBytes, createResultCounts } from '../../../src/relay/calls/kept-results.ts';
 import { memoryStore } from '../../../src/relay/memory/store.ts';
 import { keys, logKeep } from '../../../src/relay/ports/documents.ts';
 import { listen, relayWorld, type World } from '../relay-world.ts';
@@ -31,8 +31,9 @@ describe('the results of a session', () => {
         async (sizes, most) => {
           const ids = sizes.map((_, index) => `r${index}`);
           const { store, left } = await storeWith(ids);
+          const counts = createResultCounts(store, most);
           for (const [index, bytes] of sizes.entries())
-            await countResult(store, code, { id: `r${index}`, bytes, entry: index + 1 }, most);
+            await counts.count(code, { id: `r${index}`, bytes, entry: index + 1 });
           const kept = await left();
           // They are the longest end of the list that fits.
           expect(kept).toEqual(ids.slice(ids.length - kept.length));
@@ -47,11 +48,12 @@ describe('the results of a session', () => {
   });
 
   test('that end at the same time all count', async () => {
-    const ids = Array.from({ length: 16 }, (_, index) => `r${index}`);
+    const ids = Array.from({ length: 200 }, (_, index) => `r${index}`);
     const { store, left } = await storeWith(ids);
+    const nodes = [createResultCounts(store, 400_000), createResultCounts(store, 400_000)];
     await Promise.all(
       ids.map((id, index) =>
-        countResult(store, code, { id, bytes: 100_000, entry: index + 1 }, 400_000),
+        nodes[index % 2]?.count(code, { id, bytes: 100_000, entry: index + 1 }),
       ),
     );
     expect(await left()).toEqual(ids.slice(-4));
@@ -59,24 +61,27 @@ describe('the results of a session', () => {
 
   test('no longer count once their entries have left the log', async () => {
     const { store, left } = await storeWith(['old', 'new', 'newer']);
-    await countResult(store, code, { id: 'old', bytes: 300_000, entry: 1 }, 400_000);
-    await countResult(store, code, { id: 'new', bytes: 300_000, entry: logKeep + 1 }, 400_000);
-    await countResult(store, code, { id: 'newer', bytes: 50_000, entry: logKeep + 2 }, 400_000);
+    const counts = createResultCounts(store, 400_000);
+    await counts.count(code, { id: 'old', bytes: 300_000, entry: 1 });
+    await counts.count(code, { id: 'new', bytes: 300_000, entry: logKeep + 1 });
+    await counts.count(code, { id: 'newer', bytes: 50_000, entry: logKeep + 2 });
     // The request of `old` was removed with its entry, so it does not push out another.
     expect(await left()).toEqual(['old', 'new', 'newer']);
   });
 
   test('that are small cost nothing', async () => {
     const watched = watchedStore();
-    await countResult(watched.store, code, { id: 'r', bytes: countedBytes - 1, entry: 1 }, 1);
+    const counts = createResultCounts(watched.store, 1);
+    await counts.count(code, { id: 'r', bytes: countedBytes - 1, entry: 1 });
     expect(watched.operations).toEqual([]);
   });
 
   test('are not taken from a request that runs again or is gone', async () => {
     const { store } = await storeWith([]);
     await store.set(code, keys.request('a'), JSON.stringify({ status: 'queued', result: {} }));
+    const counts = createResultCounts(store, 100_000);
     for (const [entry, id] of ['gone', 'a', 'b', 'c'].entries())
-      await countResult(store, code, { id, bytes: 300_000, entry: entry + 1 }, 100_000);
+      await counts.count(code, { id, bytes: 300_000, entry: entry + 1 });
     const [stored] = await store.get(code, [keys.request('a')]);
     expect(JSON.parse(stored?.value ?? '')).toEqual({ status: 'queued', result: {} });
   });

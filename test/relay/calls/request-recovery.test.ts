@@ -1,5 +1,8 @@
 /** What becomes of a request whose node has died, stands still, or cannot reach the store. */
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { defineTool, type ToolAnnotations } from '../../../src/index.ts';
 import { memoryBus } from '../../../src/relay/memory/bus.ts';
 import { memoryStore } from '../../../src/relay/memory/store.ts';
 import type { RelayBus } from '../../../src/relay/ports/bus.ts';
@@ -164,5 +167,149 @@ test('a request that its own node could not end is ended by it, while it is aliv
   expect(await other.requests.status(session.code, 'r')).toMatchObject({
     status: 'done',
     ...given,
+  });
+});
+
+test('a request that was taken over for an agent that asked is taken over again', async () => {
+  const [dying, heir] = [doomed.node(usual), world.node(usual)];
+  const session = await world.session([relayed('act')]);
+  await listen(heir, session, { client: 'app' });
+  // Its node has died before it could schedule a look.
+  await store.set(session.code, keys.request('r'), JSON.stringify(orphan('act')));
+  await vi.advanceTimersByTimeAsync(10_000);
+  await dying.requests.status(session.code, 'r');
+  const nodeOf = async (): Promise<unknown> => {
+    const [stored] = await store.get(session.code, [keys.request('r')]);
+    return (JSON.parse(stored?.value ?? '') as RequestDocument).node;
+  };
+  expect(await nodeOf()).toBe(dying.settings.node);
+  dead = true;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await nodeOf()).toBe(heir.settings.node);
+});
+
+test('a request that was asked for again too early to tell is looked at later', async () => {
+  const heir = world.node(usual);
+  const session = await world.session([relayed('act')]);
+  await listen(heir, session, { client: 'app' });
+  await store.set(session.code, keys.request('r'), JSON.stringify(orphan('act')));
+  const asked = await heir.requests.submit(session, { requestId: 'r', tool: 'act', wait: false });
+  expect(asked).toEqual({ requestId: 'r', status: 'queued' });
+  expect(heir.lines.join()).not.toMatch(/taken over/);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(heir.lines.join()).toMatch(/taken over/);
+});
+
+/** A request whose node is gone. */
+function orphan(tool: string): RequestDocument {
+  const text = JSON.stringify([tool, {}]);
+  const hash = createHash('sha256').update(text).digest('base64url');
+  return { tool, args: {}, hash, status: 'queued', createdAt: Date.now(), node: 'gone' };
+}
+
+describe('a tool of the host that runs once', () => {
+  /** A node with a tool that ends when it is told to, and another node. */
+  async function running(annotations: ToolAnnotations = {}) {
+    const ports = watchedStore(store);
+    await world.close();
+    world = relayWorld(ports.store, bus);
+    let runs = 0;
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const slow = defineTool({
+      name: 'slow',
+      description: 'Takes its time.',
+      parameters: z.object({}),
+      annotations,
+      handler: async () => {
+        runs += 1;
+        await ended;
+        return 'done';
+      },
+    });
+    const options = { ...usual, session: { tools: [slow] } };
+    const [owner, other] = [world.node(options), world.node(options)] as const;
+    const session = await world.session([]);
+    const asked = owner.requests.submit(session, { requestId: 'r', tool: 'slow', wait: true });
+    asked.catch(() => {});
+    await vi.advanceTimersByTimeAsync(100);
+    return { ports, owner, other, session, asked, end, runs: () => runs };
+  }
+  const done = { requestId: 'r', result: { success: true, output: 'done' } };
+
+  test('ends by itself while its node shuts down', async () => {
+    const { owner, other, session, asked, end } = await running();
+    const closing = owner.requests.close(20_000);
+    await vi.advanceTimersByTimeAsync(12_000);
+    end();
+    await vi.advanceTimersByTimeAsync(2_000);
+    await closing;
+    expect(await asked).toMatchObject(done);
+    expect(await other.requests.status(session.code, 'r')).toMatchObject(done);
+  });
+
+  test('is not taken over by whoever is asked first when the store is back', async () => {
+    const { ports, other, session, asked, end } = await running();
+    await vi.advanceTimersByTimeAsync(5_950);
+    ports.away = true;
+    await vi.advanceTimersByTimeAsync(6_000);
+    ports.away = false;
+    expect(await other.requests.status(session.code, 'r')).toMatchObject({ status: 'queued' });
+    await vi.advanceTimersByTimeAsync(5_000);
+    end();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await asked).toMatchObject(done);
+  });
+
+  test('runs once more where several ask for it after its node has died', async () => {
+    let runs = 0;
+    let open = (): void => {};
+    let isSlow = false;
+    const opening = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const slow: RelayStore = {
+      ...store,
+      get: async (code, wanted) => {
+        // A session that opens reads its tools.
+        if (isSlow && wanted.includes(keys.tools)) await opening;
+        return store.get(code, wanted);
+      },
+    };
+    await world.close();
+    world = relayWorld(slow, bus);
+    const again = defineTool({
+      name: 'again',
+      description: 'May run twice.',
+      parameters: z.object({}),
+      annotations: { idempotent: true },
+      handler: async () => {
+        runs += 1;
+        return runs;
+      },
+    });
+    const heir = world.node({
+      ...usual,
+      session: { tools: [again] },
+    });
+    const session = await world.session([]);
+    await store.set(session.code, keys.request('r'), JSON.stringify(orphan('again')));
+    isSlow = true;
+    await vi.advanceTimersByTimeAsync(10_000);
+    const asked: Promise<unknown>[] = [];
+    for (let count = 0; count < 5; count++) {
+      asked.push(heir.requests.status(session.code, 'r'));
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    open();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await Promise.all(asked);
+    expect(await heir.requests.status(session.code, 'r')).toMatchObject({
+      status: 'done',
+      result: { success: true, output: 1 },
+    });
+    expect(runs).toBe(1);
   });
 });

@@ -291,6 +291,45 @@ test('a call is not new when the store took long to answer: its caller may have 
   }
 });
 
+test('a claimed call that ended while its client read slowly is not sent', async () => {
+  vi.useFakeTimers();
+  try {
+    const document = {
+      tool: 't',
+      args: {},
+      idempotent: false,
+      attempt: 1,
+      epoch: 1,
+      state: 'open',
+    };
+    const deadline = Date.now() + 10_000;
+    const store = (id: string, more: object = {}) =>
+      watched.store.set(code, keys.call(id), JSON.stringify({ ...document, deadline, ...more }));
+    const names = ['first', 'cancelled', 'overdue', 'again', 'owed'];
+    const reader = await open('application', 0, {
+      take: async (_offers, after) => ({
+        page: await watched.store.read(code, 'application', after, logKeep),
+        claimed: new Map(names.map((requestId) => [requestId, { requestId }])),
+      }),
+    });
+    for (const id of names) await append(call(id), 'application');
+    await store('owed');
+    reader.offer({} as Parameters<LogReader['offer']>[0]);
+    const events = reader.next();
+    const next = async () => (await events.next()).value?.data.requestId;
+    expect(await next()).toBe('first');
+    vi.advanceTimersByTime(501);
+    await store('cancelled', { state: 'ended' });
+    await store('overdue', { deadline: Date.now() });
+    // Another connection of the application has it by now.
+    await store('again', { attempt: 2 });
+    expect(await next()).toBe('owed');
+    expect(await next()).toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('with its place, a client that is cut anywhere gets every event once and in order', async () => {
   await fc.assert(
     fc.asyncProperty(

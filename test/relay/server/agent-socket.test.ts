@@ -265,9 +265,13 @@ describe('a cancellation over the socket', () => {
     ]);
     const one = agent();
     const ids = Array.from({ length: 60 }, (_, index) => `r${index}`);
-    for (const requestId of ids) {
-      one.say('request', { requestId, tool: 'never' });
-      one.say('cancel', { requestId });
+    for (const [index, requestId] of ids.entries()) {
+      // The id has a second name, as over HTTP.
+      one.say(
+        'request',
+        index % 2 === 0 ? { requestId, tool: 'never' } : { id: requestId, tool: 'never' },
+      );
+      one.say('cancel', index % 3 === 0 ? { id: requestId } : { requestId });
     }
     await soon(() => ids.filter((id) => one.resultOf(id) !== undefined).length).toBe(ids.length);
     for (const id of ids) expect(one.resultOf(id)).toMatchObject({ error: { code: 'cancelled' } });
