@@ -6,7 +6,14 @@ import { type FleetJob, maxJobChars } from './job.ts';
 import { loadBullmq } from './load-bullmq.ts';
 import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
 import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf, workerIn } from './names.ts';
-import { offerScript, settleScript, tellScript, watchScript, withdrawScript } from './scripts.ts';
+import {
+  offerScript,
+  serverScript,
+  settleScript,
+  tellScript,
+  watchScript,
+  withdrawScript,
+} from './scripts.ts';
 
 /** What Redis says of a call; see `watchScript`. */
 export const states = { gone: 0, offered: 1, claimed: 2, lapsed: 3, done: 4, stale: 5 } as const;
@@ -39,6 +46,8 @@ export class FleetLink {
   readonly #root: string;
   readonly #queue: Queue;
   #open: Open | undefined;
+  /** The run of Redis to which this connection leads. */
+  #server: string | undefined;
   #closed = false;
 
   constructor(options: LinkOptions) {
@@ -49,23 +58,30 @@ export class FleetLink {
     this.#queue = new Queue(queue, { connection, prefix });
     // Each call that is affected says so itself.
     this.#queue.on('error', () => {});
-    this.ready = this.#queue.backend.client.then((client) => {
+    this.ready = this.#queue.backend.client.then(async (client) => {
       if (this.#closed) return;
       const run = scriptsOn(client);
       const connect = (): IRedisClient => client.duplicate({ maxRetriesPerRequest: null });
       this.#open = { client, run, mailbox: openMailbox({ connect, key: this.#box, take }) };
+      client.on('close', this.#forget);
+      client.on('ready', this.#learn);
+      await this.#learn();
     });
     this.ready.catch(() => {});
   }
 
   /** Whether commands go out at once. */
   get live(): boolean {
+    return this.#isConnected && this.#server !== undefined;
+  }
+
+  get #isConnected(): boolean {
     return this.#open !== undefined && isLive(this.#open.client);
   }
 
-  /** Whether all letters that had been sent were read a moment ago. */
-  get hasReadAll(): boolean {
-    return this.#open?.mailbox.waits === true;
+  /** What workers sent before this time has been taken. */
+  get readUntil(): number {
+    return this.#opened.mailbox.readUntil;
   }
 
   /** Only once it has been ready. */
@@ -82,19 +98,36 @@ export class FleetLink {
     return Math.max(leastTtlMs, this.#options.leaseMs * 4);
   }
 
-  /** Offers a call to the workers. @param leftMs Until it times out. */
-  async offer(id: string, job: FleetJob, leftMs: number): Promise<void> {
+  readonly #forget = (): void => {
+    this.#server = undefined;
+  };
+
+  readonly #learn = async (): Promise<void> => {
+    const server = await this.#opened.run(serverScript, [this.#box], []).catch(() => undefined);
+    if (typeof server === 'string') this.#server = server;
+  };
+
+  /**
+   * Offers a call to the workers.
+   * @param leftMs Until it times out.
+   * @returns Whether it is offered. Otherwise Redis is another one since, which may have lost it.
+   */
+  async offer(id: string, job: FleetJob, leftMs: number): Promise<boolean> {
     const left = Number.isFinite(leftMs) ? Math.max(1, Math.ceil(leftMs)) : '';
     gatherWrites(this.#opened.client);
     // Commands of one connection are carried out in their order, so the record is there first.
-    const recorded = this.#opened.run(offerScript, [recordOf(this.#root, id)], [left, this.#ttl]);
+    const args = [left, this.#ttl, this.#server ?? ''];
+    const recorded = this.#opened.run(offerScript, [recordOf(this.#root, id)], args);
     const added = this.#queue.add(job.tool, job, {
       jobId: id,
       removeOnComplete: true,
       removeOnFail: true,
       sizeLimit: maxJobChars * 4,
     });
-    await Promise.all([recorded, added]);
+    const [answer] = await Promise.all([recorded, added]);
+    if (typeof answer !== 'string') return true;
+    this.#server = answer;
+    return false;
   }
 
   /** How calls are, in their order. */
@@ -130,7 +163,9 @@ export class FleetLink {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const { live } = this;
+    const live = this.#isConnected;
+    this.#open?.client.off('close', this.#forget);
+    this.#open?.client.off('ready', this.#learn);
     this.#open?.mailbox.close();
     if (live) await this.#open?.client.del(this.#box).catch(() => {});
     // Closing it in peace would wait for Redis to come back.

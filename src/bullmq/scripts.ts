@@ -42,11 +42,25 @@ export interface FleetScript {
   readonly lua: string;
 }
 
-/** KEYS: record. ARGV: milliseconds left or '', ttl. */
+/** Says which run of Redis has a key. */
+export const serverScript: FleetScript = {
+  name: 'hostToolsFleetServer',
+  keys: 1,
+  lua: `${server}return server`,
+};
+
+/**
+ * KEYS: record. ARGV: milliseconds left or '', ttl, the run of Redis that it is meant for.
+ * A client of Redis sends again what it had no answer to. So a record that is there stays as it is,
+ * and a Redis that may have forgotten it does not get another one.
+ * Returns 1, or the run of Redis if it is another one and has no record.
+ */
 export const offerScript: FleetScript = {
   name: 'hostToolsFleetOffer',
   keys: 1,
-  lua: `${now}${server}redis.call('HSET', KEYS[1], 's', 'o', 'r', server)
+  lua: `${now}${server}if redis.call('EXISTS', KEYS[1]) == 1 then return 1 end
+if ARGV[3] ~= server then return server end
+redis.call('HSET', KEYS[1], 's', 'o', 'r', server)
 if ARGV[1] ~= '' then redis.call('HSET', KEYS[1], 'd', string.format('%.0f', now + ARGV[1])) end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1`,
@@ -195,6 +209,7 @@ return 1`,
 };
 
 export const fleetScripts: readonly FleetScript[] = [
+  serverScript,
   offerScript,
   claimScript,
   reportScript,

@@ -445,6 +445,28 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await own.stop();
     });
 
+    test('what Redis has forgotten ends, also while other calls go on', async () => {
+      const own = await startRedis();
+      const { opened, open } = gate();
+      const handler = ({ quick }: { quick?: boolean }) => (quick === true ? 1 : opened);
+      const tools = [defineTool({ ...face, handler: handler as never })];
+      const service = await serveFleet({ connection: connectionTo(own), queue, tools });
+      const { failure, call, registry } = fleetWorld(own, { queue, leaseMs: 1_000 });
+      let ended: string | undefined;
+      const result = failure().then((how) => {
+        ended = how;
+      });
+      await soon(() => service.running).toBe(1);
+      await own.connect().flushall();
+      while (ended === undefined) await call({ quick: true });
+      await result;
+      expect(ended).toBe('executor_lost record_lost');
+      open();
+      await registry.close();
+      await service.close();
+      await own.stop();
+    });
+
     test('a Redis that takes no more data refuses the call at once', async () => {
       const own = await startRedis();
       const { failure, registry } = fleetWorld(own, { queue, startTimeoutMs: 60_000 });

@@ -9,6 +9,7 @@ import {
   offerScript,
   renewScript,
   reportScript,
+  serverScript,
   watchScript,
   withdrawScript,
 } from '../../src/bullmq/scripts.ts';
@@ -32,7 +33,7 @@ type Command =
       readonly end: boolean;
     }
   | { readonly t: 'withdraw'; readonly unlessClaimed: boolean }
-  | { readonly t: 'watch' };
+  | { readonly t: 'offer' | 'watch' };
 
 const by = fc.constantFrom('one.1', 'one.2', 'two.1');
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -53,6 +54,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({ t: fc.constant('withdraw' as const), unlessClaimed: fc.boolean() }),
   },
   { weight: 1, arbitrary: fc.constant({ t: 'watch' } as const) },
+  { weight: 1, arbitrary: fc.constant({ t: 'offer' } as const) },
 );
 
 describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
@@ -84,7 +86,10 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
         const root = `test-${++calls}:`;
         const record = `${root}call:c`;
         const box = `${root}host:h`;
-        await run(offerScript, [record], [60_000, 60_000]);
+        const offer = (to: unknown) => run(offerScript, [record], [60_000, 60_000, to]);
+        const server = await run(serverScript, [record], []);
+        expect(await offer('another')).toBe(server);
+        expect(await offer(server)).toBe(1);
         // What the record should say.
         let owner: string | undefined;
         let state: 'offered' | 'claimed' | 'done' | 'gone' = 'offered';
@@ -126,6 +131,10 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
               if (state === 'offered' || !one.unlessClaimed) state = 'gone';
               break;
             }
+            case 'offer':
+              // A client sends it again, when its answer was lost. The host ends the call later.
+              if (state !== 'gone') expect(await offer(server)).toBe(1);
+              break;
             case 'watch': {
               const args = [root, 60_000, 60_000, '1-0', 'c'];
               const expected = { gone: 0, offered: 1, claimed: 2, done: 4 }[state];
