@@ -181,7 +181,8 @@ export class FleetHost {
     while (run.unsent.length > 0 && !run.over && run.claim !== undefined) {
       const texts = run.unsent.splice(0, 64);
       try {
-        await this.#link?.tell(run.id, run.claim, texts);
+        await this.#link?.tell(run.id, run.claim, texts, run.told + 1);
+        run.told += texts.length;
       } catch {
         run.unsent.unshift(...texts);
         await new Promise((resolve) => setTimeout(resolve, retryMs));

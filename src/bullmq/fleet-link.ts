@@ -136,10 +136,10 @@ export class FleetLink {
     return (await this.#opened.run(watchScript, [this.#box], args)) as readonly unknown[];
   }
 
-  /** Sends texts to the worker that has claimed a call. */
-  async tell(id: string, claim: string, texts: readonly string[]): Promise<void> {
+  /** Sends texts to the worker that has claimed a call. @param first The number of the first one. */
+  async tell(id: string, claim: string, texts: readonly string[], first: number): Promise<void> {
     const keys = [recordOf(this.#root, id), workerBoxOf(this.#root, workerIn(claim))];
-    await this.#opened.run(tellScript, keys, [claim, id, this.#ttl * 4, ...texts]);
+    await this.#opened.run(tellScript, keys, [claim, id, this.#ttl * 4, first, ...texts]);
   }
 
   /** Ends a call here. @param goodbye What its worker is told. Undefined: only if it has none. */

@@ -35,6 +35,8 @@ export class FleetRun {
   goodbye = '';
   /** What has not been sent to the worker yet. */
   readonly unsent: string[] = [];
+  /** How many texts were sent to the worker. */
+  told = 0;
   sending = false;
   /** Since when its record has been missing, or has had an outcome that did not come. */
   strangeSince: number | undefined;

@@ -4,7 +4,7 @@
  * - `s`: `o` is offered, `c` is claimed by a worker, `d` has its outcome
  * - `d`: when it times out, by the clock of Redis; absent if never
  * - `w`: who has claimed it, a worker and a number; `u`: until when that worker's lease lasts
- * - `n`: how many messages the worker has sent
+ * - `n`: how many messages the worker has sent; `t`: how many the host has
  * - `r`: the run of Redis in which it was offered
  *
  * A call may be claimed once. Its record is deleted when the call has ended, so what was not claimed by
@@ -106,20 +106,27 @@ for i = 6, #ARGV do
   end
 end
 if ARGV[4] == '1' then redis.call('HSET', KEYS[1], 's', 'd') end
-redis.call('HSET', KEYS[1], 'n', string.format('%.0f', ARGV[3] + #ARGV - 6))
+redis.call('HSET', KEYS[1], 'n', string.format('%.0f', math.max(last, ARGV[3] + #ARGV - 6)))
 return 1`,
 };
 
 /**
  * A host's messages to the worker that runs a call.
- * KEYS: record, mailbox of the worker. ARGV: claim, call, ttl of the mailbox, messages.
+ * KEYS: record, mailbox of the worker. ARGV: claim, call, ttl of the mailbox, number of the first
+ * message, messages.
  */
 export const tellScript: FleetScript = {
   name: 'hostToolsFleetTell',
   keys: 2,
-  lua: `${post}local r = redis.call('HMGET', KEYS[1], 's', 'w')
+  lua: `${post}local r = redis.call('HMGET', KEYS[1], 's', 'w', 't')
 if r[1] ~= 'c' or r[2] ~= ARGV[1] then return 0 end
-for i = 4, #ARGV do post(KEYS[2], ARGV[3], 'c', ARGV[2], 'w', ARGV[1], 'm', ARGV[i]) end
+local last = tonumber(r[3] or '0')
+for i = 5, #ARGV do
+  if ARGV[4] + i - 5 > last then
+    post(KEYS[2], ARGV[3], 'c', ARGV[2], 'w', ARGV[1], 'm', ARGV[i])
+  end
+end
+redis.call('HSET', KEYS[1], 't', string.format('%.0f', math.max(last, ARGV[4] + #ARGV - 5)))
 return 1`,
 };
 

@@ -252,6 +252,9 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       const [seconds] = await client.time();
       const board = await add({ s: 'o', d: String((Number(seconds) + 2) * 1_000) });
       expect(await aborted.opened).toMatchObject({ name: 'TimeoutError' });
+      await soon(() => board.getJobCounts()).toMatchObject({ waiting: 0, active: 0, failed: 0 });
+      // The host decides that it is a timeout, whatever the handler made of it.
+      expect(await client.exists(`bull-host-tools:${queue}:host:0123456789abcdef01234567`)).toBe(0);
       await board.close();
     });
 
