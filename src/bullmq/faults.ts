@@ -29,7 +29,7 @@ export function lost(
 
 /** Redis may have forgotten that a worker has claimed the call. */
 export function replaced(since: 'was sent' | 'waited'): Error {
-  return lost('record_lost', `Redis was restarted or replaced while the call ${since}.`);
+  return lost('record_lost', `Redis was away or replaced while the call ${since}.`);
 }
 
 /** Redis was not there when the call began, so that nothing was sent. */

@@ -46,8 +46,8 @@ export class FleetLink {
   readonly #root: string;
   readonly #queue: Queue;
   #open: Open | undefined;
-  /** The run of Redis to which this connection leads. */
-  #server: string | undefined;
+  /** The run of Redis to which this connection leads, and its time at some time of ours. */
+  #server: { readonly run: string; readonly ms: number; readonly at: number } | undefined;
   #closed = false;
 
   constructor(options: LinkOptions) {
@@ -103,20 +103,26 @@ export class FleetLink {
   };
 
   readonly #learn = async (): Promise<void> => {
-    const server = await this.#opened.run(serverScript, [this.#box], []).catch(() => undefined);
-    if (typeof server === 'string') this.#server = server;
+    const answer = await this.#opened.run(serverScript, [this.#box], []).catch(() => undefined);
+    if (!Array.isArray(answer)) return;
+    const [run, ms] = answer as readonly unknown[];
+    this.#server = { run: String(run), ms: Number(ms), at: performance.now() };
   };
 
   /**
    * Offers a call to the workers.
    * @param leftMs Until it times out.
-   * @returns Whether it is offered. Otherwise Redis is another one since, which may have lost it.
+   * @returns Whether it is offered. Otherwise Redis was away for long or is another one since, and
+   * may have forgotten that it was.
    */
   async offer(id: string, job: FleetJob, leftMs: number): Promise<boolean> {
     const left = Number.isFinite(leftMs) ? Math.max(1, Math.ceil(leftMs)) : '';
     gatherWrites(this.#opened.client);
     // Commands of one connection are carried out in their order, so the record is there first.
-    const args = [left, this.#ttl, this.#server ?? ''];
+    const { run = '', ms = 0, at = 0 } = this.#server ?? {};
+    // Not later than the record goes if it gets there at once. Redis is ahead of this, if anything.
+    const until = Math.floor(ms + performance.now() - at + this.#ttl);
+    const args = [left, this.#ttl, run, until];
     const recorded = this.#opened.run(offerScript, [recordOf(this.#root, id)], args);
     const added = this.#queue.add(job.tool, job, {
       jobId: id,
@@ -125,8 +131,9 @@ export class FleetLink {
       sizeLimit: maxJobChars * 4,
     });
     const [answer] = await Promise.all([recorded, added]);
-    if (typeof answer !== 'string') return true;
-    this.#server = answer;
+    if (answer === 1) return true;
+    this.#forget();
+    void this.#learn();
     return false;
   }
 

@@ -38,6 +38,8 @@ export class FleetRun {
   /** How many texts were sent to the worker. */
   told = 0;
   sending = false;
+  /** How many looks in a row have seen that its worker's lease had run out. */
+  lapsed = 0;
   /** Since when its record has been missing, or has had an outcome that did not come. */
   strangeSince: number | undefined;
   readonly #link: CallLink;

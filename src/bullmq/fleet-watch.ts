@@ -16,6 +16,12 @@ const lookPart = 0.1;
 /** So many looks without an answer are a whole lease. */
 const mostMissed = 1 / lookPart;
 
+/**
+ * A lease that so many looks in a row have seen run out counts, whatever became of Redis meanwhile:
+ * where each answer takes long, Redis always seems to have been away.
+ */
+const mostLapsed = 2 / lookPart;
+
 /** What the watch needs of the connection. */
 export interface Watched {
   /** How calls are, in their order. */
@@ -110,10 +116,11 @@ export class FleetWatch {
       case states.claimed:
         run.started = true;
         run.strangeSince = undefined;
+        run.lapsed = 0;
         return;
       case states.lapsed:
         run.started = true;
-        if (now >= this.#lenientUntil)
+        if (now >= this.#lenientUntil || ++run.lapsed >= mostLapsed)
           run.fail(lost('worker_lost', 'The worker that ran the call has died.'));
         return;
       case states.stale:

@@ -42,24 +42,24 @@ export interface FleetScript {
   readonly lua: string;
 }
 
-/** Says which run of Redis has a key. */
+/** Says which run of Redis has a key, and its time. */
 export const serverScript: FleetScript = {
   name: 'hostToolsFleetServer',
   keys: 1,
-  lua: `${server}return server`,
+  lua: `${now}${server}return {server, string.format('%.0f', now)}`,
 };
 
 /**
- * KEYS: record. ARGV: milliseconds left or '', ttl, the run of Redis that it is meant for.
+ * KEYS: record. ARGV: milliseconds left or '', ttl, the run of Redis that it is meant for, until when.
  * A client of Redis sends again what it had no answer to. So a record that is there stays as it is,
- * and a Redis that may have forgotten it does not get another one.
- * Returns 1, or the run of Redis if it is another one and has no record.
+ * and where it may have been forgotten, or its ttl may be over, there is no other one.
+ * Returns 1, or 0 if there is no record.
  */
 export const offerScript: FleetScript = {
   name: 'hostToolsFleetOffer',
   keys: 1,
   lua: `${now}${server}if redis.call('EXISTS', KEYS[1]) == 1 then return 1 end
-if ARGV[3] ~= server then return server end
+if ARGV[3] ~= server or now > tonumber(ARGV[4]) then return 0 end
 redis.call('HSET', KEYS[1], 's', 'o', 'r', server)
 if ARGV[1] ~= '' then redis.call('HSET', KEYS[1], 'd', string.format('%.0f', now + ARGV[1])) end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])

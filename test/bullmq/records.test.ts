@@ -97,10 +97,12 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
         const root = `test-${++calls}:`;
         const record = `${root}call:c`;
         const box = `${root}host:h`;
-        const offer = (to: unknown) => run(offerScript, [record], [60_000, 60_000, to]);
-        const server = await run(serverScript, [record], []);
-        expect(await offer('another')).toBe(server);
-        expect(await offer(server)).toBe(1);
+        const [server, now] = (await run(serverScript, [record], [])) as string[];
+        const offer = (to = server, until = Number(now) + 60_000) =>
+          run(offerScript, [record], [60_000, 60_000, to, until]);
+        expect(await offer('another')).toBe(0);
+        expect(await offer(server, Number(now) - 1)).toBe(0);
+        expect(await offer()).toBe(1);
         // What the record should say.
         let owner: string | undefined;
         let state: 'offered' | 'claimed' | 'done' | 'gone' = 'offered';
@@ -160,7 +162,7 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
             }
             case 'offer':
               // A client sends it again, when its answer was lost. The host ends the call later.
-              if (state !== 'gone') expect(await offer(server)).toBe(1);
+              if (state !== 'gone') expect(await offer()).toBe(1);
               break;
             case 'watch': {
               const args = [root, 60_000, 60_000, '1-0', 'c'];
