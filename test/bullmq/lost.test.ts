@@ -502,6 +502,8 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await own.kill('SIGKILL');
       await soon(() => errors.length).toBeGreaterThan(0);
       await service.close({ graceMs: 10 });
+      // It does not go on trying to tell the host.
+      await soon(() => service.running).toBe(0);
       expect(await result).toBe('executor_lost fleet_unreachable');
       await registry.close();
       await own.stop();
