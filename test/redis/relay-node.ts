@@ -33,6 +33,9 @@ const { url } = await serveRelay({
     requestsPerMinute: 100_000,
     responsesPerMinute: 100_000,
     sessionsPerMinute: 10_000,
+    // Applications of these tests come back at once, again and again.
+    streamsPerMinute: 100_000,
+    readsPerMinute: 100_000,
   },
   session: { tools: [host] },
   ...options,

@@ -271,7 +271,13 @@ describe('an agent', () => {
 
 describe('large results', () => {
   test('do not pile up: the last ones are kept, and of the others that they are done', async () => {
-    const world = await attacked({ limits: { requestsPerMinute: 100, responsesPerMinute: 100 } });
+    // Room for sixteen of them.
+    const limits = {
+      requestsPerMinute: 100,
+      responsesPerMinute: 100,
+      resultBytesPerSession: 1_150_000,
+    };
+    const world = await attacked({ limits });
     let ran = 0;
     const stop = world.serve(() => ({ result: `${++ran}${'x'.repeat(70_000)}` }));
     const call = (id: number, more: object = {}): Promise<Answer> =>
