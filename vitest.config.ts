@@ -19,7 +19,7 @@ const quick = process.env.HOST_TOOLS_TEST_QUICK?.split(',');
 // tests that fake the clock and count its timers: here nothing may fake it.
 const outside = [
   'test/audit/processes.test.ts',
-  'test/bullmq/*.test.ts',
+  'test/bullmq/!(watch).test.ts',
   'test/cli/**/*.test.ts',
   'test/config/**/*.test.ts',
   'test/examples/**/*.test.ts',

@@ -42,20 +42,24 @@ const flagsOf: Record<string, readonly string[]> = {
   bytes: ['--min-semi-space-size=256', '--max-semi-space-size=256'],
 };
 
+/** What takes longer hangs. */
+const mostMs = 30 * 60_000;
+
 export function runFamily(name: string, folder = outputFolder): Promise<FamilyResult> {
   return new Promise((resolve, reject) => {
     const child = fork(`${folder}worker.js`, [name, benchFolder], {
       execArgv: ['--expose-gc', ...(flagsOf[name] ?? [])],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      timeout: mostMs,
     });
     let result: FamilyResult | undefined;
     child.on('message', (message) => {
       result = message as FamilyResult;
     });
     child.on('error', reject);
-    child.on('exit', (code) =>
+    child.on('exit', (code, signal) =>
       result === undefined
-        ? reject(new Error(`The benchmark \`${name}\` ended with code ${code} and no result.`))
+        ? reject(new Error(`The benchmark \`${name}\` ended with ${code ?? signal} and no result.`))
         : resolve(result),
     );
   });

@@ -27,6 +27,11 @@ export function lost(
   return executorError('executor_lost', reason, `${what} ${afterwards}`);
 }
 
+/** Redis may have forgotten that a worker has claimed the call. */
+export function replaced(since: 'was sent' | 'waited'): Error {
+  return lost('record_lost', `Redis was away or replaced while the call ${since}.`);
+}
+
 /** Redis was not there when the call began, so that nothing was sent. */
 export function unreachable(waitedMs: number): Error {
   return executorError(

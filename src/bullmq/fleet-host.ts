@@ -3,7 +3,7 @@ import type { JsonObject, ToolContext } from '../index.ts';
 import { nextTurn } from '../limits/next-turn.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import { type RemoteCall, remoteCall, traceContextOf } from '../surface-port.ts';
-import { lost, notStarted, refusedOffer, unreachable } from './faults.ts';
+import { lost, notStarted, refusedOffer, replaced, unreachable } from './faults.ts';
 import { FleetLink, withdrawn } from './fleet-link.ts';
 import type { FleetPlace } from './fleet-options.ts';
 import { FleetRun } from './fleet-run.ts';
@@ -88,6 +88,7 @@ export class FleetHost {
       signal.addEventListener('abort', abort, { once: true });
       link
         .offer(run.id, job, remote.leftMs)
+        .then((isOffered) => isOffered || run.fail(replaced('was sent')))
         .catch((error: unknown) => void this.#expire(link, run, refusedOffer(error)));
       return await run.settled;
     } finally {
@@ -180,7 +181,8 @@ export class FleetHost {
     while (run.unsent.length > 0 && !run.over && run.claim !== undefined) {
       const texts = run.unsent.splice(0, 64);
       try {
-        await this.#link?.tell(run.id, run.claim, texts);
+        await this.#link?.tell(run.id, run.claim, texts, run.told + 1);
+        run.told += texts.length;
       } catch {
         run.unsent.unshift(...texts);
         await new Promise((resolve) => setTimeout(resolve, retryMs));

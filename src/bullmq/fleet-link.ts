@@ -6,7 +6,14 @@ import { type FleetJob, maxJobChars } from './job.ts';
 import { loadBullmq } from './load-bullmq.ts';
 import { type Letter, type Mailbox, openMailbox } from './mailbox.ts';
 import { hostBoxOf, newName, recordOf, rootOf, workerBoxOf, workerIn } from './names.ts';
-import { offerScript, settleScript, tellScript, watchScript, withdrawScript } from './scripts.ts';
+import {
+  offerScript,
+  serverScript,
+  settleScript,
+  tellScript,
+  watchScript,
+  withdrawScript,
+} from './scripts.ts';
 
 /** What Redis says of a call; see `watchScript`. */
 export const states = { gone: 0, offered: 1, claimed: 2, lapsed: 3, done: 4, stale: 5 } as const;
@@ -39,6 +46,8 @@ export class FleetLink {
   readonly #root: string;
   readonly #queue: Queue;
   #open: Open | undefined;
+  /** The run of Redis to which this connection leads, and its time at some time of ours. */
+  #server: { readonly run: string; readonly ms: number; readonly at: number } | undefined;
   #closed = false;
 
   constructor(options: LinkOptions) {
@@ -49,23 +58,30 @@ export class FleetLink {
     this.#queue = new Queue(queue, { connection, prefix });
     // Each call that is affected says so itself.
     this.#queue.on('error', () => {});
-    this.ready = this.#queue.backend.client.then((client) => {
+    this.ready = this.#queue.backend.client.then(async (client) => {
       if (this.#closed) return;
       const run = scriptsOn(client);
       const connect = (): IRedisClient => client.duplicate({ maxRetriesPerRequest: null });
       this.#open = { client, run, mailbox: openMailbox({ connect, key: this.#box, take }) };
+      client.on('close', this.#forget);
+      client.on('ready', this.#learn);
+      await this.#learn();
     });
     this.ready.catch(() => {});
   }
 
   /** Whether commands go out at once. */
   get live(): boolean {
+    return this.#isConnected && this.#server !== undefined;
+  }
+
+  get #isConnected(): boolean {
     return this.#open !== undefined && isLive(this.#open.client);
   }
 
-  /** Whether all letters that had been sent were read a moment ago. */
-  get hasReadAll(): boolean {
-    return this.#open?.mailbox.waits === true;
+  /** What workers sent before this time has been taken. */
+  get readUntil(): number {
+    return this.#opened.mailbox.readUntil;
   }
 
   /** Only once it has been ready. */
@@ -82,19 +98,43 @@ export class FleetLink {
     return Math.max(leastTtlMs, this.#options.leaseMs * 4);
   }
 
-  /** Offers a call to the workers. @param leftMs Until it times out. */
-  async offer(id: string, job: FleetJob, leftMs: number): Promise<void> {
+  readonly #forget = (): void => {
+    this.#server = undefined;
+  };
+
+  readonly #learn = async (): Promise<void> => {
+    const answer = await this.#opened.run(serverScript, [this.#box], []).catch(() => undefined);
+    if (!Array.isArray(answer)) return;
+    const [run, ms] = answer as readonly unknown[];
+    this.#server = { run: String(run), ms: Number(ms), at: performance.now() };
+  };
+
+  /**
+   * Offers a call to the workers.
+   * @param leftMs Until it times out.
+   * @returns Whether it is offered. Otherwise Redis was away for long or is another one since, and
+   * may have forgotten that it was.
+   */
+  async offer(id: string, job: FleetJob, leftMs: number): Promise<boolean> {
     const left = Number.isFinite(leftMs) ? Math.max(1, Math.ceil(leftMs)) : '';
     gatherWrites(this.#opened.client);
     // Commands of one connection are carried out in their order, so the record is there first.
-    const recorded = this.#opened.run(offerScript, [recordOf(this.#root, id)], [left, this.#ttl]);
+    const { run = '', ms = 0, at = 0 } = this.#server ?? {};
+    // Not later than the record goes if it gets there at once. Redis is ahead of this, if anything.
+    const until = Math.floor(ms + performance.now() - at + this.#ttl);
+    const args = [left, this.#ttl, run, until];
+    const recorded = this.#opened.run(offerScript, [recordOf(this.#root, id)], args);
     const added = this.#queue.add(job.tool, job, {
       jobId: id,
       removeOnComplete: true,
       removeOnFail: true,
       sizeLimit: maxJobChars * 4,
     });
-    await Promise.all([recorded, added]);
+    const [answer] = await Promise.all([recorded, added]);
+    if (answer === 1) return true;
+    this.#forget();
+    void this.#learn();
+    return false;
   }
 
   /** How calls are, in their order. */
@@ -103,10 +143,10 @@ export class FleetLink {
     return (await this.#opened.run(watchScript, [this.#box], args)) as readonly unknown[];
   }
 
-  /** Sends texts to the worker that has claimed a call. */
-  async tell(id: string, claim: string, texts: readonly string[]): Promise<void> {
+  /** Sends texts to the worker that has claimed a call. @param first The number of the first one. */
+  async tell(id: string, claim: string, texts: readonly string[], first: number): Promise<void> {
     const keys = [recordOf(this.#root, id), workerBoxOf(this.#root, workerIn(claim))];
-    await this.#opened.run(tellScript, keys, [claim, id, this.#ttl * 4, ...texts]);
+    await this.#opened.run(tellScript, keys, [claim, id, this.#ttl * 4, first, ...texts]);
   }
 
   /** Ends a call here. @param goodbye What its worker is told. Undefined: only if it has none. */
@@ -130,7 +170,9 @@ export class FleetLink {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const { live } = this;
+    const live = this.#isConnected;
+    this.#open?.client.off('close', this.#forget);
+    this.#open?.client.off('ready', this.#learn);
     this.#open?.mailbox.close();
     if (live) await this.#open?.client.del(this.#box).catch(() => {});
     // Closing it in peace would wait for Redis to come back.

@@ -35,7 +35,11 @@ export class FleetRun {
   goodbye = '';
   /** What has not been sent to the worker yet. */
   readonly unsent: string[] = [];
+  /** How many texts were sent to the worker. */
+  told = 0;
   sending = false;
+  /** How many looks in a row have seen that its worker's lease had run out. */
+  lapsed = 0;
   /** Since when its record has been missing, or has had an outcome that did not come. */
   strangeSince: number | undefined;
   readonly #link: CallLink;

@@ -2,7 +2,7 @@
  * Looks after the calls of a host: whether their workers live. It keeps their records, which end
  * by themselves when the host does.
  */
-import { lost } from './faults.ts';
+import { lost, replaced } from './faults.ts';
 import { states } from './fleet-link.ts';
 import type { FleetRun } from './fleet-run.ts';
 
@@ -16,12 +16,18 @@ const lookPart = 0.1;
 /** So many looks without an answer are a whole lease. */
 const mostMissed = 1 / lookPart;
 
+/**
+ * A lease that so many looks in a row have seen run out counts, whatever became of Redis meanwhile:
+ * where each answer takes long, Redis always seems to have been away.
+ */
+const mostLapsed = 2 / lookPart;
+
 /** What the watch needs of the connection. */
 export interface Watched {
   /** How calls are, in their order. */
   watch(ids: readonly string[]): Promise<readonly unknown[]>;
-  /** Whether all letters that had been sent were read a moment ago. */
-  readonly hasReadAll: boolean;
+  /** What workers sent before this time has been taken, as `performance.now` has it. */
+  readonly readUntil: number;
 }
 
 export class FleetWatch {
@@ -73,10 +79,10 @@ export class FleetWatch {
       for (let at = 0; at < runs.length; at += chunk) {
         const link = this.#link();
         const some = runs.slice(at, at + chunk);
-        const seen = (await link?.watch(some.map(({ id }) => id))) ?? [];
+        if (link === undefined) return;
+        const seen = await link.watch(some.map(({ id }) => id));
         this.#answered();
-        for (const [index, run] of some.entries())
-          this.#judge(run, seen[index], link?.hasReadAll === true);
+        for (const [index, run] of some.entries()) this.#judge(run, seen[index], link.readUntil);
       }
     } catch {
       // It looks again soon.
@@ -101,7 +107,7 @@ export class FleetWatch {
         run.fail(lost('fleet_unreachable', 'The worker that runs the call cannot be reached.'));
   }
 
-  #judge(run: FleetRun, state: unknown, hasReadAll: boolean): void {
+  #judge(run: FleetRun, state: unknown, readUntil: number): void {
     const now = performance.now();
     switch (state) {
       case states.offered:
@@ -110,21 +116,23 @@ export class FleetWatch {
       case states.claimed:
         run.started = true;
         run.strangeSince = undefined;
+        run.lapsed = 0;
         return;
       case states.lapsed:
         run.started = true;
-        if (now >= this.#lenientUntil)
+        if (now >= this.#lenientUntil || ++run.lapsed >= mostLapsed)
           run.fail(lost('worker_lost', 'The worker that ran the call has died.'));
         return;
       case states.stale:
-        run.fail(lost('record_lost', 'Redis was restarted or replaced while the call waited.'));
+        run.fail(replaced('waited'));
         return;
       case states.done:
         run.started = true;
     }
     // The outcome is on its way, unless Redis has lost it.
     run.strangeSince ??= now;
-    if (hasReadAll && now - run.strangeSince >= this.#leaseMs * leasePart)
+    const isRead = readUntil >= run.strangeSince;
+    if (isRead && now - run.strangeSince >= this.#leaseMs * leasePart)
       run.fail(lost('record_lost', 'Redis has lost the call.'));
   }
 }

@@ -113,6 +113,8 @@ export class FleetWorker {
       await withDeadline(Promise.all(left), lastWordsMs, () => {});
       await withDeadline(closed, lastWordsMs, () => this.#worker.backend.close(true));
     }
+    // What could not be sent by now never will be.
+    for (const call of [...this.#calls.values()]) call.drop('AbortError', 'The worker is closed.');
     clearTimeout(this.#renewal?.timer);
     this.#claims?.close();
   }

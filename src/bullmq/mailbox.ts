@@ -24,8 +24,8 @@ export interface MailboxOptions {
 export interface Mailbox {
   /** The number that follows the last entry that was read. */
   readonly next: string;
-  /** It has waited for entries for a while, so that there were none. */
-  readonly waits: boolean;
+  /** What was sent before this time has been read and taken, as `performance.now` has it. */
+  readonly readUntil: number;
   close(): void;
 }
 
@@ -43,6 +43,7 @@ export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
   let last = '0-0';
   let closed = false;
   let waitsSince: number | undefined;
+  let readUntil = Number.NEGATIVE_INFINITY;
   let count = batch.least;
   const ignore = (): void => {};
   client.on('error', ignore);
@@ -57,14 +58,17 @@ export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
     const given = new Promise<never>((_resolve, reject) => {
       stuck = setTimeout(() => reject(new Error('The mailbox could not be read.')), stuckMs);
     });
+    const asked = performance.now();
     try {
       const reading = client.xread([{ key, id: last }], { BLOCK: blockMs, COUNT: count });
       const letters: Letter[] = [];
       let chars = 0;
-      waitsSince = performance.now();
+      waitsSince = asked;
       const reply = await Promise.race([reading, given]);
       waitsSince = undefined;
-      for (const [id, fields] of entriesOf(reply)) {
+      const entries = entriesOf(reply);
+      const gotAll = entries.length < count;
+      for (const [id, fields] of entries) {
         last = id;
         const letter = letterOf(fields);
         if (letter === undefined) continue;
@@ -73,6 +77,7 @@ export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
       }
       count = chars > batch.chars ? batch.least : Math.min(batch.most, count * 2);
       if (letters.length > 0 && !closed) await take(letters);
+      if (gotAll) readUntil = asked;
     } finally {
       waitsSince = undefined;
       clearTimeout(stuck);
@@ -94,8 +99,9 @@ export function openMailbox({ connect, key, take }: MailboxOptions): Mailbox {
     get next() {
       return after(last);
     },
-    get waits() {
-      return waitsSince !== undefined && performance.now() - waitsSince > settledMs;
+    get readUntil() {
+      const now = performance.now();
+      return waitsSince !== undefined && now - waitsSince > settledMs ? now : readUntil;
     },
     close() {
       closed = true;

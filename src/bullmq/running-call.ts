@@ -141,8 +141,9 @@ export class RunningCall implements Outbox {
   }
 
   #timeOut(): void {
-    // The host ends the call itself. This is for when it cannot say so.
-    this.#run.abort({ name: 'TimeoutError', message: 'The call has timed out.' });
+    // The host ends the call itself. This is for when it cannot say so. What the handler makes of it
+    // could reach the host before its own timer, and is no outcome.
+    this.drop('TimeoutError', 'The call has timed out.');
   }
 
   #forget(): void {

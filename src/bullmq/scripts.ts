@@ -4,7 +4,7 @@
  * - `s`: `o` is offered, `c` is claimed by a worker, `d` has its outcome
  * - `d`: when it times out, by the clock of Redis; absent if never
  * - `w`: who has claimed it, a worker and a number; `u`: until when that worker's lease lasts
- * - `n`: how many messages the worker has sent
+ * - `n`: how many messages the worker has sent; `t`: how many the host has
  * - `r`: the run of Redis in which it was offered
  *
  * A call may be claimed once. Its record is deleted when the call has ended, so what was not claimed by
@@ -42,11 +42,25 @@ export interface FleetScript {
   readonly lua: string;
 }
 
-/** KEYS: record. ARGV: milliseconds left or '', ttl. */
+/** Says which run of Redis has a key, and its time. */
+export const serverScript: FleetScript = {
+  name: 'hostToolsFleetServer',
+  keys: 1,
+  lua: `${now}${server}return {server, string.format('%.0f', now)}`,
+};
+
+/**
+ * KEYS: record. ARGV: milliseconds left or '', ttl, the run of Redis that it is meant for, until when.
+ * A client of Redis sends again what it had no answer to. So a record that is there stays as it is,
+ * and where it may have been forgotten, or its ttl may be over, there is no other one.
+ * Returns 1, or 0 if there is no record.
+ */
 export const offerScript: FleetScript = {
   name: 'hostToolsFleetOffer',
   keys: 1,
-  lua: `${now}${server}redis.call('HSET', KEYS[1], 's', 'o', 'r', server)
+  lua: `${now}${server}if redis.call('EXISTS', KEYS[1]) == 1 then return 1 end
+if ARGV[3] ~= server or now > tonumber(ARGV[4]) then return 0 end
+redis.call('HSET', KEYS[1], 's', 'o', 'r', server)
 if ARGV[1] ~= '' then redis.call('HSET', KEYS[1], 'd', string.format('%.0f', now + ARGV[1])) end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1`,
@@ -92,20 +106,27 @@ for i = 6, #ARGV do
   end
 end
 if ARGV[4] == '1' then redis.call('HSET', KEYS[1], 's', 'd') end
-redis.call('HSET', KEYS[1], 'n', string.format('%.0f', ARGV[3] + #ARGV - 6))
+redis.call('HSET', KEYS[1], 'n', string.format('%.0f', math.max(last, ARGV[3] + #ARGV - 6)))
 return 1`,
 };
 
 /**
  * A host's messages to the worker that runs a call.
- * KEYS: record, mailbox of the worker. ARGV: claim, call, ttl of the mailbox, messages.
+ * KEYS: record, mailbox of the worker. ARGV: claim, call, ttl of the mailbox, number of the first
+ * message, messages.
  */
 export const tellScript: FleetScript = {
   name: 'hostToolsFleetTell',
   keys: 2,
-  lua: `${post}local r = redis.call('HMGET', KEYS[1], 's', 'w')
+  lua: `${post}local r = redis.call('HMGET', KEYS[1], 's', 'w', 't')
 if r[1] ~= 'c' or r[2] ~= ARGV[1] then return 0 end
-for i = 4, #ARGV do post(KEYS[2], ARGV[3], 'c', ARGV[2], 'w', ARGV[1], 'm', ARGV[i]) end
+local last = tonumber(r[3] or '0')
+for i = 5, #ARGV do
+  if ARGV[4] + i - 5 > last then
+    post(KEYS[2], ARGV[3], 'c', ARGV[2], 'w', ARGV[1], 'm', ARGV[i])
+  end
+end
+redis.call('HSET', KEYS[1], 't', string.format('%.0f', math.max(last, ARGV[4] + #ARGV - 5)))
 return 1`,
 };
 
@@ -195,6 +216,7 @@ return 1`,
 };
 
 export const fleetScripts: readonly FleetScript[] = [
+  serverScript,
   offerScript,
   claimScript,
   reportScript,

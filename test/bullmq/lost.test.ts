@@ -252,6 +252,9 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       const [seconds] = await client.time();
       const board = await add({ s: 'o', d: String((Number(seconds) + 2) * 1_000) });
       expect(await aborted.opened).toMatchObject({ name: 'TimeoutError' });
+      await soon(() => board.getJobCounts()).toMatchObject({ waiting: 0, active: 0, failed: 0 });
+      // The host decides that it is a timeout, whatever the handler made of it.
+      expect(await client.exists(`bull-host-tools:${queue}:host:0123456789abcdef01234567`)).toBe(0);
       await board.close();
     });
 
@@ -445,6 +448,28 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await own.stop();
     });
 
+    test('what Redis has forgotten ends, also while other calls go on', async () => {
+      const own = await startRedis();
+      const { opened, open } = gate();
+      const handler = ({ quick }: { quick?: boolean }) => (quick === true ? 1 : opened);
+      const tools = [defineTool({ ...face, handler: handler as never })];
+      const service = await serveFleet({ connection: connectionTo(own), queue, tools });
+      const { failure, call, registry } = fleetWorld(own, { queue, leaseMs: 1_000 });
+      let ended: string | undefined;
+      const result = failure().then((how) => {
+        ended = how;
+      });
+      await soon(() => service.running).toBe(1);
+      await own.connect().flushall();
+      while (ended === undefined) await call({ quick: true });
+      await result;
+      expect(ended).toBe('executor_lost record_lost');
+      open();
+      await registry.close();
+      await service.close();
+      await own.stop();
+    });
+
     test('a Redis that takes no more data refuses the call at once', async () => {
       const own = await startRedis();
       const { failure, registry } = fleetWorld(own, { queue, startTimeoutMs: 60_000 });
@@ -477,6 +502,8 @@ describe.skipIf(!redisAvailable)(`a fleet that loses parts${whyNot}`, () => {
       await own.kill('SIGKILL');
       await soon(() => errors.length).toBeGreaterThan(0);
       await service.close({ graceMs: 10 });
+      // It does not go on trying to tell the host.
+      await soon(() => service.running).toBe(0);
       expect(await result).toBe('executor_lost fleet_unreachable');
       await registry.close();
       await own.stop();

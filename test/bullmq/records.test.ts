@@ -9,6 +9,8 @@ import {
   offerScript,
   renewScript,
   reportScript,
+  serverScript,
+  tellScript,
   watchScript,
   withdrawScript,
 } from '../../src/bullmq/scripts.ts';
@@ -31,8 +33,9 @@ type Command =
       readonly count: number;
       readonly end: boolean;
     }
+  | { readonly t: 'tell'; readonly by: string; readonly first: number; readonly count: number }
   | { readonly t: 'withdraw'; readonly unlessClaimed: boolean }
-  | { readonly t: 'watch' };
+  | { readonly t: 'offer' | 'watch' };
 
 const by = fc.constantFrom('one.1', 'one.2', 'two.1');
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -49,10 +52,20 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   {
+    weight: 3,
+    arbitrary: fc.record({
+      t: fc.constant('tell' as const),
+      by,
+      first: fc.integer({ min: 1, max: 4 }),
+      count: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  {
     weight: 1,
     arbitrary: fc.record({ t: fc.constant('withdraw' as const), unlessClaimed: fc.boolean() }),
   },
   { weight: 1, arbitrary: fc.constant({ t: 'watch' } as const) },
+  { weight: 1, arbitrary: fc.constant({ t: 'offer' } as const) },
 );
 
 describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
@@ -78,17 +91,31 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
       ...args,
     ) as Promise<unknown>;
 
-  test('one claim at most, none after the end, and each report of the claimant once', () =>
+  test('one claim at most, none after the end, and each message once', () =>
     fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 16 }), async (commands) => {
         const root = `test-${++calls}:`;
         const record = `${root}call:c`;
         const box = `${root}host:h`;
-        await run(offerScript, [record], [60_000, 60_000]);
+        const [server, now] = (await run(serverScript, [record], [])) as string[];
+        const offer = (to = server, until = Number(now) + 60_000) =>
+          run(offerScript, [record], [60_000, 60_000, to, until]);
+        expect(await offer('another')).toBe(0);
+        expect(await offer(server, Number(now) - 1)).toBe(0);
+        expect(await offer()).toBe(1);
         // What the record should say.
         let owner: string | undefined;
         let state: 'offered' | 'claimed' | 'done' | 'gone' = 'offered';
         const heard: string[] = [];
+        const told: string[] = [];
+        const numberOf = (text: string | undefined): number => Number(text?.slice(1) ?? 0);
+        const textsOf = (first: number, count: number): string[] =>
+          Array.from({ length: count }, (_, at) => `m${first + at}`);
+        /** What is sent again, since its answer was lost, is taken once. */
+        const take = (all: string[], texts: readonly string[]): void => {
+          const last = numberOf(all.at(-1));
+          all.push(...texts.filter((text) => numberOf(text) > last));
+        };
         for (const one of commands)
           switch (one.t) {
             case 'claim': {
@@ -109,14 +136,21 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
               break;
             }
             case 'report': {
-              const texts = Array.from({ length: one.count }, (_, at) => `m${one.first + at}`);
+              const texts = textsOf(one.first, one.count);
               const args = [one.by, 'c', one.first, one.end ? '1' : '0', 60_000, ...texts];
               const has = state !== 'gone' && state !== 'offered' && owner === one.by;
               expect(await run(reportScript, [record, box], args)).toBe(has ? 1 : 0);
               if (!has || state === 'done') break;
-              const last = Number(heard.at(-1)?.slice(1) ?? 0);
-              heard.push(...texts.filter((text) => Number(text.slice(1)) > last));
+              take(heard, texts);
               if (one.end) state = 'done';
+              break;
+            }
+            case 'tell': {
+              const texts = textsOf(one.first, one.count);
+              const args = [one.by, 'c', 60_000, one.first, ...texts];
+              const has = state === 'claimed' && owner === one.by;
+              expect(await run(tellScript, [record, `${root}told`], args)).toBe(has ? 1 : 0);
+              if (has) take(told, texts);
               break;
             }
             case 'withdraw': {
@@ -126,17 +160,22 @@ describe.skipIf(!redisAvailable)(`the record of a call${whyNot}`, () => {
               if (state === 'offered' || !one.unlessClaimed) state = 'gone';
               break;
             }
+            case 'offer':
+              // A client sends it again, when its answer was lost. The host ends the call later.
+              if (state !== 'gone') expect(await offer()).toBe(1);
+              break;
             case 'watch': {
               const args = [root, 60_000, 60_000, '1-0', 'c'];
               const expected = { gone: 0, offered: 1, claimed: 2, done: 4 }[state];
               expect(await run(watchScript, [box], args)).toEqual([expected]);
             }
           }
-        const entries = await client.xrange(box, '-', '+');
-        const texts = entries.flatMap(([, fields]) =>
-          fields.includes('m') ? [fields[fields.indexOf('m') + 1]] : [],
-        );
-        expect(texts).toEqual(heard);
+        const lettersIn = async (key: string): Promise<unknown[]> =>
+          (await client.xrange(key, '-', '+')).flatMap(([, fields]) =>
+            fields.includes('m') ? [fields[fields.indexOf('m') + 1]] : [],
+          );
+        expect(await lettersIn(box)).toEqual(heard);
+        expect(await lettersIn(`${root}told`)).toEqual(told);
       }),
       { numRuns: 150 },
     ));
