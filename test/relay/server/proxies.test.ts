@@ -196,9 +196,10 @@ describe.each(proxyNames)('%s', (name) => {
         headers: bearer(made.sessionToken),
         body: JSON.stringify({ requestId: 'x', result: 'x'.repeat(6_000_000) }),
       }).catch((error: NodeJS.ErrnoException) => error);
-      // A proxy may cut the connection before all of the body has been sent.
+      // A proxy may cut the connection before all of the body has been sent. Caddy answers 502 if the
+      // relay has closed the connection while Caddy was still sending the body.
       if (refused instanceof Error) expect(refused.code).toMatch(/^(EPIPE|ECONNRESET)$/);
-      else expect(refused.statusCode).toBe(413);
+      else expect([413, 502]).toContain(refused.statusCode);
     });
 
     test('a node that is gone is passed by', async () => {
