@@ -70,8 +70,10 @@ const message = fc
 test('what is taken here is what the protocol’s package takes, among what is a message at all', () => {
   let taken = 0;
   let dropped = 0;
+  let runs = 0;
   fc.assert(
     fc.property(message, (value) => {
+      runs++;
       const isTaken = readExactly(value) !== undefined;
       expect(isTaken).toBe(isTakenByPackage(value) && readMessage(value) !== undefined);
       if (isTaken) taken++;
@@ -79,7 +81,7 @@ test('what is taken here is what the protocol’s package takes, among what is a
     }),
     { numRuns: 3_000 },
   );
-  expect(Math.min(taken, dropped)).toBeGreaterThan(10);
+  expect(Math.min(taken, dropped)).toBeGreaterThan(runs / 150);
 });
 
 test.each<[string, object, unknown]>([
