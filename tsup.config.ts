@@ -4,42 +4,42 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import type { Options } from 'tsup';
-import { approvalsPage } from './src/pages/approvals-page.ts';
-import { inspectorPage } from './src/pages/inspector-page.ts';
-import type { Page } from './src/pages/page.ts';
-import { runnerText } from './src/sandbox/runner-text.ts';
+import { approvalsPage } from './src/surfaces/pages/approvals-page.ts';
+import { inspectorPage } from './src/surfaces/pages/inspector-page.ts';
+import type { Page } from './src/surfaces/pages/page.ts';
+import { runnerText } from './src/surfaces/sandbox/runner-text.ts';
 
 /** The subpaths of the package, and their entries. */
 export const subpaths = {
   index: 'src/index.ts',
-  testing: 'src/testing/index.ts',
+  testing: 'src/surfaces/testing/index.ts',
   amplifier: 'src/surfaces/amplifier/index.ts',
-  workflow: 'src/workflow/index.ts',
-  config: 'src/config/index.ts',
-  mcp: 'src/mcp/index.ts',
+  workflow: 'src/surfaces/workflow/index.ts',
+  config: 'src/surfaces/config/index.ts',
+  mcp: 'src/surfaces/mcp/index.ts',
   'ai-sdk': 'src/surfaces/ai-sdk/index.ts',
   openai: 'src/surfaces/openai/index.ts',
   anthropic: 'src/surfaces/anthropic/index.ts',
   gemini: 'src/surfaces/gemini/index.ts',
   langchain: 'src/surfaces/langchain/index.ts',
-  'claude-agent': 'src/claude-agent/index.ts',
-  relay: 'src/relay/index.ts',
-  'relay/client': 'src/relay-client/index.ts',
-  redis: 'src/redis/index.ts',
-  cedar: 'src/policy-engines/cedar/index.ts',
-  opa: 'src/policy-engines/opa/index.ts',
-  policy: 'src/backtest/index.ts',
-  audit: 'src/audit/index.ts',
-  inspector: 'src/inspector/index.ts',
-  otel: 'src/telemetry/otel/index.ts',
-  prometheus: 'src/telemetry/prometheus/index.ts',
-  sandbox: 'src/sandbox/index.ts',
-  bullmq: 'src/bullmq/index.ts',
-  approvals: 'src/inbox/index.ts',
-  offload: 'src/offload-files/index.ts',
+  'claude-agent': 'src/surfaces/claude-agent/index.ts',
+  relay: 'src/surfaces/relay/index.ts',
+  'relay/client': 'src/surfaces/relay-client/index.ts',
+  redis: 'src/surfaces/redis/index.ts',
+  cedar: 'src/surfaces/policy-engines/cedar/index.ts',
+  opa: 'src/surfaces/policy-engines/opa/index.ts',
+  policy: 'src/surfaces/policy/index.ts',
+  audit: 'src/surfaces/audit/index.ts',
+  inspector: 'src/surfaces/inspector/index.ts',
+  otel: 'src/surfaces/telemetry/otel/index.ts',
+  prometheus: 'src/surfaces/telemetry/prometheus/index.ts',
+  sandbox: 'src/surfaces/sandbox/index.ts',
+  bullmq: 'src/surfaces/bullmq/index.ts',
+  approvals: 'src/surfaces/approvals/index.ts',
+  offload: 'src/surfaces/offload/index.ts',
 };
 
-/** The functions that give pages, by the names of their modules in `src/pages`. */
+/** The functions that give pages, by the names of their modules in `src/surfaces/pages`. */
 const pages: Readonly<Record<string, () => Promise<Page>>> = {
   'approvals-page': approvalsPage,
   'inspector-page': inspectorPage,

@@ -11,29 +11,33 @@ const { HOST_TOOLS_TEST_SEED: given = '1' } = process.env;
 const seed = given === 'random' ? Date.now() % 2 ** 31 : Number(given);
 process.env.HOST_TOOLS_TEST_SEED = String(seed);
 
-/** Set by `test/runner/quick.ts`: the folders whose outside tests it runs. */
+/**
+ * Set by `test/runner/quick.ts`: the folders whose outside tests it runs, such as `cli` and
+ * `surfaces/mcp`.
+ */
 const quick = process.env.HOST_TOOLS_TEST_QUICK?.split(',');
+const allBut = (folders: readonly string[]): string => `!(${['', ...folders].join('|')})/**`;
 
 // Tests that start servers, clients, sockets or processes. What those leave running for a moment (a
 // socket kept alive, a reconnection) may set a timer at any time, so they share no thread with the
 // tests that fake the clock and count its timers: here nothing may fake it.
 const outside = [
-  'test/audit/processes.test.ts',
-  'test/bullmq/!(watch).test.ts',
+  'test/surfaces/audit/processes.test.ts',
+  'test/surfaces/bullmq/!(watch).test.ts',
   'test/cli/**/*.test.ts',
-  'test/config/**/*.test.ts',
+  'test/surfaces/config/**/*.test.ts',
   'test/examples/**/*.test.ts',
-  'test/inbox/page.test.ts',
-  'test/inspector/{inspector,page}.test.ts',
-  'test/mcp/{client,server}/**/*.test.ts',
-  'test/policy-engines/opa/server.test.ts',
-  'test/telemetry/otel/elsewhere.test.ts',
-  'test/redis/{client,ledger,two-nodes,redis-*}.test.ts',
-  'test/sandbox/!(idle-cells).test.ts',
-  'test/relay/{attacks,gates}.test.ts',
-  'test/relay/http/{mcp-sessions,poll}.test.ts',
-  'test/relay/server/*.test.ts',
-  'test/relay-client/{live-connection,real-relay,reconnect}.test.ts',
+  'test/surfaces/approvals/page.test.ts',
+  'test/surfaces/inspector/{inspector,page}.test.ts',
+  'test/surfaces/mcp/{client,server}/**/*.test.ts',
+  'test/surfaces/policy-engines/opa/server.test.ts',
+  'test/surfaces/telemetry/otel/elsewhere.test.ts',
+  'test/surfaces/redis/{client,ledger,two-nodes,redis-*}.test.ts',
+  'test/surfaces/sandbox/!(idle-cells).test.ts',
+  'test/surfaces/relay/{attacks,gates}.test.ts',
+  'test/surfaces/relay/http/{mcp-sessions,poll}.test.ts',
+  'test/surfaces/relay/server/*.test.ts',
+  'test/surfaces/relay-client/{live-connection,real-relay,reconnect}.test.ts',
   'test/surfaces/{ai-sdk,openai}/*.test.ts',
   'test/surfaces/*.test.ts',
   'test/{docs,package}.test.ts',
@@ -46,11 +50,11 @@ const outside = [
  */
 const sameOnEveryNode = [
   'test/{architecture,docs,docstrings,types-budget}.test.ts',
-  'test/bullmq/ledger.test.ts',
+  'test/surfaces/bullmq/ledger.test.ts',
   'test/examples/{approvals,relay-browser,git-*}.test.ts',
-  'test/{inbox,inspector}/page.test.ts',
-  'test/redis/{ledger,redis-cluster,two-nodes}.test.ts',
-  'test/relay/server/proxies.test.ts',
+  'test/surfaces/{approvals,inspector}/page.test.ts',
+  'test/surfaces/redis/{ledger,redis-cluster,two-nodes}.test.ts',
+  'test/surfaces/relay/server/proxies.test.ts',
 ];
 const cores = availableParallelism();
 const onOtherNode = process.env.HOST_TOOLS_TEST_NODE === 'other';
@@ -107,7 +111,15 @@ export default defineConfig({
           include: outside,
           exclude: [
             ...leftOut,
-            ...(quick ? [...slow, `test/!(${quick.join('|')})/**`, 'test/*'] : []),
+            ...(quick
+              ? [
+                  ...slow,
+                  'test/*',
+                  `test/${allBut([...quick, 'surfaces'])}`,
+                  'test/surfaces/*.test.ts',
+                  `test/surfaces/${allBut(quick.map((folder) => folder.replace('surfaces/', '')))}`,
+                ]
+              : []),
           ],
           setupFiles: ['test/setup.ts', 'test/setup-outside.ts'],
         },

@@ -2,8 +2,8 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuditLog } from '../src/audit/index.ts';
 import { HostToolRegistry, type ToolSession } from '../src/index.ts';
+import { createAuditLog } from '../src/surfaces/audit/index.ts';
 import { input, zodTool } from './fixtures.ts';
 import { type Case, compare } from './harness.ts';
 import type { FamilyResult } from './targets.ts';

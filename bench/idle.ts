@@ -31,10 +31,10 @@ export async function serve(kind: Kind): Promise<void> {
 /** @param attach Whether they are in use too, by another registry than the one that is measured. */
 async function imported(attach: boolean): Promise<void> {
   const [{ createAuditLog }, { instrument }, { createApprovalsHandler }] = await Promise.all([
-    import('../src/audit/index.ts'),
-    import('../src/telemetry/otel/index.ts'),
-    import('../src/inbox/index.ts'),
-    import('../src/telemetry/prometheus/index.ts'),
+    import('../src/surfaces/audit/index.ts'),
+    import('../src/surfaces/telemetry/otel/index.ts'),
+    import('../src/surfaces/approvals/index.ts'),
+    import('../src/surfaces/telemetry/prometheus/index.ts'),
   ]);
   if (!attach) return;
   const secret = 'a key of thirty-two bytes or more';

@@ -3,7 +3,7 @@ import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import { HostToolRegistry, type ToolSession } from '../src/index.ts';
-import { instrument } from '../src/telemetry/otel/index.ts';
+import { instrument } from '../src/surfaces/telemetry/otel/index.ts';
 import { input, zodTool } from './fixtures.ts';
 import { type Case, compare } from './harness.ts';
 import type { FamilyResult } from './targets.ts';

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HostToolRegistry } from '../src/index.ts';
-import { type ScriptedTurn, scriptedModel } from '../src/testing/index.ts';
+import { type ScriptedTurn, scriptedModel } from '../src/surfaces/testing/index.ts';
 import {
   codingAgentPreset,
   createWorkflow,
@@ -13,7 +13,7 @@ import {
   runHostLoop,
   serializeState,
   writeTrace,
-} from '../src/workflow/index.ts';
+} from '../src/surfaces/workflow/index.ts';
 import type { HostServices } from './coding-agent/files.ts';
 import { codingAgentTools } from './coding-agent/tools.ts';
 import { planLine, transcript } from './coding-agent/transcript.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HostToolRegistry } from '../src/index.ts';
-import { importMcpTools } from '../src/mcp/index.ts';
+import { importMcpTools } from '../src/surfaces/mcp/index.ts';
 
 /** Where the server's program is, as npm installed it. */
 export function memoryServer(from: string = import.meta.url): string {

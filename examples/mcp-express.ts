@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import express, { type Express } from 'express';
 import type { HostToolRegistry } from '../src/index.ts';
-import { createMcpHandler, toNodeListener } from '../src/mcp/index.ts';
+import { createMcpHandler, toNodeListener } from '../src/surfaces/mcp/index.ts';
 import { reviewerRegistry } from './mcp-server.ts';
 
 /** The application, and what ends the sessions behind it. */

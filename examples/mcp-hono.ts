@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { HostToolRegistry } from '../src/index.ts';
-import { createMcpHandler } from '../src/mcp/index.ts';
+import { createMcpHandler } from '../src/surfaces/mcp/index.ts';
 import { reviewerRegistry } from './mcp-server.ts';
 
 /** The application, and what ends the sessions behind it. */

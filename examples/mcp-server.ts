@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HostToolRegistry } from '../src/index.ts';
-import { createMcpHandler, serveMcpStdio, toNodeListener } from '../src/mcp/index.ts';
+import { createMcpHandler, serveMcpStdio, toNodeListener } from '../src/surfaces/mcp/index.ts';
 import { exampleProfiles, exampleTools } from './profiles.ts';
 
 /** The examples' tools, bound for somebody who reads. */

@@ -3,8 +3,8 @@
  * answered by the approvals handler in the name of the person who clicked.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { createApprovalsHandler, webhookNotifier } from '../src/inbox/index.ts';
 import type { HostToolRegistry } from '../src/index.ts';
+import { createApprovalsHandler, webhookNotifier } from '../src/surfaces/approvals/index.ts';
 
 export interface SlackOptions {
   /** The app's bot token, `xoxb-…`, with the scope `chat:write`. */

@@ -1,6 +1,6 @@
 /** Capabilities: what one end of a connection declares that it can do, as facts and as a check. */
-import { describe, MisuseError } from './errors.ts';
-import { isJsonObject, type JsonObject, type JsonPrimitive } from './json.ts';
+import { describe, MisuseError } from './errors/index.ts';
+import { isJsonObject, type JsonObject, type JsonPrimitive } from './json/index.ts';
 
 /** The answer of {@link negotiate}. */
 export interface Negotiation {

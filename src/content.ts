@@ -2,7 +2,7 @@
  * Content parts: what a handler returns if plain JSON is not enough. Their form follows MCP. Every
  * surface shows the parts that it supports, and the rest as text.
  */
-import { isJsonObject, type JsonValue } from './json.ts';
+import { isJsonObject, type JsonValue } from './json/index.ts';
 
 declare const contentBrand: unique symbol;
 /** A content part, made by {@link content}. A handler may return one part or an array of parts. */

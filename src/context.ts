@@ -1,6 +1,6 @@
 /** What a handler receives with a call, and what the caller may pass with one. */
 import type { ApprovalAnswer, ApprovalRequest } from './approval/request.ts';
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from './json/index.ts';
 import type { MaybePromise } from './maybe-promise.ts';
 import type { ToolResult } from './result.ts';
 import type { JsonSchema } from './schema/schema.ts';

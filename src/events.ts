@@ -5,8 +5,8 @@
 import { EventEmitter } from 'eventemitter3';
 import type { ApprovalRequest } from './approval/request.ts';
 import type { ApprovalSettled } from './approval/settled.ts';
-import { describe, MisuseError, type ToolError } from './errors.ts';
-import { deepFreeze, type JsonValue } from './json.ts';
+import { describe, MisuseError, type ToolError } from './errors/index.ts';
+import { deepFreeze, type JsonValue } from './json/index.ts';
 import { isThenable } from './maybe-promise.ts';
 import type { OriginTold } from './origins/origin.ts';
 import type { Effect } from './policy/decision.ts';

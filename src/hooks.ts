@@ -1,6 +1,6 @@
 /** Hooks: host code around every call of a session. */
 
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './json/index.ts';
 import type { MaybePromise } from './maybe-promise.ts';
 import type { ToolResult } from './result.ts';
 import type { ToolSummary } from './tool-summary.ts';

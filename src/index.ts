@@ -172,8 +172,8 @@ export type { DiscoveryOptions } from './state/discovery-options.ts';
 
 export type { ApprovalSettled } from './approval/settled.ts';
 export { errorCodes } from './errors/codes.ts';
-export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors.ts';
-export { isMisuseError, MisuseError } from './errors.ts';
+export type { CallStatus, ErrorCode, MisuseCode, ToolError } from './errors/index.ts';
+export { isMisuseError, MisuseError } from './errors/index.ts';
 export type {
   AnyEvent,
   ChangeReason,

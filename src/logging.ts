@@ -1,5 +1,5 @@
 /** Writes to the host's logger, and prepares thrown errors for it: with stack, without secrets. */
-import { messageOf } from './errors.ts';
+import { messageOf } from './errors/index.ts';
 import { ignoreRejection } from './maybe-promise.ts';
 
 /** A logger in pino's style: data first, message second. */

@@ -1,9 +1,15 @@
 /** The result of a call, and `ok()` and `fail()`, by which a handler reports success or failure. */
 
 import type { PendingApproval } from './approval/request.ts';
-import { type CallStatus, describe, MisuseError, type ToolError } from './errors.ts';
-import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
-import { checkSpelling } from './options.ts';
+import { type CallStatus, describe, MisuseError, type ToolError } from './errors/index.ts';
+import {
+  copyJson,
+  deepFreeze,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from './json/index.ts';
+import { checkSpelling } from './options/index.ts';
 
 /** What is known about a call besides its outcome. */
 export interface ResultMetadata {

@@ -1,6 +1,6 @@
 /** The text of a result that a model reads. */
 import { contentParts, contentText } from './content.ts';
-import type { JsonValue } from './json.ts';
+import type { JsonValue } from './json/index.ts';
 import type { ToolResult } from './result.ts';
 
 /**

@@ -7,9 +7,9 @@ import { describe, expect, test } from 'vitest';
 import tsupConfig from '../tsup.config.ts';
 
 /**
- * What lies directly in `src`, bottom first. A file imports from its own entry and from the entries
- * before it in this list, never from one after it; types count. So the entries form no circle. A
- * new entry goes right after the last one that it imports.
+ * What lies directly in `src` and in `src/surfaces`, bottom first. A file imports from its own
+ * entry and from the entries before it in this list, never from one after it; types count. So the
+ * entries form no circle. A new entry goes right after the last one that it imports.
  */
 const sections: Readonly<
   Record<'values' | 'vocabulary' | 'core' | 'public' | 'surfaces', readonly string[]>
@@ -51,29 +51,35 @@ const sections: Readonly<
   core: ['state', 'call', 'session', 'registry', 'mount'],
   // What hosts import, and what only the package's own surfaces may use beside it.
   public: ['index', 'surface-port'],
-  // Ways in from outside, each with its subpath or command.
+  // What imports the public list as a host does: each subpath, and the command line.
   surfaces: [
-    'workflow',
-    'surfaces',
-    'sandbox',
-    'bullmq',
-    'telemetry',
-    'mcp',
-    'relay',
-    'relay-client',
-    'redis',
-    'policy-engines',
-    'audit',
-    'pages',
-    'inspector',
-    'inbox',
-    'offload-files',
-    'testing',
-    'backtest',
-    'config',
-    'gateway',
-    'agents',
-    'claude-agent',
+    'surfaces/workflow',
+    'surfaces/shared',
+    'surfaces/ai-sdk',
+    'surfaces/amplifier',
+    'surfaces/anthropic',
+    'surfaces/gemini',
+    'surfaces/langchain',
+    'surfaces/openai',
+    'surfaces/sandbox',
+    'surfaces/bullmq',
+    'surfaces/telemetry',
+    'surfaces/mcp',
+    'surfaces/relay',
+    'surfaces/relay-client',
+    'surfaces/redis',
+    'surfaces/policy-engines',
+    'surfaces/audit',
+    'surfaces/pages',
+    'surfaces/inspector',
+    'surfaces/approvals',
+    'surfaces/offload',
+    'surfaces/testing',
+    'surfaces/policy',
+    'surfaces/config',
+    'surfaces/gateway',
+    'surfaces/agents',
+    'surfaces/claude-agent',
     'cli',
   ],
 };
@@ -117,9 +123,9 @@ const strangers = [
     'surfaces/langchain',
     'surfaces/openai',
   ],
-  ['mcp/client', 'mcp/server'],
-  ['policy-engines/cedar', 'policy-engines/opa'],
-  ['telemetry/otel', 'telemetry/prometheus'],
+  ['surfaces/mcp/client', 'surfaces/mcp/server'],
+  ['surfaces/policy-engines/cedar', 'surfaces/policy-engines/opa'],
+  ['surfaces/telemetry/otel', 'surfaces/telemetry/prometheus'],
 ];
 
 /**
@@ -138,20 +144,20 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   'p-timeout': ['*'],
   re2js: ['text/regex'],
   stemmer: ['search'],
-  zod: ['schema', 'config', 'cli'],
+  zod: ['schema', 'surfaces/config', 'cli'],
   'zod-to-json-schema': ['schema'],
-  yaml: ['config', 'cli'],
-  '@anthropic-ai/claude-agent-sdk': ['claude-agent'],
-  '@cedar-policy/cedar-wasm': ['policy-engines/cedar'],
+  yaml: ['surfaces/config', 'cli'],
+  '@anthropic-ai/claude-agent-sdk': ['surfaces/claude-agent'],
+  '@cedar-policy/cedar-wasm': ['surfaces/policy-engines/cedar'],
   '@langchain/core': ['surfaces/langchain'],
-  '@modelcontextprotocol/client': ['mcp'],
-  '@modelcontextprotocol/server': ['mcp'],
-  '@open-policy-agent/opa-wasm': ['policy-engines/opa'],
-  '@opentelemetry/api': ['telemetry/otel'],
-  bullmq: ['bullmq'],
+  '@modelcontextprotocol/client': ['surfaces/mcp'],
+  '@modelcontextprotocol/server': ['surfaces/mcp'],
+  '@open-policy-agent/opa-wasm': ['surfaces/policy-engines/opa'],
+  '@opentelemetry/api': ['surfaces/telemetry/otel'],
+  bullmq: ['surfaces/bullmq'],
   ioredis: ['cli'],
-  ws: ['relay'],
-  unbash: ['agents'],
+  ws: ['surfaces/relay'],
+  unbash: ['surfaces/agents'],
 };
 
 /**
@@ -159,81 +165,93 @@ const packages: Readonly<Record<string, readonly string[]>> = {
  * pages and needs none of these.
  */
 const bundled: Readonly<Record<string, readonly string[]>> = {
-  esbuild: ['pages/build-page', 'sandbox/runner-text'],
-  preact: ['pages/browser'],
-  uplot: ['pages/browser'],
+  esbuild: ['surfaces/pages/build-page', 'surfaces/sandbox/runner-text'],
+  preact: ['surfaces/pages/browser'],
+  uplot: ['surfaces/pages/browser'],
 };
 
 /** Built-in modules of Node, each with the folders and files that may import it. */
 const builtins: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': ['*'],
   // Conformance suites are data for any runner: their rules fail as assertions do.
-  'node:assert/strict': ['testing'],
+  'node:assert/strict': ['surfaces/testing'],
   // Dependencies that are loaded at their first use, synchronously; files name modules as Node
   // would.
   'node:module': [
-    'bullmq',
+    'surfaces/bullmq',
     'schema',
-    'config',
+    'surfaces/config',
     'cli',
     'surfaces/langchain',
-    'policy-engines',
-    'pages',
-    'telemetry/otel',
+    'surfaces/policy-engines',
+    'surfaces/pages',
+    'surfaces/telemetry/otel',
   ],
   'node:fs': [
-    'config',
-    'audit',
-    'inbox',
-    'offload-files',
-    'gateway',
-    'agents',
+    'surfaces/config',
+    'surfaces/audit',
+    'surfaces/approvals',
+    'surfaces/offload',
+    'surfaces/gateway',
+    'surfaces/agents',
     'cli/index',
     'cli/hook-thread',
     'cli/hook-code',
-    'sandbox',
+    'surfaces/sandbox',
   ],
   'node:vm': ['cli/hook-code'],
-  'node:http': ['http', 'relay', 'cli'],
-  'node:net': ['relay', 'sandbox/runner'],
-  'node:stream': ['bullmq', 'relay', 'cli', 'sandbox'],
-  'node:fs/promises': ['config', 'audit', 'inbox', 'offload-files', 'cli', 'pages', 'testing'],
-  'node:path': [
-    'config',
-    'audit',
-    'inbox',
-    'offload-files',
-    'gateway',
+  'node:http': ['http', 'surfaces/relay', 'cli'],
+  'node:net': ['surfaces/relay', 'surfaces/sandbox/runner'],
+  'node:stream': ['surfaces/bullmq', 'surfaces/relay', 'cli', 'surfaces/sandbox'],
+  'node:fs/promises': [
+    'surfaces/config',
+    'surfaces/audit',
+    'surfaces/approvals',
+    'surfaces/offload',
     'cli',
-    'pages',
-    'agents',
-    'claude-agent',
-    'sandbox',
-    'testing',
+    'surfaces/pages',
+    'surfaces/testing',
   ],
-  'node:url': ['config', 'cli', 'pages', 'sandbox', 'testing'],
+  'node:path': [
+    'surfaces/config',
+    'surfaces/audit',
+    'surfaces/approvals',
+    'surfaces/offload',
+    'surfaces/gateway',
+    'cli',
+    'surfaces/pages',
+    'surfaces/agents',
+    'surfaces/claude-agent',
+    'surfaces/sandbox',
+    'surfaces/testing',
+  ],
+  'node:url': ['surfaces/config', 'cli', 'surfaces/pages', 'surfaces/sandbox', 'surfaces/testing'],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.
-  'node:child_process': ['cli', 'sandbox'],
-  'node:worker_threads': ['cli', 'sandbox'],
-  'node:os': ['audit', 'bullmq', 'claude-agent', 'cli', 'sandbox', 'testing'],
+  'node:child_process': ['cli', 'surfaces/sandbox'],
+  'node:worker_threads': ['cli', 'surfaces/sandbox'],
+  'node:os': [
+    'surfaces/audit',
+    'surfaces/bullmq',
+    'surfaces/claude-agent',
+    'cli',
+    'surfaces/sandbox',
+    'surfaces/testing',
+  ],
 };
 
-/** Entries with one folder for each subpath. */
-const families = ['surfaces', 'policy-engines', 'telemetry'];
+/** Entries of `surfaces` with one folder for each subpath. */
+const families = ['policy-engines', 'telemetry'];
 
-/** Subpaths whose folder has another name, since the core has a folder of theirs. */
-const foldersOfSubpaths: Readonly<Record<string, string>> = {
-  policy: 'backtest',
-  approvals: 'inbox',
-  offload: 'offload-files',
-};
+/** Folders whose `index.ts` is no subpath: most of what they hold is imported from there. */
+const fronts = ['json', 'errors', 'options'];
 
 /** Files that may be longer than {@link maxLines}, with the reason. */
 const longFiles: Readonly<Record<string, string>> = {
   'state/registry-state': 'what all sessions of a registry share, in one place',
-  'testing/conformance/approval-store-conformance': 'the rules of one contract, each short',
+  'surfaces/testing/conformance/approval-store-conformance':
+    'the rules of one contract, each short',
 };
 const maxLines = 300;
 
@@ -286,7 +304,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 };
 
 describe('direction', () => {
-  test('the table names what lies directly in `src`, and nothing else', () => {
+  test('the table names what lies directly in `src` and `src/surfaces`, and nothing else', () => {
     expect([...order].sort()).toEqual(
       [...new Set(sources.map(({ file }) => entryOf(file)))].sort(),
     );
@@ -309,7 +327,7 @@ describe('direction', () => {
       ({ from, to }) => entryOf(from) === entryOf(to) && folderOf(from) !== folderOf(to),
     ).map(({ from, to }) => [folderOf(from), folderOf(to)] as const);
     // The files beside the folders of an entry may use them and be used by them.
-    const among = arrows.filter(([from, to]) => from.includes('/') && to.includes('/'));
+    const among = arrows.filter((folders) => folders.every((one) => one !== entryOf(one)));
     expect(
       cycles(
         new Map(
@@ -458,9 +476,12 @@ describe('entries', () => {
       ['types', `./dist/${name}.d.ts`],
       ['default', `./dist/${name}.js`],
     ]);
-    const folder = foldersOfSubpaths[name] ?? name.replace('/', '-');
     const places =
-      name === 'index' ? [''] : [`${folder}/`, ...families.map((family) => `${family}/${name}/`)];
+      name === 'index'
+        ? ['']
+        : ['', ...families.map((family) => `${family}/`)].map(
+            (family) => `surfaces/${family}${name.replace('/', '-')}/`,
+          );
     expect(places.map((place) => `src/${place}index.ts`)).toContain(entries[name]);
     expect(known.has((entries[name] as string).slice(4, -3)), `${entries[name]} exists`).toBe(true);
   });
@@ -508,15 +529,18 @@ describe('style that a reader relies on', () => {
       .filter((file) => file.endsWith('/index.ts'));
     expect(
       indexes
-        .filter((file) => !named.has(file))
+        .filter((file) => !named.has(file) && !fronts.some((f) => file === `src/${f}/index.ts`))
         .map((file) => `${file} is no entry of the package: name it after what it holds.`),
     ).toEqual([]);
   });
 });
 
-/** What lies directly in `src`: a folder, or a file without its ending. */
+/** What lies directly in `src` or `src/surfaces`: a folder, or a file without its ending. */
 function entryOf(file: string): string {
-  return file.split('/', 1)[0] as string;
+  return file
+    .split('/')
+    .slice(0, file.startsWith('surfaces/') ? 2 : 1)
+    .join('/');
 }
 
 /** The folder that a file lies in; the entry itself for one that lies directly in `src`. */

@@ -5,8 +5,8 @@
 import { describe, expect, test } from 'vitest';
 import { defineTool, HostToolRegistry, isMisuseError } from '../src/index.ts';
 import { toAiSdkTools } from '../src/surfaces/ai-sdk/index.ts';
-import { createTestSession, mockTool } from '../src/testing/index.ts';
-import { computeEffective, createWorkflow, runHostLoop } from '../src/workflow/index.ts';
+import { createTestSession, mockTool } from '../src/surfaces/testing/index.ts';
+import { computeEffective, createWorkflow, runHostLoop } from '../src/surfaces/workflow/index.ts';
 
 const echo = mockTool({ name: 'echo' });
 const tool = { name: 'tool', description: 'A tool.', parameters: {}, handler: () => null };

@@ -1,6 +1,6 @@
 /** What a profile and its limits may hold at most, and which of several parents holds. */
 import { describe, expect, test } from 'vitest';
-import { MisuseError } from '../src/errors.ts';
+import { MisuseError } from '../src/errors/index.ts';
 import type { Effect } from '../src/policy/decision.ts';
 import { checkLimits, type Limits, tightestLimits } from '../src/policy/limits.ts';
 import { checkLineage, type KnownProfile, parentsOf } from '../src/policy/lineage.ts';

@@ -13,8 +13,8 @@ import {
   type ToolContext,
   type ToolSession,
 } from '../src/index.ts';
-import { TestCoordinator } from '../src/testing/index.ts';
-import { createWorkflow, runHostLoop, toolSpecs } from '../src/workflow/index.ts';
+import { TestCoordinator } from '../src/surfaces/testing/index.ts';
+import { createWorkflow, runHostLoop, toolSpecs } from '../src/surfaces/workflow/index.ts';
 
 const parameters = { type: 'object', properties: { path: { type: 'string' } } } as const;
 

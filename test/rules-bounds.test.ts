@@ -1,6 +1,6 @@
 /** What a rule may hold at most, what it is told when it holds more, and what its tests cost. */
 import { describe, expect, test } from 'vitest';
-import { MisuseError } from '../src/errors.ts';
+import { MisuseError } from '../src/errors/index.ts';
 import type { Effect } from '../src/policy/decision.ts';
 import { type Judged, maxRuleSteps } from '../src/policy/judged.ts';
 import type { CompiledRule, Rule } from '../src/policy/rule.ts';

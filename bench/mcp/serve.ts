@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createMcpHandler, toNodeListener } from '../../src/mcp/index.ts';
+import { createMcpHandler, toNodeListener } from '../../src/surfaces/mcp/index.ts';
 import { description, handler, type Input, schema, sessionOver, zodTool } from '../fixtures.ts';
 import { load } from '../peers/load.ts';
 

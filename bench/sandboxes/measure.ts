@@ -3,7 +3,11 @@
  * function: one at a time, four at once, and the first one of all.
  */
 import { defineTool, type Executor, HostToolRegistry } from '../../src/index.ts';
-import { processExecutor, type SandboxPool, workerExecutor } from '../../src/sandbox/index.ts';
+import {
+  processExecutor,
+  type SandboxPool,
+  workerExecutor,
+} from '../../src/surfaces/sandbox/index.ts';
 import { description, handler, type Input, input, schema } from '../fixtures.ts';
 import { compare, quick } from '../harness.ts';
 import type { FamilyResult, Row, TargetId } from '../targets.ts';

@@ -9,13 +9,13 @@ import { createServer, type Server } from 'node:http';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { defineTool, HostToolRegistry } from '../../src/index.ts';
 import {
   approvalOutcomeTool,
   createApprovalsHandler,
   fileApprovals,
-} from '../../src/inbox/index.ts';
-import { defineTool, HostToolRegistry } from '../../src/index.ts';
-import { createMcpHandler, toNodeListener } from '../../src/mcp/index.ts';
+} from '../../src/surfaces/approvals/index.ts';
+import { createMcpHandler, toNodeListener } from '../../src/surfaces/mcp/index.ts';
 
 /** What the host needs to know. */
 export interface HostOptions {

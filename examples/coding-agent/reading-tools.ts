@@ -1,6 +1,6 @@
 // The tools that look: they run side by side.
 import { defineTool } from '../../src/index.ts';
-import { codingAgentTool } from '../../src/workflow/index.ts';
+import { codingAgentTool } from '../../src/surfaces/workflow/index.ts';
 import { type Folder, listFolder, look, openFolder, PathRefused } from '../tools/files/confined.ts';
 import { pathParts } from '../tools/files/path.ts';
 import { searchFolder } from '../tools/files/search.ts';

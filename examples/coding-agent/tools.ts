@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { defineTool } from '../../src/index.ts';
-import { codingAgentTool } from '../../src/workflow/index.ts';
+import { codingAgentTool } from '../../src/surfaces/workflow/index.ts';
 import type { HostServices } from './files.ts';
 import { readingTools } from './reading-tools.ts';
 import { writingTools } from './writing-tools.ts';

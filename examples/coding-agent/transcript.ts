@@ -1,6 +1,10 @@
 // A run as lines that a person reads, the same at each run.
 import type { ToolResult } from '../../src/index.ts';
-import type { GenerateRequest, HostLoopResult, WorkflowState } from '../../src/workflow/index.ts';
+import type {
+  GenerateRequest,
+  HostLoopResult,
+  WorkflowState,
+} from '../../src/surfaces/workflow/index.ts';
 
 const MAX_CHARS = 100;
 

@@ -2,7 +2,7 @@
 // whole or not at all, so that a read beside it sees the old or the new.
 import { unlink } from 'node:fs/promises';
 import { defineTool } from '../../src/index.ts';
-import { codingAgentTool } from '../../src/workflow/index.ts';
+import { codingAgentTool } from '../../src/surfaces/workflow/index.ts';
 import { type Folder, look, PathRefused, pathIn } from '../tools/files/confined.ts';
 import { writeBytes } from '../tools/files/contents.ts';
 import { below, counted, type HostServices, readText } from './files.ts';

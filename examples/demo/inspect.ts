@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { HostToolRegistry } from '../../src/index.ts';
-import { createInspector } from '../../src/inspector/index.ts';
-import { toNodeListener } from '../../src/mcp/index.ts';
+import { createInspector } from '../../src/surfaces/inspector/index.ts';
+import { toNodeListener } from '../../src/surfaces/mcp/index.ts';
 
 /** How slowly the demo goes while somebody watches. */
 const PAUSE_MS = 600;

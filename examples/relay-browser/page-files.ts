@@ -22,7 +22,7 @@ const page = (name: string): Promise<Buffer> => readFile(new URL(`page/${name}`,
  * From this repository. An application that has the package installed gives
  * `import.meta.resolve('host-tools/relay/client')`, or leaves it to its own bundler.
  */
-const clientEntry = new URL('../../src/relay-client/index.ts', import.meta.url);
+const clientEntry = new URL('../../src/surfaces/relay-client/index.ts', import.meta.url);
 
 async function clientModule(): Promise<Uint8Array> {
   const { outputFiles } = await build({

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type RelayOptions, serveRelay } from '../../src/relay/index.ts';
+import { type RelayOptions, serveRelay } from '../../src/surfaces/relay/index.ts';
 import { forwardTo } from './forward.ts';
 import { type PageSession, pageListener } from './page-files.ts';
 

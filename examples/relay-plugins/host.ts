@@ -3,7 +3,7 @@
  * none of it.
  */
 import { type Approver, HostToolRegistry, type Quota, type Rule } from '../../src/index.ts';
-import { serveRelay } from '../../src/relay/index.ts';
+import { serveRelay } from '../../src/surfaces/relay/index.ts';
 import type { RelaySeat } from './relay-seat.ts';
 
 /** Only what is named here runs, so a plugin cannot bring a tool that nobody has thought of. */

@@ -1,5 +1,5 @@
 /** The record of a suspended call. It is verified when it is read back. */
-import { copyJson, isJsonObject, type JsonObject } from '../json.ts';
+import { copyJson, isJsonObject, type JsonObject } from '../json/index.ts';
 import type { PendingApproval } from './request.ts';
 import type { SuspendedApproval } from './store.ts';
 import { jsonDigest, type TokenClaims, type TokenSigner } from './token.ts';

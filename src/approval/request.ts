@@ -1,6 +1,6 @@
 /** What a person is asked, and what the answer may be. */
-import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
-import { probablyMeant } from '../options.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json/index.ts';
+import { probablyMeant } from '../options/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { ToolSummary } from '../tool-summary.ts';

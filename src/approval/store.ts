@@ -1,5 +1,5 @@
 /** The port for stores of suspended calls. */
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { ApprovalChoice, ApprovalRequest } from './request.ts';

@@ -3,8 +3,8 @@
  * approval was requested. The store ensures that it is answered once.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { MisuseError } from '../errors.ts';
-import { canonicalJson, isJsonObject, type JsonObject } from '../json.ts';
+import { MisuseError } from '../errors/index.ts';
+import { canonicalJson, isJsonObject, type JsonObject } from '../json/index.ts';
 
 /** What a token proves. */
 export interface TokenClaims {

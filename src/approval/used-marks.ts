@@ -3,7 +3,7 @@
  * record that is put back.
  */
 import { randomUUID } from 'node:crypto';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../json/index.ts';
 import type { AnsweredApproval } from './store.ts';
 import type { TokenClaims } from './token.ts';
 

@@ -1,5 +1,5 @@
 /** Recognises invalid answers before they close a question, and describes them for the host. */
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 import { approvalChoices, misspeltAnswer, type ReadAnswer, readAnswer } from './request.ts';
 
 const expected =

@@ -2,7 +2,7 @@
 import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
 import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
 import { wrongAnswer, wrongInput } from '../approval/wrong-answer.ts';
-import { type ToolError, toolError, withCause } from '../errors.ts';
+import { type ToolError, toolError, withCause } from '../errors/index.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import { scrubText } from './call-secrets.ts';

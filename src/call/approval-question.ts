@@ -1,6 +1,12 @@
 /** The question that a person is asked about a call, and the event that announces it. */
 import type { ApprovalPrompt, ApprovalRequest } from '../approval/request.ts';
-import { deepFreeze, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import {
+  deepFreeze,
+  frozenJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../json/index.ts';
 import type { Verdict } from '../policy/verdict.ts';
 import { createBudget } from '../redaction/budget.ts';
 import type { Redactor, Shown } from '../redaction/redactor.ts';

@@ -5,7 +5,7 @@ import type { ApprovalDesk } from '../approval/desk.ts';
 import { type ApprovalRequest, type ReadAnswer, readAnswer } from '../approval/request.ts';
 import { whatCame } from '../approval/wrong-answer.ts';
 import type { Approver } from '../context.ts';
-import { errorName, withCause } from '../errors.ts';
+import { errorName, withCause } from '../errors/index.ts';
 import { hasOwn } from '../json/own-member.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { Verdict } from '../policy/verdict.ts';

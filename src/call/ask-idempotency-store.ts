@@ -1,5 +1,5 @@
 /** Asks the host's store of outcomes: in bounded time, without trusting its answer. */
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 import type { ClaimAnswer } from '../idempotency/store.ts';
 import { ignoreRejection, isThenable } from '../maybe-promise.ts';
 import type { FoundCall } from '../state/call.ts';

@@ -1,6 +1,6 @@
 /** Asks the host's quota store: in bounded time, without trusting its answer. */
 
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 import { hasOwn } from '../json/own-member.ts';
 import { ignoreRejection, isThenable } from '../maybe-promise.ts';
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../quota/store.ts';

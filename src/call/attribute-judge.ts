@@ -3,7 +3,13 @@
  * input. A function that throws, takes too long or answers no JSON denies the call, unless only
  * shadow rules read it.
  */
-import { copyJson, deepFreeze, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import {
+  copyJson,
+  deepFreeze,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../json/index.ts';
 import { isThenable } from '../maybe-promise.ts';
 import type { Binding } from '../state/binding.ts';
 import type { FoundCall } from '../state/call.ts';

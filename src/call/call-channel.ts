@@ -2,7 +2,7 @@
  * The tracing channel of calls, where the runtime has `node:diagnostics_channel`. The module is asked
  * for at run time, so that nothing of the core imports a module that browsers lack.
  */
-import type { CallStatus } from '../errors.ts';
+import type { CallStatus } from '../errors/index.ts';
 import type { ToolResult } from '../result.ts';
 import type { SessionState } from '../state/session-state.ts';
 

@@ -2,7 +2,7 @@
  * The secrets of one call: the values that schemas and paths mark in its input, knobs and output.
  * They are kept out of every text and event of the call.
  */
-import { copyJson, type JsonValue } from '../json.ts';
+import { copyJson, type JsonValue } from '../json/index.ts';
 import { createBudget } from '../redaction/budget.ts';
 import type { Redactor } from '../redaction/redactor.ts';
 import { redactText, scrubStrings } from '../redaction/scrub.ts';

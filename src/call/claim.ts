@@ -1,6 +1,6 @@
 /** The life of a claim: made before the call runs, renewed while it runs, and ended with it. */
 import { createHash, randomUUID } from 'node:crypto';
-import { canonicalJson } from '../json.ts';
+import { canonicalJson } from '../json/index.ts';
 import type { ToolResult } from '../result.ts';
 import type { FoundCall } from '../state/call.ts';
 import { Claim } from '../state/claim.ts';

@@ -2,7 +2,7 @@
  * The only place where a call ends: its result is made, counted and announced once, what it held is
  * given back, and its promise resolves.
  */
-import { errorCodes, type ToolError, withCause } from '../errors.ts';
+import { errorCodes, type ToolError, withCause } from '../errors/index.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import { type Call, isFound } from '../state/call.ts';
 import type { CallExtra } from '../state/call-extra.ts';

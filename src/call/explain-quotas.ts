@@ -1,6 +1,6 @@
 /** What `explain` shows of the quotas of a call. Nothing is reserved. */
 
-import type { ToolError } from '../errors.ts';
+import type { ToolError } from '../errors/index.ts';
 import { hasOwn } from '../json/own-member.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { FoundCall } from '../state/call.ts';

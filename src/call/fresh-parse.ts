@@ -1,5 +1,5 @@
 /** Further parses of the canonical input, so that a gate cannot change the handler's object. */
-import { cloneJson } from '../json.ts';
+import { cloneJson } from '../json/index.ts';
 import type { Validated } from '../schema/bind.ts';
 import type { FoundCall } from '../state/call.ts';
 import { inPolicyTime } from './in-policy-time.ts';

@@ -1,5 +1,5 @@
 /** Runs a gate that is the host's code. Whatever goes wrong denies the call. */
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 import { isThenable } from '../maybe-promise.ts';
 import { PolicyFault } from '../policy/policy-fault.ts';
 import { makeVerdict } from '../policy/verdict.ts';

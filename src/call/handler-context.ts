@@ -1,6 +1,6 @@
 /** The context that a handler is given: frozen, lazy, and without effect once the call has ended. */
 import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from '../context.ts';
-import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
+import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { FoundCall } from '../state/call.ts';
 import { shortened } from '../text/shortened.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';

@@ -4,7 +4,7 @@
  */
 import { type ApprovalPrompt, readPrompt } from '../approval/request.ts';
 import type { CallInfo } from '../context.ts';
-import { cloneJson, type JsonObject } from '../json.ts';
+import { cloneJson, type JsonObject } from '../json/index.ts';
 import { allow, ask, type Decision, deny, readDecision } from '../policy/decision.ts';
 import type { Policy, PolicySubject } from '../policy/policy.ts';
 import { denied, makeVerdict, type Verdict } from '../policy/verdict.ts';

@@ -1,6 +1,6 @@
 /** Ends a call from outside: by its deadline, its signal, or the closing of its session. */
 
-import { type ToolError, toolError } from '../errors.ts';
+import { type ToolError, toolError } from '../errors/index.ts';
 import type { Call } from '../state/call.ts';
 import type { CallControl } from '../state/call-control.ts';
 import { failCall } from './end-call.ts';

@@ -1,7 +1,7 @@
 /** The outcome of a call as a text that a store keeps, and back. */
 import { contentParts, markContent } from '../content.ts';
-import { type ErrorCode, errorCodes, toolError } from '../errors.ts';
-import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { type ErrorCode, errorCodes, toolError } from '../errors/index.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
 import type { KeptOutcome } from '../state/claim.ts';
 

@@ -1,5 +1,5 @@
 /** The origins of a call's values as events and observers are told of them. */
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../json/index.ts';
 import type { OriginTold } from '../origins/origin.ts';
 import type { Call } from '../state/call.ts';
 import { scrubJson } from './call-secrets.ts';

@@ -1,5 +1,5 @@
 /** Where the values of one call came from, for its rules, its questions and `explain`. */
-import type { JsonObject, JsonPrimitive, JsonValue } from '../json.ts';
+import type { JsonObject, JsonPrimitive, JsonValue } from '../json/index.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
 import type { LabelNode } from '../origins/labels.ts';
 import type { JudgedOrigin, Origin, Role } from '../origins/origin.ts';

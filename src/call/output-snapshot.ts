@@ -1,7 +1,7 @@
 /** The snapshot of an output: a copy as JSON, made when the handler returns. */
 import { isContentValue, markContent } from '../content.ts';
-import { type ToolError, toolError } from '../errors.ts';
-import { copyJson } from '../json.ts';
+import { type ToolError, toolError } from '../errors/index.ts';
+import { copyJson } from '../json/index.ts';
 import type { ResultMetadata } from '../result.ts';
 import type { Call } from '../state/call.ts';
 import { shownNameOf } from './shown-name.ts';

@@ -3,7 +3,7 @@ import { openRecord } from '../approval/record.ts';
 import type { PendingApproval } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
 import { usedIn } from '../approval/used-marks.ts';
-import { deepFreeze, isJsonObject } from '../json.ts';
+import { deepFreeze, isJsonObject } from '../json/index.ts';
 import { createPause } from '../limits/stretches.ts';
 import type { SessionState } from '../state/session-state.ts';
 

@@ -1,5 +1,5 @@
 /** The JSON form of a value that a schema made, as rules read it. */
-import { copyJson, isJsonObject, type JsonValue } from '../json.ts';
+import { copyJson, isJsonObject, type JsonValue } from '../json/index.ts';
 
 const limits = { maxDepth: 200, maxValues: 200_000 };
 

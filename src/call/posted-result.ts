@@ -1,6 +1,6 @@
 /** The result of a call as events carry it: a copy, without secrets. */
-import { type ToolError, toolError } from '../errors.ts';
-import { cloneJson, type JsonValue } from '../json.ts';
+import { type ToolError, toolError } from '../errors/index.ts';
+import { cloneJson, type JsonValue } from '../json/index.ts';
 import { redacted } from '../redaction/spellings.ts';
 import type { ToolResult } from '../result.ts';
 import type { FoundCall } from '../state/call.ts';

@@ -1,5 +1,5 @@
 /** What people and models are told about the quotas of a call. */
-import { deniedError, type ToolError, withCause } from '../errors.ts';
+import { deniedError, type ToolError, withCause } from '../errors/index.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { QuotaUse } from '../quota/store.ts';

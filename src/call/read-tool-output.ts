@@ -1,7 +1,7 @@
 /** The built-in tool that reads outputs which were kept whole. */
 import type { ToolContext } from '../context.ts';
-import { messageOf } from '../errors.ts';
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { messageOf } from '../errors/index.ts';
+import { isJsonObject, type JsonValue } from '../json/index.ts';
 import { type Fail, fail } from '../result.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import type { Offload, OffloadedAbout } from '../state/offload-options.ts';

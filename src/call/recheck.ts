@@ -1,6 +1,6 @@
 /** Judges a call again if it waited, or if something changed since its verdict. */
 
-import { toolError } from '../errors.ts';
+import { toolError } from '../errors/index.ts';
 import type { FoundCall } from '../state/call.ts';
 import { lacksSlot } from '../state/session-limits.ts';
 import { giveBackQuota } from './ask-quota-store.ts';

@@ -1,7 +1,7 @@
 /** Remembers what the model is shown of a call, so that later arguments can be traced to it. */
 import { type ContentPart, contentParts } from '../content.ts';
-import type { ToolError } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
+import type { ToolError } from '../errors/index.ts';
+import type { JsonValue } from '../json/index.ts';
 import type { OutputLabels } from '../origins/output-labels.ts';
 import type { ToolResult } from '../result.ts';
 import { type Call, type FoundCall, isFound } from '../state/call.ts';

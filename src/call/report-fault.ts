@@ -1,5 +1,5 @@
 /** Reports to the host what its own code threw during a call. */
-import { type ToolError, withCause } from '../errors.ts';
+import { type ToolError, withCause } from '../errors/index.ts';
 import type { Refused } from '../schema/bind.ts';
 import type { Call } from '../state/call.ts';
 import { scrubText } from './call-secrets.ts';

@@ -2,7 +2,7 @@
  * What the schemas of a document say about one place of a value. A place is computed once, however
  * many values of the input are there.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { followReference } from '../schema/local-reference.ts';
 import { listOf, mostReferences, nullReader } from './takes-null.ts';
 

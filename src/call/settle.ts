@@ -1,7 +1,7 @@
 /** From what the handler returned or threw to the end of its call: the second half of the spine. */
 
-import { type ToolError, toolError, withCause } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { type ToolError, toolError, withCause } from '../errors/index.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { ResultMetadata } from '../result.ts';
 import type { Call, FoundCall } from '../state/call.ts';
 import { collectOutputSecrets } from './call-secrets.ts';

@@ -1,5 +1,5 @@
 /** The input of a call as events carry it. */
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../json/index.ts';
 import { createBudget } from '../redaction/budget.ts';
 import { scrubStrings } from '../redaction/scrub.ts';
 import { Secrets } from '../redaction/secrets.ts';

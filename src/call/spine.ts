@@ -1,7 +1,7 @@
 /** The spine: runs the stages of a call in order. Every surface calls tools through it. */
 
 import type { CallOptions } from '../context.ts';
-import type { ToolError } from '../errors.ts';
+import type { ToolError } from '../errors/index.ts';
 import type { ToolResult } from '../result.ts';
 import { Call, type FoundCall, isFound, type Resumed } from '../state/call.ts';
 import { type ReadCallOptions, readToolOptions } from '../state/call-options.ts';

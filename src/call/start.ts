@@ -1,5 +1,5 @@
 /** Starts the handler of a call that has passed all gates. */
-import { cloneJson } from '../json.ts';
+import { cloneJson } from '../json/index.ts';
 import type { FoundCall } from '../state/call.ts';
 import { countLateSettle } from './end-call.ts';
 import { ran, threw } from './settle.ts';

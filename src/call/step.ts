@@ -1,5 +1,5 @@
 /** The steps of a call, and what a stage returns. */
-import type { ToolError } from '../errors.ts';
+import type { ToolError } from '../errors/index.ts';
 
 /** Nothing if the call continues, or the error that ends it. */
 export type Outcome = ToolError | undefined;

@@ -1,5 +1,5 @@
 /** Whether a schema accepts null as a value of its own. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { followReference } from '../schema/local-reference.ts';
 
 /** References that are followed from one place. Only a circle makes a longer chain. */

@@ -1,5 +1,5 @@
 /** What the gates have said about one call so far. */
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import { maxFurtherSteps, maxRuleSteps } from '../policy/judged.ts';
 import type { CompiledRule } from '../policy/rule.ts';
 import type { Verdict } from '../policy/verdict.ts';

@@ -1,5 +1,5 @@
 /** Tells that a call that a person was asked about ends. */
-import type { CallStatus } from '../errors.ts';
+import type { CallStatus } from '../errors/index.ts';
 import type { Call } from '../state/call.ts';
 
 /** @param id The approval request. */

@@ -1,6 +1,6 @@
 /** Makes the error of a call from what its handler threw or failed with. */
-import { type ToolError, toolError, withCause } from '../errors.ts';
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { type ToolError, toolError, withCause } from '../errors/index.ts';
+import { isJsonObject, type JsonValue } from '../json/index.ts';
 import type { Failure } from '../result.ts';
 import type { FoundCall } from '../state/call.ts';
 import { shortened } from '../text/shortened.ts';

@@ -1,7 +1,7 @@
 /** Lets those who follow calls do so. Nothing that they do affects a call. */
 
 import type { ToolContext, TraceContext } from '../context.ts';
-import type { ToolError } from '../errors.ts';
+import type { ToolError } from '../errors/index.ts';
 import type { ToolResult } from '../result.ts';
 import { type Call, type FoundCall, isFound } from '../state/call.ts';
 import type { CallEnd, CallTrace, CallTracer, Phase, Told } from '../state/call-tracers.ts';

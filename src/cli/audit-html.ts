@@ -1,5 +1,5 @@
 /** The report of an audit log as one HTML file: no script, and no request to anywhere. */
-import type { AuditCheck } from '../audit/index.ts';
+import type { AuditCheck } from '../surfaces/audit/index.ts';
 import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
 import type { AuditSummary, Period } from './audit-summary.ts';
 import { printable } from './printable.ts';

@@ -1,10 +1,10 @@
 /** `audit report`: what an audit log says all in all. */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type LineHash, lineHash } from '../audit/line.ts';
-import { linesOf } from '../audit/read-log.ts';
-import { type AuditCheck, createCheck } from '../audit/verify-audit.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../errors/index.ts';
+import { type LineHash, lineHash } from '../surfaces/audit/line.ts';
+import { linesOf } from '../surfaces/audit/read-log.ts';
+import { type AuditCheck, createCheck } from '../surfaces/audit/verify-audit.ts';
 import { auditPage } from './audit-html.ts';
 import { readKey, unreadable } from './audit-key.ts';
 import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';

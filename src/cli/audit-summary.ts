@@ -1,5 +1,5 @@
 /** Sums an audit log up while it is read, in bounded memory: logs are big. */
-import type { LineMembers } from '../audit/line.ts';
+import type { LineMembers } from '../surfaces/audit/line.ts';
 import { shortened } from '../text/shortened.ts';
 
 /** The calls of one tool. */

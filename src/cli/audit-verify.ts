@@ -1,6 +1,6 @@
 /** `audit verify`: checks that no line of an audit log was changed, removed or added. */
 import { resolve } from 'node:path';
-import { type AuditCheck, verifyAudit } from '../audit/index.ts';
+import { type AuditCheck, verifyAudit } from '../surfaces/audit/index.ts';
 import { readKey, unreadable } from './audit-key.ts';
 import type { Command } from './command.ts';
 import { untilInterrupted, usageFault } from './fault.ts';

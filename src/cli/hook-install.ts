@@ -1,5 +1,5 @@
 /** `hook install`: prints what to add to an agent's settings. It changes nothing. */
-import { agentNames } from '../agents/agent-names.ts';
+import { agentNames } from '../surfaces/agents/agent-names.ts';
 import type { Command } from './command.ts';
 import { usageFault } from './fault.ts';
 import { meant } from './options.ts';
@@ -13,7 +13,7 @@ export const hookInstall: Command = {
   operands: ['AGENT'],
   async run({ operands: [name = ''] }) {
     // Loaded here, as no other command needs the definitions of the agents' tools.
-    const { agents } = await import('../agents/hooks.ts');
+    const { agents } = await import('../surfaces/agents/hooks.ts');
     const agent = agents.get(name);
     if (agent === undefined)
       throw usageFault(

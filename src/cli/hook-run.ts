@@ -1,6 +1,7 @@
 /** Judges one event of a coding agent. Nothing here may end as "no answer": that lets the call run. */
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { HostToolRegistry } from '../index.ts';
 import {
   type Agent,
   agents,
@@ -16,8 +17,7 @@ import {
   sessionFile,
   spentBefore,
   stateFolder,
-} from '../agents/hooks.ts';
-import { HostToolRegistry } from '../index.ts';
+} from '../surfaces/agents/hooks.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { CliFault, usageFault } from './fault.ts';
 import { type Options, parseLine } from './options.ts';
@@ -115,7 +115,7 @@ async function judge(
         auditPath === undefined
           ? undefined
           : async (more) => {
-              const { createAuditLog } = await import('../audit/index.ts');
+              const { createAuditLog } = await import('../surfaces/audit/index.ts');
               return inTurn(() => createAuditLog({ path: auditPath, ...more }), auditPath, until);
             },
     },
@@ -128,7 +128,7 @@ async function judge(
  * @returns where they say that calls are recorded
  */
 async function load(registry: HostToolRegistry, paths: readonly string[]): Promise<Set<string>> {
-  const { loadHostTools, setFileHost } = await import('../config/for-hooks.ts');
+  const { loadHostTools, setFileHost } = await import('../surfaces/config/for-hooks.ts');
   const logs = new Set<string>();
   setFileHost(registry as unknown as HostToolRegistry<never>, {
     problem: (_, { section }) =>

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { stateFolder } from '../agents/state/state-folder.ts';
+import { stateFolder } from '../surfaces/agents/state/state-folder.ts';
 import { runBundle } from './hook-code.ts';
 import type * as Judge from './hook-judge.ts';
 import { type HookTask, hookTask } from './hook-task.ts';

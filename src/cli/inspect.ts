@@ -1,7 +1,7 @@
 /** `inspect`: shows the tools of the command line in a page. */
 import { createServer } from 'node:http';
-import { createInspector } from '../inspector/index.ts';
-import { toNodeListener } from '../mcp/index.ts';
+import { createInspector } from '../surfaces/inspector/index.ts';
+import { toNodeListener } from '../surfaces/mcp/index.ts';
 import { writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { listen, untilAborted } from './listen.ts';

@@ -4,9 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../errors/index.ts';
 import type { AnyTool, JsonObject, JsonValue } from '../index.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../json/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure } from './fault.ts';
 import { readTextFile } from './read-text.ts';

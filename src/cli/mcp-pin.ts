@@ -3,9 +3,9 @@
  * accepted only by a person or by name.
  */
 
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../errors/index.ts';
 import { isMisuseError } from '../index.ts';
-import type { ImportedMcpTools, McpConnection } from '../mcp/index.ts';
+import type { ImportedMcpTools, McpConnection } from '../surfaces/mcp/index.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
@@ -90,7 +90,7 @@ async function open(
   { prefix }: Options,
   { signal }: CliIo,
 ): Promise<ImportedMcpTools> {
-  const { importMcpTools } = await import('../mcp/index.ts');
+  const { importMcpTools } = await import('../surfaces/mcp/index.ts');
   const pins = Object.fromEntries(
     [...before].map(([name, { fingerprint }]) => [name, fingerprint]),
   );

@@ -1,7 +1,7 @@
 /** The gateway of a run: what the files say about MCP servers and audit logs. */
 import { access } from 'node:fs/promises';
-import type { Gateway, GatewayOptions } from '../gateway/gateway.ts';
 import type { HostToolRegistry } from '../index.ts';
+import type { Gateway, GatewayOptions } from '../surfaces/gateway/gateway.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure } from './fault.ts';
 import { pinnedOf, readPinFile, writePinFile } from './mcp-pin-file.ts';
@@ -15,8 +15,8 @@ export async function openGateway(
   io: CliIo,
   screen: Screen,
 ): Promise<Gateway> {
-  const { createGateway } = await import('../gateway/gateway.ts');
-  const { tokenFolder } = await import('../gateway/token-file.ts');
+  const { createGateway } = await import('../surfaces/gateway/gateway.ts');
+  const { tokenFolder } = await import('../surfaces/gateway/token-file.ts');
   return createGateway(registry as unknown as HostToolRegistry<never>, options, {
     env: io.env,
     tokens: () => tokenFolder(io.env.XDG_STATE_HOME, userHome(io.env)),

@@ -1,7 +1,7 @@
 /** Reads the options of a command line. */
 import { parseArgs } from 'node:util';
 import type { Effect } from '../index.ts';
-import { longestTimerMs } from '../options.ts';
+import { longestTimerMs } from '../options/index.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import { usageFault } from './fault.ts';
 import { type OptionName, type OptionRow, optionTable } from './option-table.ts';

@@ -4,12 +4,12 @@
  */
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { BacktestRecord, BacktestResult, BacktestSummary } from '../backtest/index.ts';
-import { auditFormat } from '../backtest/records/audit-format.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../errors/index.ts';
 import { isMisuseError, type Rule } from '../index.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import { everyQuota, registryStateOf } from '../surface-port.ts';
+import type { BacktestRecord, BacktestResult, BacktestSummary } from '../surfaces/policy/index.ts';
+import { auditFormat } from '../surfaces/policy/records/audit-format.ts';
 import type { CliIo } from './cli-io.ts';
 import type { Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';
@@ -61,7 +61,7 @@ async function rulesOf(file: string, io: CliIo, screen: Screen): Promise<readonl
   await requireFile(file, io).catch((error: unknown) => {
     throw failure(`Cannot read \`${file}\`: ${messageOf(error)}.`);
   });
-  const { readRules } = await import('../config/read-rules.ts');
+  const { readRules } = await import('../surfaces/config/read-rules.ts');
   const { rules, others } = await readRules(resolve(io.cwd, file)).catch((error: unknown) => {
     throw isMisuseError(error) ? failure(error.message) : error;
   });
@@ -76,7 +76,7 @@ async function compare(
   from: string,
   io: CliIo,
 ): Promise<BacktestResult> {
-  const { backtest } = await import('../backtest/index.ts');
+  const { backtest } = await import('../surfaces/policy/index.ts');
   const records = from === '-' ? sentRecords(io) : fileRecords(resolve(io.cwd, from), from);
   try {
     return await untilInterrupted(backtest(records, { registry, after }), io.signal);
@@ -86,15 +86,15 @@ async function compare(
 }
 
 async function* sentRecords(io: CliIo): AsyncGenerator<BacktestRecord> {
-  const { readRecords } = await import('../backtest/index.ts');
+  const { readRecords } = await import('../surfaces/policy/index.ts');
   const chunks = io.stdin as AsyncIterable<string | Uint8Array>;
   yield* readRecords(chunks, { name: 'standard input' });
 }
 
 /** The records of a file. Those of an audit log are in its older files, too, the oldest first. */
 async function* fileRecords(path: string, from: string): AsyncGenerator<BacktestRecord> {
-  const { readRecords } = await import('../backtest/index.ts');
-  const { filesOf } = await import('../audit/read-log.ts');
+  const { readRecords } = await import('../surfaces/policy/index.ts');
+  const { filesOf } = await import('../surfaces/audit/read-log.ts');
   for (const file of (await isAuditLog(path)) ? filesOf(path) : [path]) {
     const handle = await open(file, 'r');
     try {

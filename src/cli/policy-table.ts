@@ -1,6 +1,6 @@
 /** Reads the file of `policy test`: a table of calls with the expected decisions. */
 import { errorCodes, type JsonObject, type JsonValue } from '../index.ts';
-import { suggestion } from '../options.ts';
+import { suggestion } from '../options/index.ts';
 import { nearestNames } from '../text/names.ts';
 import { failure } from './fault.ts';
 import { type LineOf, readDocument } from './read-document.ts';

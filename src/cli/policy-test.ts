@@ -3,7 +3,7 @@
  * `explain` does, and no handler runs.
  */
 
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../errors/index.ts';
 import { type Explanation, isMisuseError, type JsonValue } from '../index.ts';
 import { explainCall, rememberSeen, stateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';

@@ -2,7 +2,7 @@
  * Guards the process while a command runs the host's code: the process ends when the command ends,
  * with the command's exit code, and each stray error is a line.
  */
-import { placesOf, placeText } from '../config/thrown-place.ts';
+import { placesOf, placeText } from '../surfaces/config/thrown-place.ts';
 import { shownPath } from './shown-path.ts';
 import { textOf } from './validate/validate-foreign-code.ts';
 import { isValidating } from './validate/validate-process-guard.ts';

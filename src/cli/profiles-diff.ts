@@ -8,7 +8,7 @@ import {
   type Rule,
   type ToolSession,
 } from '../index.ts';
-import { canonicalJson } from '../json.ts';
+import { canonicalJson } from '../json/index.ts';
 import { stateOf } from '../surface-port.ts';
 import type { CliIo } from './cli-io.ts';
 import { type Command, worldOptions } from './command.ts';

@@ -1,7 +1,12 @@
 /** The registry's log, as lines of the screen. */
 import { fileURLToPath } from 'node:url';
-import { placeOfFrame, placesOf, placeText, type ThrownPlace } from '../config/thrown-place.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../errors/index.ts';
+import {
+  placeOfFrame,
+  placesOf,
+  placeText,
+  type ThrownPlace,
+} from '../surfaces/config/thrown-place.ts';
 import { jsonText } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { shownPath } from './shown-path.ts';

@@ -1,5 +1,5 @@
 /** The log of `relay`: JSON lines on standard error. */
-import type { RelayLogger } from '../relay/index.ts';
+import type { RelayLogger } from '../surfaces/relay/index.ts';
 import { jsonText } from './printable.ts';
 import type { Screen } from './screen.ts';
 

@@ -1,10 +1,10 @@
 /** The Redis of `relay --redis`, reached through ioredis, which is optional. */
 
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../errors/index.ts';
 import type { ApprovalStore } from '../index.ts';
-import { redisApprovals, redisBus, redisStore } from '../redis/index.ts';
-import type { RelayBus, RelayStore } from '../relay/index.ts';
 import { packageFault } from '../surface-port.ts';
+import { redisApprovals, redisBus, redisStore } from '../surfaces/redis/index.ts';
+import type { RelayBus, RelayStore } from '../surfaces/relay/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, untilInterrupted } from './fault.ts';
 import { redisAddress } from './redis-address.ts';

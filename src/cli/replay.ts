@@ -1,5 +1,5 @@
 /** `replay`: replays a recorded trace and compares the result. */
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../errors/index.ts';
 import type { Command } from './command.ts';
 import { failure } from './fault.ts';
 import { printable } from './printable.ts';
@@ -20,7 +20,7 @@ export const replay: Command = {
     const text = await readTextFile(file, io, maxTraceBytes).catch((error: unknown) => {
       throw failure(`Cannot read \`${file}\`: ${messageOf(error)}.`);
     });
-    const { replayTrace } = await import('../workflow/index.ts');
+    const { replayTrace } = await import('../surfaces/workflow/index.ts');
     const outcome = replayed(() => replayTrace(text), file);
     if (outcome.same)
       return {

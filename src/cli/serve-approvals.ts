@@ -1,9 +1,9 @@
 /** The approvals of `serve --http`: who may answer the calls that are kept, and where. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { headerOf } from '../http/direct-body.ts';
-import { createApprovalsHandler } from '../inbox/index.ts';
 import type { HostToolRegistry } from '../index.ts';
-import { toNodeListener } from '../mcp/index.ts';
+import { createApprovalsHandler } from '../surfaces/approvals/index.ts';
+import { toNodeListener } from '../surfaces/mcp/index.ts';
 
 /** The path of the page and of what it asks. */
 export const approvalsPath = '/approvals';

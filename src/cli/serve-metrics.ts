@@ -1,7 +1,7 @@
 /** The counts of the calls that `serve --http --metrics` has served. */
 import { isHostAllowed, isOriginAllowed, type OriginPolicy } from '../http/origin-guard.ts';
 import type { HostToolRegistry } from '../index.ts';
-import { prometheusContentType, prometheusText } from '../telemetry/prometheus/index.ts';
+import { prometheusContentType, prometheusText } from '../surfaces/telemetry/prometheus/index.ts';
 
 /** Answers requests for the counts, to the same hosts and origins as MCP requests. */
 export function metricsHandler(

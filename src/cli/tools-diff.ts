@@ -46,9 +46,9 @@ export const toolsDiff: Command = {
 async function toolsOf(path: string, io: CliIo): Promise<ReadonlyMap<string, AnyTool>> {
   const registry = new HostToolRegistry<never>();
   const absolute = resolve(io.cwd, path);
-  const { loadHostTools, loadHostToolsModule } = await import('../config/index.ts');
-  const { checksOnly } = await import('../config/file-host.ts');
-  const { setFileHost } = await import('../config/loaded-files.ts');
+  const { loadHostTools, loadHostToolsModule } = await import('../surfaces/config/index.ts');
+  const { checksOnly } = await import('../surfaces/config/file-host.ts');
+  const { setFileHost } = await import('../surfaces/config/loaded-files.ts');
   setFileHost(registry, checksOnly);
   const load = kindOfFile(absolute) === 'file' ? loadHostTools : loadHostToolsModule;
   const report = await untilInterrupted(load(absolute, registry), io.signal).catch(

@@ -1,8 +1,9 @@
 /** `worker`: runs calls of a fleet, which hosts send over a queue. */
-import { unservable } from '../bullmq/fleet-tool.ts';
-import { type FleetService, serveFleet } from '../bullmq/index.ts';
-import { messageOf } from '../errors.ts';
+
+import { messageOf } from '../errors/index.ts';
 import { type AnyTool, type HostToolRegistry, isMisuseError } from '../index.ts';
+import { unservable } from '../surfaces/bullmq/fleet-tool.ts';
+import { type FleetService, serveFleet } from '../surfaces/bullmq/index.ts';
 import { writeOut } from './cli-io.ts';
 import type { Answer, Command } from './command.ts';
 import { failure, untilInterrupted, usageFault } from './fault.ts';

@@ -1,9 +1,6 @@
 /** The registry with the tools of the command line's files and modules, and its sessions. */
 import { isAbsolute, resolve } from 'node:path';
-import type * as Config from '../config/index.ts';
-import type { FileReport } from '../config/index.ts';
-import { messageOf } from '../errors.ts';
-import type { Gateway } from '../gateway/gateway.ts';
+import { messageOf } from '../errors/index.ts';
 import {
   type HostToolRegistry,
   isMisuseError,
@@ -12,6 +9,9 @@ import {
   type ToolSession,
 } from '../index.ts';
 import { registryStateOf } from '../surface-port.ts';
+import type * as Config from '../surfaces/config/index.ts';
+import type { FileReport } from '../surfaces/config/index.ts';
+import type { Gateway } from '../surfaces/gateway/gateway.ts';
 import { nearestNames } from '../text/names.ts';
 import type { CliIo } from './cli-io.ts';
 import { type CliFault, failure, untilInterrupted, usageFault } from './fault.ts';
@@ -189,7 +189,7 @@ async function loadSources(
     throw usageFault(
       'There are no tools to work with. Give `--host-tools FILE` or `--host-tools-module MOD`.',
     );
-  const config = await import('../config/index.ts');
+  const config = await import('../surfaces/config/index.ts');
   for (const { kind, name } of options.sources) {
     const looks = kindOfFile(name);
     if (looks !== undefined && looks !== kind && (kind === 'file' || isPath(name)))

@@ -1,5 +1,5 @@
 /** The outcomes of calls with an idempotency key, in the memory of this process. */
-import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
+import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './store.ts';
 
 /** Options of {@link memoryIdempotency}. */

@@ -3,7 +3,7 @@
  * Adding and removing a deadline allocates nothing.
  */
 
-import { longestTimerMs } from '../options.ts';
+import { longestTimerMs } from '../options/index.ts';
 
 /**
  * The longest timer, in milliseconds, that a new entry arms. When it fires, the call has usually

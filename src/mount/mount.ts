@@ -1,9 +1,9 @@
 /** Mounting: puts a session's tools on a coordinator and keeps them up to date. */
 import { capabilityFacts } from '../capabilities.ts';
-import { describe, MisuseError } from '../errors.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { isJsonObject, type JsonObject } from '../json/index.ts';
 import { ignoreRejection } from '../maybe-promise.ts';
-import { oneOf, readOptions, type TableOf, withDefault } from '../options.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../options/index.ts';
 import type { HostToolRegistry } from '../registry/registry.ts';
 import { stateOf } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';

@@ -1,5 +1,5 @@
 /** Outputs that were kept whole, in the memory of this process. */
-import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
+import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import type { OffloadStore } from './store.ts';
 
 /** Options of {@link memoryOffload}. */

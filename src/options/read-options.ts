@@ -1,5 +1,5 @@
 /** Reads the options of a function: own members only, each once, checked against a table. */
-import { describe, type MisuseCode, MisuseError, messageOf } from '../errors.ts';
+import { describe, type MisuseCode, MisuseError, messageOf } from '../errors/index.ts';
 import type { DefaultedKind, Kind, RequiredKind } from './kinds.ts';
 import { suggestion } from './spelling.ts';
 

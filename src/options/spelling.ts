@@ -1,5 +1,5 @@
 /** Suggests the names that were probably meant, for messages about unknown names. */
-import { type MisuseCode, MisuseError } from '../errors.ts';
+import { type MisuseCode, MisuseError } from '../errors/index.ts';
 import { nearestNames } from '../text/names.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** Judges the arguments of a call: where each target, and each identifier in a text, came from. */
-import { isJsonObject, type JsonPrimitive, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonPrimitive, type JsonValue } from '../json/index.ts';
 import { isMoment } from './dates.ts';
 import { identifiersIn } from './identifiers.ts';
 import { type KnownContainers, knownContainer } from './known-containers.ts';

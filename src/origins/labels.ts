@@ -3,8 +3,8 @@
  * values are walked with. Labels come from a schema and from paths; a path beats the schema, and a
  * deeper label beats one above it.
  */
-import { describe, MisuseError } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { followReference } from '../schema/local-reference.ts';
 
 /** What is known about the values at one place. */

@@ -1,5 +1,5 @@
 /** The words of origins: where a value came from, what an argument is for, and where it was seen. */
-import type { JsonPrimitive } from '../json.ts';
+import type { JsonPrimitive } from '../json/index.ts';
 
 /**
  * Where a value came from. `user`: the user wrote it, or a person approved exactly this value in

@@ -1,5 +1,5 @@
 /** Which text of an output is trusted. */
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../json/index.ts';
 import { createLabels, type Labels } from './labels.ts';
 import type { OutputOrigin } from './origin.ts';
 

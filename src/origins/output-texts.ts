@@ -1,5 +1,5 @@
 /** Takes the text out of an output: its strings, its numbers and its keys, each with its label. */
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonValue } from '../json/index.ts';
 import type { LabelNode } from './labels.ts';
 import type { OutputOrigin } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';

@@ -1,6 +1,6 @@
 /** What a session remembers of the texts that its model was shown, and where a value stood in them. */
-import type { JsonPrimitive, JsonValue } from '../json.ts';
-import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
+import type { JsonPrimitive, JsonValue } from '../json/index.ts';
+import { readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import type { Spelling } from './match.ts';
 import type { FoundOrigin, SeenAt } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';

@@ -1,5 +1,5 @@
 /** What each argument of a tool is for. */
-import { isJsonObject, type JsonObject, type JsonPrimitive } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonPrimitive } from '../json/index.ts';
 import { createLabels, type LabelNode, type Labels } from './labels.ts';
 import type { Role } from './origin.ts';
 

@@ -2,7 +2,7 @@
  * Errors about optional packages, which are installed beside the library: whether one is missing or
  * failed to load, and what to do.
  */
-import { MisuseError, messageOf } from '../errors.ts';
+import { MisuseError, messageOf } from '../errors/index.ts';
 
 /**
  * The error for an optional package that could not be loaded. It quotes what the package threw, so

@@ -2,7 +2,7 @@
  * How a rule's `when` reads an input: paths and tests. Deny and ask take the widest reading of a
  * path, allow the narrowest.
  */
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import { type Judged, maxRuleSteps, overBudget, type Reading } from './judged.ts';
 import type { OriginsOf } from './origin-judge.ts';
 import type { ValueTest } from './value-test.ts';

@@ -1,5 +1,5 @@
 /** What rules look at, and how far they may look. */
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { OriginJudge } from './origin-judge.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The limits of a session: checked once, and the tightest of several. */
-import { kind, longestTimerMs, readOptions, type TableOf, wholeNumber } from '../options.ts';
+import { kind, longestTimerMs, readOptions, type TableOf, wholeNumber } from '../options/index.ts';
 
 /** Limits of one session. An absent limit has its default. */
 export interface Limits {

@@ -1,5 +1,5 @@
 /** Which profiles a profile extends, and that none extends itself by way of others. */
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 import type { Profile, ResolvedProfile } from './profile.ts';
 
 /** A profile as the host gave it, and with everything it extends merged in. */

@@ -1,5 +1,5 @@
 /** The recommended rules about origins, as plain data. */
-import { flag, readOptions, type TableOf, withDefault } from '../options.ts';
+import { flag, readOptions, type TableOf, withDefault } from '../options/index.ts';
 import type { Rule } from './rule.ts';
 
 /** Options of {@link originRules}. Each makes fewer questions, and weakens the rules. */

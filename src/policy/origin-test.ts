@@ -1,5 +1,5 @@
 /** The tests of a rule that ask where a value came from. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
 import { looksLikeUrl } from '../origins/known-containers.ts';
 import type { JudgedOrigin, Origin } from '../origins/origin.ts';

@@ -1,6 +1,6 @@
 /** Policies: decisions by host code, for what rules cannot express. */
 import type { CallInfo } from '../context.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 import type { Decision } from './decision.ts';

@@ -1,5 +1,5 @@
 /** Reads the parts of a profile that are lists: the profiles it extends and its tools. */
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../json/index.ts';
 import {
   anything,
   duration,
@@ -8,7 +8,7 @@ import {
   readOptions,
   withDefault,
   wrongOption,
-} from '../options.ts';
+} from '../options/index.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';
 import { parseRange, type VersionRange } from '../text/versions.ts';
 import { least1 } from './limits.ts';

@@ -2,8 +2,8 @@
  * Reads the labels that a profile gives to the fields of a tool: origins of outputs, roles of
  * inputs.
  */
-import type { JsonObject } from '../json.ts';
-import { wrongOption } from '../options.ts';
+import type { JsonObject } from '../json/index.ts';
+import { wrongOption } from '../options/index.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';
 import { maxTextLength } from './rule-check.ts';
 

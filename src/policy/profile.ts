@@ -1,6 +1,6 @@
 /** Profiles: named, ordered sets of tools with their knobs, rules and limits. */
-import { describe, MisuseError } from '../errors.ts';
-import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json/index.ts';
 import {
   anything,
   array,
@@ -11,7 +11,7 @@ import {
   required,
   type TableOf,
   withDefault,
-} from '../options.ts';
+} from '../options/index.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';
 import type { VersionRange } from '../text/versions.ts';
 import type { Effect } from './decision.ts';

@@ -1,7 +1,7 @@
 /**
  * What a quota reads in an input: the numbers that it adds up, and the values it is counted for.
  */
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../json/index.ts';
 import { capped, mostUnits, UnitSum, unitsOf, unitsOfBigInt } from '../quota/units.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** Checks quotas and compiles them, once, when the host hands them in. */
 import { createHash } from 'node:crypto';
-import { describe, MisuseError } from '../errors.ts';
-import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { readMembers } from '../options.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { readMembers } from '../options/index.ts';
 import { mostMax, unitsOf } from '../quota/units.ts';
 import { globTest } from '../text/glob.ts';
 import { latinForm } from '../text/names.ts';

@@ -2,8 +2,8 @@
  * How a malformed rule or quota is refused: the layer, the index, the id, the field, what was
  * expected, what came.
  */
-import { describe, type MisuseCode, MisuseError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { describe, type MisuseCode, MisuseError } from '../errors/index.ts';
+import type { JsonObject } from '../json/index.ts';
 
 /** Throws unless `holds`. */
 export type Check = (

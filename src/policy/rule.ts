@@ -1,5 +1,5 @@
 /** What a rule is: as a host writes it, and as the gates run it. */
-import type { JsonObject, JsonPrimitive } from '../json.ts';
+import type { JsonObject, JsonPrimitive } from '../json/index.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
 import type { Origin } from '../origins/origin.ts';
 import type { ToolAnnotations, ToolSummary } from '../tool-summary.ts';

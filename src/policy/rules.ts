@@ -1,7 +1,7 @@
 /** Checks rules and compiles them, once, when the host hands them in. */
-import { describe, MisuseError } from '../errors.ts';
-import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { readMembers } from '../options.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { readMembers } from '../options/index.ts';
 import { globTest } from '../text/glob.ts';
 import { latinForm } from '../text/names.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';

@@ -1,5 +1,10 @@
 /** The tests of a rule that look at one scalar. */
-import { isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from '../json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonPrimitive,
+  type JsonValue,
+} from '../json/index.ts';
 import { globTest } from '../text/glob.ts';
 import { compilePattern } from '../text/regex.ts';
 import type { OriginsOf } from './origin-judge.ts';

@@ -2,7 +2,7 @@
  * Compiles the tests of a rule. A test judges one value at a time; `conditions.ts` finds the values
  * and decides how many of them must pass.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { compileOrigin } from './origin-test.ts';
 import type { Check } from './rule-check.ts';
 import {

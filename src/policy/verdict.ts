@@ -1,6 +1,6 @@
 /** The decision of all gates together. `call` and `explain` reach it by the same code. */
 import type { ApprovalPrompt } from '../approval/request.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import { allow, ask, type Decision, deny } from './decision.ts';
 

@@ -1,5 +1,5 @@
 /** Finds the values that a path leads to, and judges them by a test. */
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../json/index.ts';
 import { type Judged, overBudget } from './judged.ts';
 import type { OriginsOf } from './origin-judge.ts';
 import { noElement } from './scalar-tests.ts';

@@ -1,5 +1,5 @@
 /** Compiles the `when` of a rule: each path with the test of the values that it leads to. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { Condition } from './conditions.ts';
 import type { Effect } from './decision.ts';
 import { type Check, maxTextLength } from './rule-check.ts';

@@ -1,5 +1,5 @@
 /** What quotas have counted, in the memory of this process. */
-import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
+import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import { Account, type Bucket } from './account.ts';
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from './store.ts';
 

@@ -1,5 +1,5 @@
 /** Hides the fields of a value that a schema or a path marks as secret. */
-import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { type Budget, createBudget, spend, valueSteps, withinBudget } from './budget.ts';
 import { cutText, looksLikeJson } from './json-text.ts';
 import { compileSecretPaths } from './secret-paths.ts';

@@ -1,5 +1,5 @@
 /** Removes secret texts from what others may read. */
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import { type Budget, createBudget, spend, valueSteps, withinBudget } from './budget.ts';
 import type { Secrets } from './secrets.ts';
 import { redacted } from './spellings.ts';

@@ -1,8 +1,8 @@
 /**
  * Where a schema and a host's paths mark fields as secret, as a graph that values are walked with.
  */
-import { describe, MisuseError } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { followReference } from '../schema/local-reference.ts';
 import { compilePattern } from '../text/regex.ts';
 import { type Budget, spend } from './budget.ts';

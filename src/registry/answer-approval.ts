@@ -4,7 +4,7 @@ import { openRecord } from '../approval/record.ts';
 import type { ApprovalAnswer, ApprovalRequest, ReadAnswer } from '../approval/request.ts';
 import { inTime, type SuspendedApproval, startOperation } from '../approval/store.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
-import { MisuseError, type ToolError, toolError, withCause } from '../errors.ts';
+import { MisuseError, type ToolError, toolError, withCause } from '../errors/index.ts';
 import { redacted } from '../redaction/spellings.ts';
 import type { ToolResult } from '../result.ts';
 import { resumeCall } from '../session/resume.ts';

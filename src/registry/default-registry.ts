@@ -1,5 +1,5 @@
 /** The optional process-wide registry, and the state behind any registry. */
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import { HostToolRegistry, readState } from './registry.ts';
 

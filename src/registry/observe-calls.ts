@@ -1,5 +1,5 @@
 /** Watches the calls of a registry or a session. */
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 import { stateOf } from '../session/session.ts';
 import { type CallObserver, CallObservers } from '../state/call-observers.ts';
 import { registryStateOf } from './default-registry.ts';

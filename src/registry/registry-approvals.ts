@@ -9,8 +9,8 @@ import {
 } from '../approval/request.ts';
 import { type ApprovalQuery, byExpiry, inTime, startOperation } from '../approval/store.ts';
 import { takeAnswer } from '../approval/wrong-answer.ts';
-import { MisuseError } from '../errors.ts';
-import { deepFreeze } from '../json.ts';
+import { MisuseError } from '../errors/index.ts';
+import { deepFreeze } from '../json/index.ts';
 import { createPause } from '../limits/stretches.ts';
 import {
   checkOption,
@@ -21,7 +21,7 @@ import {
   wholeNumber,
   withDefault,
   wrongOption,
-} from '../options.ts';
+} from '../options/index.ts';
 import type { ToolResult } from '../result.ts';
 import { inboxStoreOf } from '../session/settle-approval.ts';
 import type { RegistryState } from '../state/registry-state.ts';

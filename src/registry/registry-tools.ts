@@ -2,8 +2,8 @@
  * The tool table of a registry. Adding, replacing and removing tools either succeeds for all tools
  * or changes nothing.
  */
-import { describe, MisuseError } from '../errors.ts';
-import { reading } from '../options.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { reading } from '../options/index.ts';
 import { checkDefinition } from '../state/check-definition.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
 import type { ToolsChange } from '../state/gathered-changes.ts';

@@ -2,9 +2,9 @@
 import { exemplars } from '../call/exemplars.ts';
 import { interrupts } from '../call/interrupt.ts';
 import { outputReader } from '../call/read-tool-output.ts';
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors/index.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
-import { checkOption, reading, readOptions } from '../options.ts';
+import { checkOption, reading, readOptions } from '../options/index.ts';
 import type { Profile } from '../policy/profile.ts';
 import type { Quota } from '../policy/quota.ts';
 import type { Rule } from '../policy/rule.ts';

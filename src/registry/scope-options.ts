@@ -1,5 +1,5 @@
 /** The options of a scope, and their checks. */
-import { anything, kind, type TableOf, text, withDefault } from '../options.ts';
+import { anything, kind, type TableOf, text, withDefault } from '../options/index.ts';
 import type { Rule } from '../policy/rule.ts';
 
 /** Options of `HostToolRegistry.scope`. */

@@ -1,6 +1,6 @@
 /** Scopes: what a plugin gets instead of the registry. */
 
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors/index.ts';
 import type { ToolRegistration } from '../state/registration.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
 import { internalsOf, renameDefinition } from '../tool/definition.ts';

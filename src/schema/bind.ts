@@ -1,6 +1,6 @@
 /** Makes a schema of any kind ready: its JSON Schema for the model, and one way to validate. */
-import { describe, MisuseError } from '../errors.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import { isThenable } from '../maybe-promise.ts';
 import {
   type CompiledSchema,

@@ -2,7 +2,7 @@
  * The state of a compiled validator while it runs: the step budget and, on the second pass, the
  * issues.
  */
-import { escapePointer, type JsonValue } from '../json.ts';
+import { escapePointer, type JsonValue } from '../json/index.ts';
 import type { Resource } from './json-schema-references.ts';
 
 /** One thing that is wrong with a value. */

@@ -9,7 +9,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-} from '../json.ts';
+} from '../json/index.ts';
 import { type Context, charge } from './compile-context.ts';
 import { type Dialect, isLoneReference, keyword } from './json-schema-dialect.ts';
 import { chargedText } from './keywords-value.ts';

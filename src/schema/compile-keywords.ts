@@ -2,7 +2,7 @@
  * Turns the keywords of one schema object into checks, and into marks where unevaluated members
  * matter.
  */
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonValue } from '../json/index.ts';
 import { type Check, charge, exhausted } from './compile-context.ts';
 import { arrayCheck, containsCheck, uniqueCheck } from './keywords-array.ts';
 import { allCheck, anyCheck, conditionCheck, notCheck, oneCheck } from './keywords-combine.ts';

@@ -2,7 +2,7 @@
  * Combines the closures of a document: one node for each sub-schema, bound late if schemas refer to
  * each other.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { compilePattern } from '../text/regex.ts';
 import { type Check, type Context, charge } from './compile-context.ts';
 import {

@@ -2,7 +2,7 @@
  * Compiles JSON Schemas to closures. A schema is checked once, compiled at the first use, and run
  * without generated code.
  */
-import { canonicalJson, cloneJson, copyJson, type JsonValue } from '../json.ts';
+import { canonicalJson, cloneJson, copyJson, type JsonValue } from '../json/index.ts';
 import {
   type Check,
   type Context,

@@ -1,5 +1,5 @@
 /** Whether a JSON Schema declares a member, so that a value of it is read and not dropped. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 
 /**
  * Whether `properties`, `items` and `prefixItems` lead from a schema to the end of a path. `*` and

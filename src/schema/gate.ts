@@ -1,5 +1,5 @@
 /** Checks schemas from outside: their size and shape are bounded before they are used. */
-import { copyJson, isJsonObject } from '../json.ts';
+import { copyJson, isJsonObject } from '../json/index.ts';
 import { walkSchema } from './json-schema-check.ts';
 import { type JsonSchemaDocument, schemaError } from './json-schema-dialect.ts';
 import type { SchemaLimits } from './json-schema-limits.ts';

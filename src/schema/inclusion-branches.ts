@@ -1,5 +1,5 @@
 /** Whether the branches of a `oneOf` exclude each other. */
-import { isJsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonValue } from '../json/index.ts';
 import { kindsOf, type Side, type Steps, textOf } from './inclusion-values.ts';
 import { keyword } from './json-schema-dialect.ts';
 

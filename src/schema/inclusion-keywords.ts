@@ -1,5 +1,5 @@
 /** The keywords of a schema that apply to a value without other schemas. */
-import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../json/index.ts';
 import { type Kind, kindsOf } from './inclusion-values.ts';
 import {
   boundOf,

@@ -1,7 +1,7 @@
 /**
  * Whether a schema accepts one given value, as far as that can be said without running patterns.
  */
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { type Dialect, isLoneReference, keyword } from './json-schema-dialect.ts';
 import { followReference } from './local-reference.ts';
 

@@ -1,5 +1,5 @@
 /** What is known of the values that several schemas accept together. */
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { allKinds, type Kind, kindOf, kindsOf, type Side, type Steps } from './inclusion-values.ts';
 import { isLoneReference, keyword } from './json-schema-dialect.ts';
 import { followReference } from './local-reference.ts';

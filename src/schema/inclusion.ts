@@ -2,7 +2,7 @@
  * Proves that every value that one schema accepts is accepted by another. What it cannot prove
  * counts as different, so the answer is never too kind.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { areApart } from './inclusion-branches.ts';
 import {
   isClosed,

@@ -2,8 +2,8 @@
  * The structural check of a schema: one cheap walk that refuses whatever the compiler could not
  * interpret.
  */
-import { describe } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { describe } from '../errors/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import {
   type Dialect,
   dialectOf,

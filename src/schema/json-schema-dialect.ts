@@ -1,6 +1,6 @@
 /** The keywords that a JSON Schema dialect knows, their values, and the places of sub-schemas. */
-import { describe, MisuseError } from '../errors.ts';
-import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 
 /** A JSON Schema as a document: an object, or a boolean that accepts everything or nothing. */
 export type JsonSchemaDocument = JsonObject | boolean;

@@ -1,6 +1,6 @@
 /** Checks the values of keywords that have lists of words or patterns. */
-import { describe, messageOf } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
+import { describe, messageOf } from '../errors/index.ts';
+import type { JsonValue } from '../json/index.ts';
 import { pointerOf, refuse, type Walk } from './json-schema-walk.ts';
 import { isNativePattern } from './pattern-budget.ts';
 

@@ -2,8 +2,8 @@
  * Counts the schemas that apply to one value through `$ref`, `allOf` and the like, and refuses
  * those that never end.
  */
-import { describe } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { describe } from '../errors/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { childrenOf, type Dialect, isLoneReference, schemaError } from './json-schema-dialect.ts';
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Resolves `$ref`, `$anchor` and `$id` inside one document. Nothing is ever read from outside it.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import {
   childrenOf,
   type Dialect,

@@ -1,5 +1,5 @@
 /** The state of a walk over a schema, and the refusal of its present place. */
-import { escapePointer, type JsonObject } from '../json.ts';
+import { escapePointer, type JsonObject } from '../json/index.ts';
 import { type Dialect, schemaError } from './json-schema-dialect.ts';
 import type { SchemaLimits } from './json-schema-limits.ts';
 import type { PatternBudget } from './pattern-budget.ts';

@@ -1,5 +1,5 @@
 /** Keywords of arrays. */
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../json/index.ts';
 import {
   type Check,
   charge,

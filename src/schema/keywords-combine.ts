@@ -1,5 +1,5 @@
 /** Keywords that combine schemas: allOf, anyOf, oneOf, not, if. */
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../json/index.ts';
 import { type Check, type Context, fail, holds, isDone, maxIssues } from './compile-context.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** Keywords of objects. */
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import {
   type Check,
   type Context,

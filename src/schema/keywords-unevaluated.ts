@@ -2,7 +2,7 @@
  * Tracks which members of a valid value its schema has evaluated, for `unevaluatedProperties` and
  * `unevaluatedItems`.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import {
   type Check,
   type Context,

@@ -1,5 +1,5 @@
 /** Keywords that check a value by itself: type, enum, const, numbers, strings. */
-import { canonicalJson, type JsonValue } from '../json.ts';
+import { canonicalJson, type JsonValue } from '../json/index.ts';
 import type { Matcher } from '../text/regex.ts';
 import { type Check, type Context, charge, fail, show, typeOf } from './compile-context.ts';
 

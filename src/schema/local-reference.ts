@@ -2,7 +2,7 @@
  * Follows references for code that shows or walks schemas: by the rules of the validator, but
  * without throwing.
  */
-import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { escapePointer, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { dialectOf } from './json-schema-dialect.ts';
 import { indexReferences, type References, resolveReference } from './json-schema-references.ts';
 

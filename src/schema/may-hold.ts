@@ -1,5 +1,5 @@
 /** Whether a value that fits a JSON Schema may have a member at a path. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { followReference } from './local-reference.ts';
 
 /**

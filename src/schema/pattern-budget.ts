@@ -2,7 +2,7 @@
  * The budget of a schema's patterns. Each pattern is compiled once, at the check, so their number
  * and size must be bounded.
  */
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors/index.ts';
 import { compilePattern } from '../text/regex.ts';
 
 export interface PatternLimits {

@@ -1,5 +1,5 @@
 /** The kinds of schema that a definition may carry, and the types that follow from them. */
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 
 /**
  * The part of Standard Schema that the library reads. It is declared here, so that any copy of zod,

@@ -4,8 +4,8 @@
  */
 import { createRequire } from 'node:module';
 import { toJSONSchema } from 'zod/v4/core';
-import { describe, MisuseError, messageOf } from '../errors.ts';
-import { copyJson, deepFreeze, frozenJson, isJsonObject, type JsonObject } from '../json.ts';
+import { describe, MisuseError, messageOf } from '../errors/index.ts';
+import { copyJson, deepFreeze, frozenJson, isJsonObject, type JsonObject } from '../json/index.ts';
 import { packageFault } from '../packages/missing-package.ts';
 
 export type SchemaKind = 'zod4' | 'zod3' | 'standard' | 'json';

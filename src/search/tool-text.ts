@@ -1,5 +1,5 @@
 /** What a search reads of a tool. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 
 /** The texts of a tool by what they are. A word counts more in a name than in a parameter. */
 export interface ToolText {

@@ -1,7 +1,7 @@
 /** Answers a call that waits on an approver in this process. */
 import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
 import type { ReadAnswer } from '../approval/request.ts';
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors/index.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 /** False if no such call waits. @throws MisuseError `invalid_option` under `fourEyes` */

@@ -4,9 +4,9 @@
 import { countLateSettle } from '../call/end-call.ts';
 import { callTool } from '../call/spine.ts';
 import type { CallOptions } from '../context.ts';
-import { describe, MisuseError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import { anything, kind, readOptions, type TableOf } from '../options.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import type { JsonObject } from '../json/index.ts';
+import { anything, kind, readOptions, type TableOf } from '../options/index.ts';
 import { fail, type ToolResult } from '../result.ts';
 import type { Call } from '../state/call.ts';
 import { type ReadCallOptions, readCallOptions } from '../state/call-options.ts';

@@ -3,8 +3,8 @@
 import { failureResult } from '../call/end-call.ts';
 import { callTool } from '../call/spine.ts';
 import type { Surface } from '../context.ts';
-import { toolError } from '../errors.ts';
-import { cloneJson, copyJson, isJsonObject } from '../json.ts';
+import { toolError } from '../errors/index.ts';
+import { cloneJson, copyJson, isJsonObject } from '../json/index.ts';
 import { ignoreRejection } from '../maybe-promise.ts';
 import {
   abortSignal,
@@ -14,7 +14,7 @@ import {
   readOptions,
   type TableOf,
   withDefault,
-} from '../options.ts';
+} from '../options/index.ts';
 import type { ToolResult } from '../result.ts';
 import { Call } from '../state/call.ts';
 import { readCallOptions } from '../state/call-options.ts';

@@ -1,6 +1,6 @@
 /** Binds a tool to a session: makes the object that an agent runtime holds. */
 import type { CallOptions } from '../context.ts';
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../json/index.ts';
 import type { ToolResult } from '../result.ts';
 import type { JsonSchema } from '../schema/schema.ts';
 import type { Binding } from '../state/binding.ts';

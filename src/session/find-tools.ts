@@ -1,7 +1,7 @@
 /** The tool with which a model finds the tools that it is not shown. */
 import { shownNameOf } from '../call/shown-name.ts';
-import { MisuseError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { MisuseError } from '../errors/index.ts';
+import type { JsonObject } from '../json/index.ts';
 import { idsInFlight } from '../state/calls-in-flight.ts';
 import {
   Discovery,

@@ -1,7 +1,7 @@
 /** Reads a hook that a host adds to a session. */
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 import type { Hook } from '../hooks.ts';
-import { checkSpelling } from '../options.ts';
+import { checkSpelling } from '../options/index.ts';
 
 /** Wraps a hook of the host. @throws MisuseError if `hook` is not a hook. */
 export function readHook(hook: unknown, at = 'use'): Hook {

@@ -13,7 +13,7 @@ import { failureResult } from '../call/end-call.ts';
 import { tellEnd } from '../call/observed.ts';
 import { callTool } from '../call/spine.ts';
 import type { CallOptions } from '../context.ts';
-import { type ToolError, toolError, withCause } from '../errors.ts';
+import { type ToolError, toolError, withCause } from '../errors/index.ts';
 import { hasOwn } from '../json/own-member.ts';
 import type { ToolResult } from '../result.ts';
 import { Call, type Resumed } from '../state/call.ts';

@@ -1,9 +1,9 @@
 /**
  * Finds tools by what they do, for hosts and for agents with more tools than a model should read.
  */
-import { describe, MisuseError } from '../errors.ts';
-import { deepFreeze } from '../json.ts';
-import { readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { deepFreeze } from '../json/index.ts';
+import { readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import type { Hit } from '../search/rank.ts';
 import { findTools } from '../state/found-tools.ts';
 import type { SessionState } from '../state/session-state.ts';

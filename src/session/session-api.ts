@@ -3,7 +3,7 @@ import type { ApprovalAnswer, Grant, PendingApproval } from '../approval/request
 import type { CallOptions, CallTool } from '../context.ts';
 import type { Emitter, ToolEvents } from '../events.ts';
 import type { Hook } from '../hooks.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import type { ToolResult } from '../result.ts';
 import type { ToolRegistration } from '../state/registration.ts';

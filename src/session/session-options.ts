@@ -1,8 +1,8 @@
 /** The options of a session. */
 import type { Approver } from '../context.ts';
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 import type { Hook } from '../hooks.ts';
-import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json.ts';
+import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json/index.ts';
 import {
   abortSignal,
   anything,
@@ -20,7 +20,7 @@ import {
   text,
   withDefault,
   wrongOption,
-} from '../options.ts';
+} from '../options/index.ts';
 import { checkLimits, type Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Quota } from '../policy/quota.ts';

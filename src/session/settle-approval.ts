@@ -8,8 +8,8 @@ import {
   startOperation,
 } from '../approval/store.ts';
 import { jsonDigest, type TokenClaims, type TokenSigner } from '../approval/token.ts';
-import { MisuseError } from '../errors.ts';
-import { copyJson, isJsonObject, type JsonObject } from '../json.ts';
+import { MisuseError } from '../errors/index.ts';
+import { copyJson, isJsonObject, type JsonObject } from '../json/index.ts';
 import type { ToolResult } from '../result.ts';
 import type { RegistryState } from '../state/registry-state.ts';
 import type { SessionState } from '../state/session-state.ts';

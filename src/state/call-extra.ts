@@ -1,8 +1,8 @@
 /** The half of a call's record that only some calls need. */
 import type { Standing } from '../approval/grants.ts';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
-import type { ToolError } from '../errors.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { ToolError } from '../errors/index.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import type { Deadline } from '../limits/deadlines.ts';
 import type { Semaphore } from '../limits/semaphore.ts';
 import type { OriginJudge } from '../policy/origin-judge.ts';

@@ -1,7 +1,7 @@
 /** Who is told of every call: the port behind audit logs. Not part of the public list. */
 import type { ApprovalChoice } from '../approval/request.ts';
-import type { CallStatus } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
+import type { CallStatus } from '../errors/index.ts';
+import type { JsonValue } from '../json/index.ts';
 import type { OriginTold } from '../origins/origin.ts';
 import type { SessionState } from './session-state.ts';
 

@@ -3,9 +3,9 @@
  * never throws, so a wrong option ends it with a failed result.
  */
 import type { CallOptions, Surface } from '../context.ts';
-import { describe, messageOf, type ToolError, toolError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
-import { suggestion } from '../options.ts';
+import { describe, messageOf, type ToolError, toolError } from '../errors/index.ts';
+import type { JsonObject } from '../json/index.ts';
+import { suggestion } from '../options/index.ts';
 import type { Call } from './call.ts';
 
 /**

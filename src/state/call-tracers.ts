@@ -1,6 +1,6 @@
 /** Who follows calls while they run: the port behind telemetry. Not part of the public list. */
 import type { TraceContext } from '../context.ts';
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../json/index.ts';
 
 /** The parts of a call that are followed by themselves. A call may have several of `policy`. */
 export type Phase = 'policy' | 'approval' | 'run';

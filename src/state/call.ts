@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReadAnswer } from '../approval/request.ts';
 import type { CallInfo, Surface } from '../context.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
 import type { AbortEntry } from '../limits/abort-hub.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { Holder, Waitable } from '../limits/wait-graph.ts';

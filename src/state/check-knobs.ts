@@ -1,5 +1,5 @@
 /** Checks the knobs that a profile sets for a tool. */
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors/index.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /**

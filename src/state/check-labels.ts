@@ -1,5 +1,5 @@
 /** Checks that the labels of a profile name fields that the tool has. */
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors/index.ts';
 import type { ProfileTool } from '../policy/profile.ts';
 import type { BoundSchema } from '../schema/bind.ts';
 import { mayHold } from '../schema/may-hold.ts';

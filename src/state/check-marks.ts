@@ -1,7 +1,7 @@
 /** Checks the labels that a host writes into its schemas: `x-origin` and `x-role`. */
-import { describe, MisuseError } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { probablyMeant } from '../options.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
+import { probablyMeant } from '../options/index.ts';
 
 /** Keywords whose value is data and not a schema. */
 const data: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples']);

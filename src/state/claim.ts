@@ -1,6 +1,6 @@
 /** What a call with an idempotency key has of the store that keeps outcomes. */
-import type { ToolError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import type { ToolError } from '../errors/index.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { ResultMetadata } from '../result.ts';
 

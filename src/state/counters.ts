@@ -2,7 +2,7 @@
  * The counts of calls, of a session and of its registry. They are written when a call ends, so a
  * call follows pointers from its binding instead of looking names up.
  */
-import type { CallStatus } from '../errors.ts';
+import type { CallStatus } from '../errors/index.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /** Most tools of a registry, and most tools of sessions, that are counted separately. */

@@ -1,6 +1,6 @@
 /** Defines profiles: checks them against the tools and updates the profiles that extend them. */
-import { MisuseError } from '../errors.ts';
-import { deepFreeze } from '../json.ts';
+import { MisuseError } from '../errors/index.ts';
+import { deepFreeze } from '../json/index.ts';
 import { checkLineage, type KnownProfile, parentsOf } from '../policy/lineage.ts';
 import {
   type Profile,

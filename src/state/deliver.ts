@@ -3,7 +3,7 @@
  * what another one reads.
  */
 import type { EventBase, EventHub, EventType } from '../events.ts';
-import { cloneJson, deepFreeze, frozenJson, type JsonValue } from '../json.ts';
+import { cloneJson, deepFreeze, frozenJson, type JsonValue } from '../json/index.ts';
 
 /** The part of a session that events need: its own listeners and the registry's. */
 interface Hubs {

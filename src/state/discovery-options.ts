@@ -1,6 +1,13 @@
 /** The option `discovery` of sessions. */
-import { MisuseError } from '../errors.ts';
-import { anything, fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options.ts';
+import { MisuseError } from '../errors/index.ts';
+import {
+  anything,
+  fn,
+  readOptions,
+  type TableOf,
+  wholeNumber,
+  withDefault,
+} from '../options/index.ts';
 import type { Embed } from '../search/meanings.ts';
 import type { DiscoverySettings } from './discovery.ts';
 

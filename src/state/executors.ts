@@ -2,7 +2,7 @@
  * Counts the tools that use each executor. An executor is disposed when its last tool has been
  * removed and the calls to that tool have ended.
  */
-import { errorName } from '../errors.ts';
+import { errorName } from '../errors/index.ts';
 import type { Executor } from '../tool/executor.ts';
 import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';

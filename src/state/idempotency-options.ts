@@ -7,7 +7,7 @@ import {
   type TableOf,
   withDefault,
   withMethods,
-} from '../options.ts';
+} from '../options/index.ts';
 
 /** What is kept of calls with an idempotency key. */
 export interface IdempotencyOptions {

@@ -1,6 +1,6 @@
 /** Tells listeners and surfaces of a session when the tools that it shows have changed. */
 import type { ChangeReason } from '../events.ts';
-import { deepFreeze } from '../json.ts';
+import { deepFreeze } from '../json/index.ts';
 import { listingOf } from './discovery.ts';
 import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';

@@ -8,7 +8,7 @@ import {
   wholeNumber,
   withDefault,
   withMethods,
-} from '../options.ts';
+} from '../options/index.ts';
 import type { OutputOrigin } from '../origins/origin.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 

@@ -1,5 +1,5 @@
 /** The option `origins` of registries and sessions. */
-import { type OptionValues, readOptions, type TableOf, wholeNumber } from '../options.ts';
+import { type OptionValues, readOptions, type TableOf, wholeNumber } from '../options/index.ts';
 
 /** What is remembered of texts, for rules about origins. */
 export interface OriginOptions {

@@ -26,7 +26,7 @@ import {
   withDefault,
   withMethods,
   wrongOption,
-} from '../options.ts';
+} from '../options/index.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Quota } from '../policy/quota.ts';

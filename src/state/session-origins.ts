@@ -1,5 +1,5 @@
 /** What one session remembers of the texts that its model was shown. */
-import type { JsonPrimitive, JsonValue } from '../json.ts';
+import type { JsonPrimitive, JsonValue } from '../json/index.ts';
 import { inNextTurn } from '../limits/next-turn.ts';
 import { judgeInput } from '../origins/judge.ts';
 import { type KnownContainers, knownContainer } from '../origins/known-containers.ts';

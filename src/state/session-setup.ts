@@ -1,7 +1,7 @@
 /** The options of a session, checked and copied. */
 import type { Approver } from '../context.ts';
 import type { Hook } from '../hooks.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { Limits } from '../policy/limits.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { CompiledQuota } from '../policy/quota.ts';

@@ -1,9 +1,9 @@
 /** The state of one session. Most parts are created on first use, so an idle session is small. */
 import { ApprovalDesk } from '../approval/desk.ts';
-import { sessionClosed } from '../errors.ts';
+import { sessionClosed } from '../errors/index.ts';
 import { type ChangeReason, EventHub, type EventType } from '../events.ts';
 import type { Hook } from '../hooks.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { Locks } from '../limits/locks.ts';
 import type { RateWindow } from '../limits/rate-window.ts';
 import type { Semaphore } from '../limits/semaphore.ts';

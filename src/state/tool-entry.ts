@@ -3,7 +3,7 @@
  * it.
  */
 
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import { Semaphore } from '../limits/semaphore.ts';
 import type { WaitGraph } from '../limits/wait-graph.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';

@@ -3,7 +3,7 @@
  * tools share it, so it is computed once for all of them.
  */
 
-import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json.ts';
+import { cloneJson, deepFreeze, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { Effect } from '../policy/decision.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
 import type { CompiledRule } from '../policy/rule.ts';

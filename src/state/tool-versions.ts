@@ -3,7 +3,7 @@
  * where nothing names a range, so that finding a tool is one lookup. `versions` holds all of them,
  * for names that have several.
  */
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors/index.ts';
 import {
   compareVersions,
   fitsRange,

@@ -2,7 +2,7 @@
  * What a session shows: the effective set, and the entries behind its names. Sessions that show the
  * same tools for the same reasons share one computed view.
  */
-import { canonicalJson, deepFreeze, type JsonValue } from '../json.ts';
+import { canonicalJson, deepFreeze, type JsonValue } from '../json/index.ts';
 import { type Dropped, effectiveSet, type Prerequisite } from '../toolset/effective.ts';
 import type { ToolSpec } from '../toolset/tool-spec.ts';
 

@@ -1,5 +1,5 @@
 /** Tool names: which are valid, which look alike, and which was probably meant. */
-import { describe, MisuseError } from '../errors.ts';
+import { describe, MisuseError } from '../errors/index.ts';
 
 const maxNameLength = 1024;
 const plainAscii = /^[!-~](?:[ -~]*[!-~])?$/;

@@ -1,6 +1,6 @@
 /** Regular expressions for schemas and rules: ECMAScript source, matched in linear time. */
 import { RE2JS } from 're2js';
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors/index.ts';
 
 /** A compiled pattern. */
 export interface Matcher {

@@ -1,8 +1,8 @@
 /** `attributes`: what only the host knows about values of a tool's input. */
 import type { CallInfo } from '../context.ts';
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import { wrongOption } from '../options.ts';
+import { wrongOption } from '../options/index.ts';
 
 /**
  * Looks up what only the host knows about a value of the input. It gets the value as the handler

@@ -1,5 +1,5 @@
 /** Compares two definitions of a tool: may the second one take the place of the first? */
-import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../json/index.ts';
 import { type Obstacle, obstaclesTo } from '../schema/inclusion.ts';
 import { shortened } from '../text/shortened.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';

@@ -3,7 +3,7 @@
  * them.
  */
 import { readPrompt } from '../approval/request.ts';
-import type { JsonPrimitive } from '../json.ts';
+import type { JsonPrimitive } from '../json/index.ts';
 import {
   anything,
   array,
@@ -24,7 +24,7 @@ import {
   withDefault,
   withMethods,
   wrongOption,
-} from '../options.ts';
+} from '../options/index.ts';
 import type { ToolAnnotations } from '../tool-summary.ts';
 import { isDefinition, type RawHandler, type ToolInternals } from './definition.ts';
 import type { Executor } from './executor.ts';

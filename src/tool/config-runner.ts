@@ -2,8 +2,8 @@
  * Checks how a tool runs: by exactly one of `handler`, `create`, `executor` and `external`, with a
  * matching scope.
  */
-import { MisuseError } from '../errors.ts';
-import { checkSpelling } from '../options.ts';
+import { MisuseError } from '../errors/index.ts';
+import { checkSpelling } from '../options/index.ts';
 import type { ToolFields } from './config-fields.ts';
 
 const ways = ['handler', 'create', 'executor', 'external'] as const;

@@ -2,8 +2,8 @@
  * Makes definitions. Everything in a config is checked at once, and every error names the tool, the
  * field, what was expected and what came.
  */
-import { describe, MisuseError } from '../errors.ts';
-import { readOptions, unreadable } from '../options.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { readOptions, unreadable } from '../options/index.ts';
 import { bindSchema } from '../schema/bind.ts';
 import { checkToolName } from '../text/names.ts';
 import { readAttributes } from './attributes.ts';

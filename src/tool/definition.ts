@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
-import { describe, MisuseError } from '../errors.ts';
-import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import { checkOption, duration, flag, wrongOption } from '../options.ts';
+import { checkOption, duration, flag, wrongOption } from '../options/index.ts';
 import type { OutputOrigin, Role } from '../origins/origin.ts';
 import type { BoundSchema } from '../schema/bind.ts';
 import type { JsonSchema } from '../schema/schema.ts';

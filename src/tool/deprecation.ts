@@ -1,5 +1,5 @@
 /** Marks a tool that should no longer be used. */
-import { kind, readOptions, required } from '../options.ts';
+import { kind, readOptions, required } from '../options/index.ts';
 
 /** Says that a tool should no longer be used. The tool still works. */
 export interface Deprecation {

@@ -1,6 +1,6 @@
 /** What runs a tool's calls somewhere else. */
 import type { ToolContext } from '../context.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 
 /** Runs a tool's calls somewhere else: in a worker, in a process or in a remote service. */

@@ -1,5 +1,5 @@
 /** What a tool requires of the session's facts. */
-import type { JsonPrimitive } from '../json.ts';
+import type { JsonPrimitive } from '../json/index.ts';
 
 /** A condition on one of the session's facts. */
 export type FactRule =

@@ -1,6 +1,6 @@
 /** Says where the calls of a tool run. */
-import { MisuseError } from '../errors.ts';
-import { reading, wrongOption } from '../options.ts';
+import { MisuseError } from '../errors/index.ts';
+import { reading, wrongOption } from '../options/index.ts';
 import type { ToolFields } from './config-fields.ts';
 
 /** What an executor says that says nothing. */

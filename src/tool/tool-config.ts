@@ -1,7 +1,7 @@
 /** The config of a tool, and the types that follow from it. */
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { CallInfo, ToolContext } from '../context.ts';
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { OutputOrigin } from '../origins/origin.ts';
 import type { Decision } from '../policy/decision.ts';

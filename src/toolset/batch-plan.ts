@@ -1,7 +1,7 @@
 /** Plans a batch of calls as groups that may run in parallel: greedy, order-preserving, pure. */
-import { describe, type ErrorCode, MisuseError } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
-import { suggestion } from '../options.ts';
+import { describe, type ErrorCode, MisuseError } from '../errors/index.ts';
+import type { JsonValue } from '../json/index.ts';
+import { suggestion } from '../options/index.ts';
 import { digest } from './effective.ts';
 import { own } from './own.ts';
 import { planSpecs } from './shape.ts';

@@ -2,8 +2,8 @@
  * Which tools a model sees: a pure, deterministic function of tools, profile, overrides and facts.
  */
 import { createHash } from 'node:crypto';
-import { MisuseError } from '../errors.ts';
-import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
+import { MisuseError } from '../errors/index.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../json/index.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import type { FactRule } from '../tool/fact-rule.ts';
 import { own, ownMembers } from './own.ts';

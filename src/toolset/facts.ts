@@ -1,5 +1,5 @@
 /** Facts: a flat map with dotted keys of what is true at run time. Tools may require facts. */
-import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../json/index.ts';
 
 /** Merges changes into facts by key. A null deletes the key. */
 export function mergeFacts(facts: JsonObject, changes: JsonObject): JsonObject {

@@ -2,7 +2,7 @@
  * Maps tool names to names that a provider accepts, and back.
  */
 import { createHash } from 'node:crypto';
-import { MisuseError } from '../errors.ts';
+import { MisuseError } from '../errors/index.ts';
 import {
   array,
   checkOption,
@@ -12,7 +12,7 @@ import {
   wholeNumber,
   withDefault,
   wrongOption,
-} from '../options.ts';
+} from '../options/index.ts';
 
 /** The names that a provider accepts. */
 export interface ProviderNameOptions {

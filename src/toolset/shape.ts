@@ -2,9 +2,15 @@
  * Checks for JSON from outside. Each checks one value and throws a MisuseError that names the
  * place.
  */
-import { describe, MisuseError } from '../errors.ts';
-import { copyJson, frozenJson, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { readMembers } from '../options.ts';
+import { describe, MisuseError } from '../errors/index.ts';
+import {
+  copyJson,
+  frozenJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '../json/index.ts';
+import { readMembers } from '../options/index.ts';
 import { checkToolName } from '../text/names.ts';
 import { own, ownMembers } from './own.ts';
 import type { Block } from './tool-spec.ts';

@@ -1,6 +1,6 @@
 /** What planning knows about a tool. */
-import { MisuseError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { MisuseError } from '../errors/index.ts';
+import type { JsonObject } from '../json/index.ts';
 import type { FactRule } from '../tool/fact-rule.ts';
 
 /** What planning knows about a tool. */

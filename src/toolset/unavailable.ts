@@ -2,7 +2,7 @@
  * The errors for a tool that does not exist or is not available. A session and a workflow use the
  * same texts.
  */
-import { type ToolError, toolError } from '../errors.ts';
+import { type ToolError, toolError } from '../errors/index.ts';
 import { didYouMean, nearestNames } from '../text/names.ts';
 import type { Prerequisite } from './effective.ts';
 

@@ -12,7 +12,7 @@ import {
   type ToolResult,
   type ToolSession,
 } from '../../src/index.ts';
-import { type FixedClock, fixedClock } from '../../src/testing/fixed-clock.ts';
+import { type FixedClock, fixedClock } from '../../src/surfaces/testing/fixed-clock.ts';
 
 export const key = 'first-key-of-at-least-thirty-two-bytes';
 export const otherKey = 'other-key-of-at-least-thirty-two-bytes';

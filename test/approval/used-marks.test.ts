@@ -7,7 +7,7 @@ import type {
   ApprovalStore,
   JsonObject,
 } from '../../src/index.ts';
-import { type FixedClock, fixedClock } from '../../src/testing/fixed-clock.ts';
+import { type FixedClock, fixedClock } from '../../src/surfaces/testing/fixed-clock.ts';
 import { key, suspending, suspendOne, why } from './kit.ts';
 
 const hour = 3_600_000;

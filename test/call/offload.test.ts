@@ -12,7 +12,7 @@ import {
   type ToolContext,
   type ToolResult,
 } from '../../src/index.ts';
-import { fixedClock } from '../../src/testing/index.ts';
+import { fixedClock } from '../../src/surfaces/testing/index.ts';
 import { wellFormed } from '../../src/text/code-points.ts';
 import { gate, tool, turns, type World, world } from './world.ts';
 

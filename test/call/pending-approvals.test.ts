@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { TokenSigner } from '../../src/approval/token.ts';
 import { pendingOf } from '../../src/call/pending-approvals.ts';
-import { memoryApprovals } from '../../src/inbox/index.ts';
 import type { ApprovalStore, JsonObject, ToolResult } from '../../src/index.ts';
 import { stateOf } from '../../src/session/session.ts';
+import { memoryApprovals } from '../../src/surfaces/approvals/index.ts';
 import { key, suspending, suspendOne } from '../approval/kit.ts';
 import { turns } from './world.ts';
 

@@ -18,7 +18,7 @@ import {
   type ToolResult,
 } from '../../src/index.ts';
 import { createDefinition } from '../../src/surface-port.ts';
-import { fixedClock } from '../../src/testing/fixed-clock.ts';
+import { fixedClock } from '../../src/surfaces/testing/fixed-clock.ts';
 import { bench, counted, deferred, key, suspending, suspendOne, why } from '../approval/kit.ts';
 
 const says =

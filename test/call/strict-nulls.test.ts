@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { withoutStrictNulls } from '../../src/call/strict-nulls.ts';
 import { nullReader, takesNull } from '../../src/call/takes-null.ts';
-import type { JsonObject } from '../../src/json.ts';
+import type { JsonObject } from '../../src/json/index.ts';
 
 /** What is left of an input, and the places that were taken out. */
 function left(root: object, input: JsonObject): [JsonObject, string[]] {

@@ -1,7 +1,7 @@
 /** `surface` belongs to adapters: only a session's own entry points take it. */
 import { describe, expect, test } from 'vitest';
 import { defineTool, HostToolRegistry, mount } from '../../src/index.ts';
-import { TestCoordinator } from '../../src/testing/index.ts';
+import { TestCoordinator } from '../../src/surfaces/testing/index.ts';
 
 const surface = {
   name: 'forged',

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAuditLog } from '../../src/audit/index.ts';
-import { lineHash, renderLine } from '../../src/audit/line.ts';
 import { defineTool, HostToolRegistry } from '../../src/index.ts';
+import { createAuditLog } from '../../src/surfaces/audit/index.ts';
+import { lineHash, renderLine } from '../../src/surfaces/audit/line.ts';
 import { cli } from './cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'host-tools-audit-'));

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
-import { folder } from '../config/folder.ts';
 import { program } from '../runner/programs.ts';
+import { folder } from '../surfaces/config/folder.ts';
 
 const offering = fileURLToPath(new URL('./fixtures/offering-server.mjs', import.meta.url));
 

@@ -3,8 +3,8 @@ import { chmodSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { verifyAudit } from '../../src/audit/index.ts';
-import { folder } from '../config/folder.ts';
+import { verifyAudit } from '../../src/surfaces/audit/index.ts';
+import { folder } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
 import { until } from './until.ts';
 

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder } from '../config/folder.ts';
 import { program } from '../runner/programs.ts';
+import { folder } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
 import { until } from './until.ts';
 

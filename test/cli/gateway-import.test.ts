@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { withoutComments } from '../../src/cli/gateway/without-comments.ts';
-import { folder } from '../config/folder.ts';
+import { folder } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
 
 const name = (text: string) => `\${${text}}`;

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { folder } from '../config/folder.ts';
+import { folder } from '../surfaces/config/folder.ts';
 import { authorizationWorld } from './authorization-server.ts';
 import { cli } from './cli-run.ts';
 

@@ -12,9 +12,9 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { verifyAudit } from '../../src/audit/index.ts';
-import { type Folder, folder, installed } from '../config/folder.ts';
+import { verifyAudit } from '../../src/surfaces/audit/index.ts';
 import { program } from '../runner/programs.ts';
+import { type Folder, folder, installed } from '../surfaces/config/folder.ts';
 import { cli, root } from './cli-run.ts';
 
 const run = promisify(execFile);

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { importMcpTools } from '../../src/mcp/index.ts';
-import { tool } from '../mcp/client/raw-http.ts';
-import { closeAll, closing, serve } from '../mcp/client/world.ts';
+import { importMcpTools } from '../../src/surfaces/mcp/index.ts';
+import { tool } from '../surfaces/mcp/client/raw-http.ts';
+import { closeAll, closing, serve } from '../surfaces/mcp/client/world.ts';
 import { cli, type RunSetup } from './cli-run.ts';
 
 afterEach(closeAll);
@@ -159,7 +159,7 @@ test('`--json` says the same as data', async () => {
 });
 
 test('a command stands after `--`, with the variables that are named', async () => {
-  const script = fileURLToPath(new URL('../mcp/client/raw-stdio.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('../surfaces/mcp/client/raw-stdio.mjs', import.meta.url));
   const argv = [
     'mcp',
     'pin',

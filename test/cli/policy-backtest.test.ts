@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createAuditLog } from '../../src/audit/index.ts';
 import { defineTool, HostToolRegistry } from '../../src/index.ts';
+import { createAuditLog } from '../../src/surfaces/audit/index.ts';
 import { cli, gated, tools } from './cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'host-tools-backtest-'));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { optionTable } from '../../src/cli/option-table.ts';
-import { serveRelayTable } from '../../src/relay/server/serve-relay.ts';
+import { serveRelayTable } from '../../src/surfaces/relay/server/serve-relay.ts';
 import { cli, gated, root } from './cli-run.ts';
 import { post, served } from './relay-run.ts';
 

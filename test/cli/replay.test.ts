@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createWorkflow, type WorkflowEvent, writeTrace } from '../../src/workflow/index.ts';
+import {
+  createWorkflow,
+  type WorkflowEvent,
+  writeTrace,
+} from '../../src/surfaces/workflow/index.ts';
 import { cli } from './cli-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'host-tools-trace-'));

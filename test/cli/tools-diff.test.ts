@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { folder } from '../config/folder.ts';
+import { folder } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
 
 const file = (tools: object[]) => ({

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { worldOptions } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { optionTable } from '../../src/cli/option-table.ts';
-import { routes } from '../../src/relay/http/route-table.ts';
+import { routes } from '../../src/surfaces/relay/http/route-table.ts';
 import { cli, controlsIn, gated, root, tools } from './cli-run.ts';
 
 describe(

@@ -5,17 +5,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fleetExecutor } from '../../src/bullmq/index.ts';
-import { loadHostTools } from '../../src/config/index.ts';
 import { type AnyTool, defineTool, HostToolRegistry } from '../../src/index.ts';
+import { fleetExecutor } from '../../src/surfaces/bullmq/index.ts';
+import { loadHostTools } from '../../src/surfaces/config/index.ts';
+import { program } from '../runner/programs.ts';
 import {
   demandRedis,
   type RedisServer,
   redisAvailable,
   startRedis,
   whyNot,
-} from '../redis/redis-server.ts';
-import { program } from '../runner/programs.ts';
+} from '../surfaces/redis/redis-server.ts';
 import { cli, type Ran } from './cli-run.ts';
 
 demandRedis();

@@ -564,7 +564,7 @@ export function errorsPage(): string {
   const misuses = Object.entries(misuse).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
   return `# Errors
 
-<!-- Generated from src/errors.ts. Do not edit. Update: \`npx vitest run test/docs.test.ts -u\` -->
+<!-- Generated from src/errors/index.ts. Do not edit. Update: \`npx vitest run test/docs.test.ts -u\` -->
 
 A call never throws and never rejects. It resolves to \`{ success: true, output, metadata }\` or to
 \`{ success: false, error, metadata }\`. Mistakes in your own code, such as a wrong option of a

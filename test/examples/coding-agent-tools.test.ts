@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { HostServices } from '../../examples/coding-agent/files.ts';
 import { codingAgentTools } from '../../examples/coding-agent/tools.ts';
 import { HostToolRegistry, type JsonObject } from '../../src/index.ts';
-import { type CodingAgentToolName, codingAgentPreset } from '../../src/workflow/index.ts';
+import { type CodingAgentToolName, codingAgentPreset } from '../../src/surfaces/workflow/index.ts';
 import { outcome, tempFolder } from './fixtures.ts';
 
 async function host({ cwd }: { cwd?: string } = {}) {

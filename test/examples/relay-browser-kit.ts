@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { pageListener } from '../../examples/relay-browser/page-files.ts';
-import { type ServeRelayOptions, serveRelay } from '../../src/relay/index.ts';
+import { type ServeRelayOptions, serveRelay } from '../../src/surfaces/relay/index.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 

@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startExample } from '../../examples/relay-browser/server.ts';
-import { memoryStore, serveRelay } from '../../src/relay/index.ts';
-import { freePort } from '../redis/redis-server.ts';
+import { memoryStore, serveRelay } from '../../src/surfaces/relay/index.ts';
+import { freePort } from '../surfaces/redis/redis-server.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from './chromium.ts';
 import { agentOf, apart, closeAll, later, wireTo } from './relay-browser-kit.ts';
 

@@ -10,7 +10,7 @@ import {
 import { connectSlack } from '../../examples/relay-plugins/slack/plugin.ts';
 import { startSlackStandIn } from '../../examples/relay-plugins/slack/web-api.ts';
 import type { ToolError } from '../../src/index.ts';
-import { connectRelay } from '../../src/relay-client/index.ts';
+import { connectRelay } from '../../src/surfaces/relay-client/index.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

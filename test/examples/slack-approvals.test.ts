@@ -213,7 +213,7 @@ test('the page has this code', () => {
   const code = readFileSync(join(root, 'examples/slack-approvals.ts'), 'utf8')
     .replace(/^\/\*\*[\s\S]*?\*\/\n/, '')
     .replace("'../src/index.ts'", "'host-tools'")
-    .replace("'../src/inbox/index.ts'", "'host-tools/approvals'")
+    .replace("'../src/surfaces/approvals/index.ts'", "'host-tools/approvals'")
     .trimEnd();
   expect(fencesOf(page).map((fence) => fence.code)).toContain(code);
 });

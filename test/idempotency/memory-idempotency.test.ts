@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type IdempotencyClaim, memoryIdempotency } from '../../src/index.ts';
-import { fixedClock, idempotencyStoreConformance } from '../../src/testing/index.ts';
+import { fixedClock, idempotencyStoreConformance } from '../../src/surfaces/testing/index.ts';
 
 const claim = (key: string, more: Partial<IdempotencyClaim> = {}): IdempotencyClaim => ({
   key,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, HostToolRegistry, type MountedTool, mount } from '../../src/index.ts';
-import { TestCoordinator } from '../../src/testing/index.ts';
+import { TestCoordinator } from '../../src/surfaces/testing/index.ts';
 
 const topics = ['mail', 'weather', 'rocket', 'invoice', 'calendar', 'music'];
 

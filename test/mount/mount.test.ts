@@ -15,7 +15,7 @@ import {
   mockTool,
   recordEvents,
   TestCoordinator,
-} from '../../src/testing/index.ts';
+} from '../../src/surfaces/testing/index.ts';
 import { fakeNodeBinding } from '../surfaces/amplifier/fake-node-binding.ts';
 
 const toolsOf = (coordinator: Coordinator): Map<string, MountedTool> =>

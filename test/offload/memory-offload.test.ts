@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memoryOffload } from '../../src/index.ts';
-import { fixedClock, offloadStoreConformance } from '../../src/testing/index.ts';
+import { fixedClock, offloadStoreConformance } from '../../src/surfaces/testing/index.ts';
 
 const output = { text: 'xxxx', about: '', maxBytes: 8, ttlMs: 1_000 };
 

@@ -15,7 +15,7 @@ import {
   text,
   wholeNumber,
   withMethods,
-} from '../../src/options.ts';
+} from '../../src/options/index.ts';
 
 const signal = new AbortController().signal;
 

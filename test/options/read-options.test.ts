@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MisuseError } from '../../src/errors.ts';
+import { MisuseError } from '../../src/errors/index.ts';
 import {
   arrayOf,
   checkSpelling,
@@ -14,7 +14,7 @@ import {
   wholeNumber,
   withDefault,
   withMethods,
-} from '../../src/options.ts';
+} from '../../src/options/index.ts';
 
 /** The code and the message of a misuse. */
 function misuse(run: () => unknown): { code: string; message: string } {

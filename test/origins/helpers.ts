@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import type { Origin, OutputOrigin } from '../../src/origins/origin.ts';
 import { outputLabels } from '../../src/origins/output-labels.ts';
 import { createOriginRecord, type OriginRecord } from '../../src/origins/record.ts';

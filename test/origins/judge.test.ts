@@ -1,6 +1,6 @@
 /** Which arguments of a call are judged, and as what. */
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { judgeInput } from '../../src/origins/judge.ts';
 import type { KnownContainers } from '../../src/origins/known-containers.ts';
 import type { Role } from '../../src/origins/origin.ts';

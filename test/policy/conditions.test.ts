@@ -1,6 +1,6 @@
 /** What a condition finds in a value, how far it looks, and what looking costs. */
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonPrimitive, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonPrimitive, JsonValue } from '../../src/json/index.ts';
 import { type Condition, holds } from '../../src/policy/conditions.ts';
 import type { Effect } from '../../src/policy/decision.ts';
 import { type Judged, maxRuleSteps, overBudget, type Reading } from '../../src/policy/judged.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type MisuseCode, MisuseError } from '../../src/errors.ts';
+import { type MisuseCode, MisuseError } from '../../src/errors/index.ts';
 import { checkLimits, type Limits, tightestLimits } from '../../src/policy/limits.ts';
 import { type Profile, type ResolvedProfile, resolveProfile } from '../../src/policy/profile.ts';
 

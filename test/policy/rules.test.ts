@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MisuseError } from '../../src/errors.ts';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import { MisuseError } from '../../src/errors/index.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import type { Effect } from '../../src/policy/decision.ts';
 import { type Judged, maxRuleSteps } from '../../src/policy/judged.ts';
 import type { CompiledRule, Rule } from '../../src/policy/rule.ts';

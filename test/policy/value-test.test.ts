@@ -1,6 +1,6 @@
 /** What each test of a rule holds for. The readings of a path are in `conditions.test.ts`. */
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { type Judged, maxRuleSteps } from '../../src/policy/judged.ts';
 import type { RuleTest } from '../../src/policy/rule.ts';
 import { compileRules } from '../../src/policy/rules.ts';

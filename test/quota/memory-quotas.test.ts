@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memoryQuotas, type QuotaSpend, type QuotaStore } from '../../src/index.ts';
-import { fixedClock, quotaStoreConformance } from '../../src/testing/index.ts';
+import { fixedClock, quotaStoreConformance } from '../../src/surfaces/testing/index.ts';
 
 describe('the store in memory keeps the contract', () => {
   for (const rule of quotaStoreConformance(() => memoryQuotas())) test(rule.name, rule.run);

@@ -3,7 +3,7 @@
  * could not look at.
  */
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { createBudget, exhaust, spend, withinBudget } from '../../src/redaction/budget.ts';
 import { createRedactor, type Redactor } from '../../src/redaction/redactor.ts';
 import { scrubStrings } from '../../src/redaction/scrub.ts';

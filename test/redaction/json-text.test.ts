@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { createBudget } from '../../src/redaction/budget.ts';
 import { createRedactor, type Redactor } from '../../src/redaction/redactor.ts';
 import { Secrets } from '../../src/redaction/secrets.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isMisuseError } from '../../src/errors.ts';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import { isMisuseError } from '../../src/errors/index.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { createBudget } from '../../src/redaction/budget.ts';
 import { createRedactor, type Redactor } from '../../src/redaction/redactor.ts';
 import { Secrets } from '../../src/redaction/secrets.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../src/json.ts';
+import type { JsonValue } from '../../src/json/index.ts';
 import { createBudget } from '../../src/redaction/budget.ts';
 import { holdsSecret, redactText, scrubStrings } from '../../src/redaction/scrub.ts';
 import { Secrets } from '../../src/redaction/secrets.ts';

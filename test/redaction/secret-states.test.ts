@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { createBudget } from '../../src/redaction/budget.ts';
 import { createRedactor, type Redactor } from '../../src/redaction/redactor.ts';
 import type { SecretNode } from '../../src/redaction/secret-paths.ts';

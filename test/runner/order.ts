@@ -8,26 +8,26 @@ import { BaseSequencer } from 'vitest/node';
 
 /** Files that wait for other programs, longest first. `npm run test:quick` leaves them out. */
 export const slow = [
-  'test/inbox/page.test.ts',
+  'test/surfaces/approvals/page.test.ts',
   'test/package.test.ts',
-  'test/redis/two-nodes.test.ts',
+  'test/surfaces/redis/two-nodes.test.ts',
   'test/cli/gateway-servers.test.ts',
-  'test/relay-client/real-relay.test.ts',
-  'test/bullmq/ledger.test.ts',
-  'test/redis/ledger.test.ts',
-  'test/bullmq/lost.test.ts',
+  'test/surfaces/relay-client/real-relay.test.ts',
+  'test/surfaces/bullmq/ledger.test.ts',
+  'test/surfaces/redis/ledger.test.ts',
+  'test/surfaces/bullmq/lost.test.ts',
   'test/examples/relay-browser.test.ts',
-  'test/inspector/page.test.ts',
+  'test/surfaces/inspector/page.test.ts',
   'test/cli/gateway.test.ts',
   'test/cli/spinning.test.ts',
-  'test/mcp/client/stdio.test.ts',
-  'test/redis/redis-cluster.test.ts',
+  'test/surfaces/mcp/client/stdio.test.ts',
+  'test/surfaces/redis/redis-cluster.test.ts',
   'test/docs.test.ts',
-  'test/redis/redis-quotas.test.ts',
+  'test/surfaces/redis/redis-quotas.test.ts',
   'test/examples/git-tool.test.ts',
   'test/examples/approvals.test.ts',
-  'test/redis/redis-store.test.ts',
-  'test/config/read-file.test.ts',
+  'test/surfaces/redis/redis-store.test.ts',
+  'test/surfaces/config/read-file.test.ts',
 ];
 
 export default class Order extends BaseSequencer {

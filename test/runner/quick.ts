@@ -21,13 +21,17 @@ function before(): string {
   return git('status', '--porcelain') === '' ? 'HEAD~1' : head;
 }
 
-/** The folders of `src` and `test` with changes, such as `mcp`: their outside tests run too. */
+/** The folders of `src` and `test` with changes, such as `surfaces/mcp`: their outside tests run too. */
 function changedFolders(since: string): string[] {
   const paths = [
     ...git('diff', '--name-only', since).split('\n'),
     ...git('ls-files', '--others', '--exclude-standard').split('\n'),
   ];
-  return [...new Set(paths.flatMap((path) => /^(?:src|test)\/([^/]+)\//.exec(path)?.[1] ?? []))];
+  return [
+    ...new Set(
+      paths.flatMap((path) => /^(?:src|test)\/((?:surfaces\/)?[^/]+)\//.exec(path)?.[1] ?? []),
+    ),
+  ];
 }
 
 const since = before();

@@ -2,8 +2,8 @@
  * Hostile schemas and arguments, as a table: each must end fast, and closed. Run in this process
  * and in one that forbids code generation.
  */
-import { isMisuseError } from '../../src/errors.ts';
-import { copyJson, type JsonValue } from '../../src/json.ts';
+import { isMisuseError } from '../../src/errors/index.ts';
+import { copyJson, type JsonValue } from '../../src/json/index.ts';
 import { compileSchema, type JsonSchemaDocument } from '../../src/schema/compile.ts';
 import { gateSchema } from '../../src/schema/gate.ts';
 

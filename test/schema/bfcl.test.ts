@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { type CompiledSchema, checkSchema, compileSchema } from '../../src/schema/compile.ts';
 import { gateSchema } from '../../src/schema/gate.ts';
 

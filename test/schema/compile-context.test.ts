@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { compileSchema, type JsonSchemaDocument } from '../../src/schema/compile.ts';
 import { judge } from './judge.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../src/json.ts';
+import type { JsonValue } from '../../src/json/index.ts';
 import { compileSchema, type JsonSchemaDocument } from '../../src/schema/compile.ts';
 import { judge } from './judge.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isMisuseError } from '../../src/errors.ts';
+import { isMisuseError } from '../../src/errors/index.ts';
 import { gateSchema } from '../../src/schema/gate.ts';
 
 const repeat = <T>(count: number, make: (index: number) => T): T[] =>

@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { obstaclesTo } from '../../src/schema/inclusion.ts';
 
 const proved = (narrow: JsonObject, wide: JsonObject) => obstaclesTo(narrow, wide).length === 0;

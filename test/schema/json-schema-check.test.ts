@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isMisuseError } from '../../src/errors.ts';
-import type { JsonObject } from '../../src/json.ts';
+import { isMisuseError } from '../../src/errors/index.ts';
+import type { JsonObject } from '../../src/json/index.ts';
 import { checkSchema } from '../../src/schema/compile.ts';
 import { untrustedLimits } from '../../src/schema/gate.ts';
 import {

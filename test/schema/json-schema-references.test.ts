@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import { dialectOf } from '../../src/schema/json-schema-dialect.ts';
 import { refuseLoops } from '../../src/schema/json-schema-loops.ts';
 import { indexReferences, resolveReference } from '../../src/schema/json-schema-references.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { isMisuseError } from '../../src/errors.ts';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import { isMisuseError } from '../../src/errors/index.ts';
+import type { JsonObject, JsonValue } from '../../src/json/index.ts';
 import {
   type CompiledSchema,
   compileSchema,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isMisuseError } from '../../src/errors.ts';
-import type { JsonValue } from '../../src/json.ts';
+import { isMisuseError } from '../../src/errors/index.ts';
+import type { JsonValue } from '../../src/json/index.ts';
 import {
   checkSchema,
   compileSchema,

@@ -2,7 +2,7 @@
  * Asks a compiled schema about a value the way a validation does, and looks what each of its two
  * passes took.
  */
-import type { JsonValue } from '../../src/json.ts';
+import type { JsonValue } from '../../src/json/index.ts';
 import type { JsonSchemaDocument, SchemaIssue } from '../../src/schema/compile.ts';
 import type { Context } from '../../src/schema/compile-context.ts';
 import { compileNodes } from '../../src/schema/compile-node.ts';

@@ -8,7 +8,7 @@ import { type JsonObject, type JsonSchema, jsonSchema } from '../../src/index.ts
 import { followReference, pointerOf } from '../../src/schema/local-reference.ts';
 import { toGeminiTools } from '../../src/surfaces/gemini/index.ts';
 import { toOpenAITools } from '../../src/surfaces/openai/index.ts';
-import { createTestSession, mockTool } from '../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../src/surfaces/testing/index.ts';
 
 const place = {
   type: 'object',

@@ -18,7 +18,7 @@ import {
   type ToolResult,
   type ToolSession,
 } from '../../src/index.ts';
-import { TestCoordinator } from '../../src/testing/index.ts';
+import { TestCoordinator } from '../../src/surfaces/testing/index.ts';
 
 type Body = (input: { command: string; times: number }) => unknown;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memoryQuotas, type Quota } from '../../src/index.ts';
-import { fixedClock } from '../../src/testing/index.ts';
+import { fixedClock } from '../../src/surfaces/testing/index.ts';
 import { tool, type World, world } from '../call/world.ts';
 
 const spent: Quota = {

@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, test } from 'vitest';
 import { type JsonObject, jsonSchema } from '../../src/index.ts';
 import { dispatchAnthropic, toAnthropicTools } from '../../src/surfaces/anthropic/index.ts';
-import { createTestSession, mockTool } from '../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../src/surfaces/testing/index.ts';
 import {
   closeServersAfterAll,
   hostileCalls,

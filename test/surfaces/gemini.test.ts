@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type JsonObject, jsonSchema } from '../../src/index.ts';
 import { dispatchGemini, toGeminiTools } from '../../src/surfaces/gemini/index.ts';
-import { createTestSession, mockTool } from '../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../src/surfaces/testing/index.ts';
 import {
   closeServersAfterAll,
   hostileCalls,

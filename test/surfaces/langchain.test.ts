@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { content, defineTool, fail, jsonSchema, type ToolResult } from '../../src/index.ts';
 import { loadCore } from '../../src/surfaces/langchain/core.ts';
 import { dispatchLangChain, toLangChainTools } from '../../src/surfaces/langchain/index.ts';
-import { createTestSession, mockTool, recordEvents } from '../../src/testing/index.ts';
+import { createTestSession, mockTool, recordEvents } from '../../src/surfaces/testing/index.ts';
 
 interface Call {
   id: string;

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 import { z } from 'zod';
 import { content, defineTool, fail, type JsonObject, jsonSchema } from '../../src/index.ts';
-import { mockTool } from '../../src/testing/index.ts';
+import { mockTool } from '../../src/surfaces/testing/index.ts';
 
 /** What the server saw of one request. */
 export interface SeenRequest {

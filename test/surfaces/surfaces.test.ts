@@ -8,20 +8,20 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
-import { toClaudeAgent } from '../../src/claude-agent/index.ts';
 import type { ToolSession } from '../../src/index.ts';
-import { createMcpHandler, serveMcpStdio } from '../../src/mcp/index.ts';
 import { toAiSdkTools } from '../../src/surfaces/ai-sdk/index.ts';
 import { dispatchAnthropic } from '../../src/surfaces/anthropic/index.ts';
+import { toClaudeAgent } from '../../src/surfaces/claude-agent/index.ts';
 import { dispatchGemini } from '../../src/surfaces/gemini/index.ts';
 import { dispatchLangChain } from '../../src/surfaces/langchain/index.ts';
+import { createMcpHandler, serveMcpStdio } from '../../src/surfaces/mcp/index.ts';
 import { dispatchOpenAI } from '../../src/surfaces/openai/index.ts';
-import type { SurfaceAnswer } from '../../src/testing/index.ts';
+import type { SurfaceAnswer } from '../../src/surfaces/testing/index.ts';
 import {
   type SurfaceFeature,
   type SurfaceUnderTest,
   surfaceConformance,
-} from '../../src/testing/index.ts';
+} from '../../src/surfaces/testing/index.ts';
 
 /** A part in anybody's words, as text: what is no text is named as `serializeOutput` names it. */
 function partText(part: unknown): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MisuseError } from '../../src/errors.ts';
+import { MisuseError } from '../../src/errors/index.ts';
 import { checkToolName, nameSkeleton, nearestNames } from '../../src/text/names.ts';
 import { charactersRead } from './character-reads.ts';
 

@@ -14,9 +14,9 @@ import {
   type ToolSession,
 } from '../../src/index.ts';
 import { stateOf } from '../../src/session/session.ts';
-import { createTestSession, TestCoordinator } from '../../src/testing/index.ts';
+import { createTestSession, TestCoordinator } from '../../src/surfaces/testing/index.ts';
+import { computeEffective, type ToolSpec } from '../../src/surfaces/workflow/index.ts';
 import { planBatch } from '../../src/toolset/batch-plan.ts';
-import { computeEffective, type ToolSpec } from '../../src/workflow/index.ts';
 import { outcome, tool } from '../call/world.ts';
 
 const ready = { fact: 'host.ready', equals: true } as const;

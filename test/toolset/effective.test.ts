@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { computeEffective, type ToolSpec } from '../../src/workflow/index.ts';
+import { computeEffective, type ToolSpec } from '../../src/surfaces/workflow/index.ts';
 
 const spec = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({ name, ...more });
 const abc = [spec('a'), spec('b'), spec('c')];

@@ -26,7 +26,7 @@ import {
   type ToolResult,
   type ToolSession,
 } from '../../src/index.ts';
-import { createTestSession, mockTool } from '../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../src/surfaces/testing/index.ts';
 import { fits, given, same } from './proof.ts';
 
 type InputType<D> =

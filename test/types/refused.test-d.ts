@@ -16,7 +16,7 @@ import {
   type Rule,
   type ToolResult,
 } from '../../src/index.ts';
-import { createTestSession, mockTool } from '../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../src/surfaces/testing/index.ts';
 import { given } from './proof.ts';
 
 const base = { description: 'words', parameters: z.object({ a: z.string() }) } as const;

@@ -11,7 +11,7 @@ import {
   type RelayConnection,
   type RelayTool,
   relayTool,
-} from '../../src/relay-client/index.ts';
+} from '../../src/surfaces/relay-client/index.ts';
 import { fits, given, same } from './proof.ts';
 
 interface ReadArguments {

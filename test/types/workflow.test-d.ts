@@ -3,7 +3,7 @@
  * that compiles fails the type check.
  */
 import type { JsonObject } from '../../src/index.ts';
-import { createTestSession, mockTool, scriptedModel } from '../../src/testing/index.ts';
+import { createTestSession, mockTool, scriptedModel } from '../../src/surfaces/testing/index.ts';
 import {
   type CallOutcome,
   codingAgentPreset,
@@ -21,7 +21,7 @@ import {
   type WorkflowCommand,
   type WorkflowEvent,
   type WorkflowState,
-} from '../../src/workflow/index.ts';
+} from '../../src/surfaces/workflow/index.ts';
 import { given, same } from './proof.ts';
 
 const session = createTestSession({ tools: [mockTool({ name: 'look' })] });

@@ -4,7 +4,7 @@ import {
   type RelayConnection,
   type RelayTool,
   relayTool,
-} from '../../../src/relay-client/index.ts';
+} from '../../../src/surfaces/relay-client/index.ts';
 import type { RelaySeat } from '../relay-seat.ts';
 import type { Row, Tables } from './tables.ts';
 

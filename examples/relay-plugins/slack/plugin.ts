@@ -1,5 +1,9 @@
 /** An application of type `slack`: it brings the channels of a workspace to an agent's session. */
-import { connectRelay, type RelayConnection, relayTool } from '../../../src/relay-client/index.ts';
+import {
+  connectRelay,
+  type RelayConnection,
+  relayTool,
+} from '../../../src/surfaces/relay-client/index.ts';
 import type { RelaySeat } from '../relay-seat.ts';
 
 /** How the plugin reaches Slack. The token stays here: neither relay nor agent sees it. */

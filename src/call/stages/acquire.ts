@@ -3,7 +3,7 @@
  * its child wait for each other.
  */
 
-import { describe, type ToolError, toolError, withCause } from '../../errors.ts';
+import { describe, type ToolError, toolError, withCause } from '../../errors/index.ts';
 import type { Semaphore } from '../../limits/semaphore.ts';
 import { ignoreRejection, isThenable } from '../../maybe-promise.ts';
 import type { Call, FoundCall } from '../../state/call.ts';

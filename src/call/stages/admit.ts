@@ -1,8 +1,8 @@
 /** Admission: turns the input into bounded JSON, announces the call, and enforces the rate limit. */
 
-import { describe, type ToolError, toolError } from '../../errors.ts';
+import { describe, type ToolError, toolError } from '../../errors/index.ts';
 import type { ToolEvents } from '../../events.ts';
-import { copyJson, isJsonObject } from '../../json.ts';
+import { copyJson, isJsonObject } from '../../json/index.ts';
 import type { Call } from '../../state/call.ts';
 import { idsInFlight } from '../../state/calls-in-flight.ts';
 import { countEnd } from '../../state/counters.ts';

@@ -1,9 +1,9 @@
 /** After hooks: host code that may replace a call's result. A hook that fails changes nothing. */
 
 import { contentParts, markContent } from '../../content.ts';
-import { errorCodes, type ToolError, toolError } from '../../errors.ts';
+import { errorCodes, type ToolError, toolError } from '../../errors/index.ts';
 import type { Hook } from '../../hooks.ts';
-import { cloneJson, type JsonObject, type JsonValue } from '../../json.ts';
+import { cloneJson, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { isThenable } from '../../maybe-promise.ts';
 import type { ToolResult } from '../../result.ts';
 import type { Call, FoundCall } from '../../state/call.ts';

@@ -1,8 +1,8 @@
 /** Before hooks: host code that may change the input or refuse the call. A failing hook refuses. */
 
-import { describe, MisuseError, type ToolError, toolError, withCause } from '../../errors.ts';
+import { describe, MisuseError, type ToolError, toolError, withCause } from '../../errors/index.ts';
 import type { BeforeAnswer, Hook } from '../../hooks.ts';
-import { cloneJson, copyJson, isJsonObject } from '../../json.ts';
+import { cloneJson, copyJson, isJsonObject } from '../../json/index.ts';
 import { isThenable } from '../../maybe-promise.ts';
 import { isReason } from '../../policy/decision.ts';
 import type { Call, FoundCall } from '../../state/call.ts';

@@ -1,6 +1,6 @@
 /** Composition: which tools a tool may call, and how deep the chain of calls may get. */
 
-import { type ToolError, toolError } from '../../errors.ts';
+import { type ToolError, toolError } from '../../errors/index.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import { shownNameOf } from '../shown-name.ts';
 

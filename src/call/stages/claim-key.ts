@@ -2,7 +2,7 @@
  * Calls with an idempotency key, where the registry keeps outcomes. The key is claimed when all gates
  * have let the call through, so that of all calls with it only one runs.
  */
-import { type ToolError, toolError, withCause } from '../../errors.ts';
+import { type ToolError, toolError, withCause } from '../../errors/index.ts';
 import type { FoundCall } from '../../state/call.ts';
 import type { Claim } from '../../state/claim.ts';
 import type { Idempotency } from '../../state/idempotency-options.ts';

@@ -2,9 +2,9 @@
  * Decides about a call: every gate is asked, and their answers are weighed. This is the only code
  * that reaches a verdict; `call` and `explain` both use it.
  */
-import { deniedError, withCause } from '../../errors.ts';
+import { deniedError, withCause } from '../../errors/index.ts';
 import type { ToolEvents } from '../../events.ts';
-import type { JsonObject } from '../../json.ts';
+import type { JsonObject } from '../../json/index.ts';
 import { type Judged, overBudget } from '../../policy/judged.ts';
 import type { CompiledRule } from '../../policy/rule.ts';
 import { denialText, makeVerdict, type Verdict } from '../../policy/verdict.ts';

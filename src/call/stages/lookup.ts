@@ -1,6 +1,6 @@
 /** Lookup and availability: which tool the name means, and whether this caller may use it now. */
 
-import { type ToolError, toolError } from '../../errors.ts';
+import { type ToolError, toolError } from '../../errors/index.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import { unmetFact } from '../../toolset/effective.ts';
 import { notAvailableError, notFoundError } from '../../toolset/unavailable.ts';

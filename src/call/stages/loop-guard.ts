@@ -1,7 +1,7 @@
 /** The loop guard: stops a model that repeats the same call. */
 
-import { toolError } from '../../errors.ts';
-import { canonicalJson } from '../../json.ts';
+import { toolError } from '../../errors/index.ts';
+import { canonicalJson } from '../../json/index.ts';
 import type { Call } from '../../state/call.ts';
 import type { Step } from '../step.ts';
 

@@ -8,8 +8,8 @@ import {
   partText,
   withText,
 } from '../../content.ts';
-import { toolError } from '../../errors.ts';
-import type { JsonValue } from '../../json.ts';
+import { toolError } from '../../errors/index.ts';
+import type { JsonValue } from '../../json/index.ts';
 import type { Validated } from '../../schema/bind.ts';
 import { issueLines } from '../../schema/issues.ts';
 import type { FoundCall } from '../../state/call.ts';

@@ -1,7 +1,7 @@
 /**
  * Lets those who must record a call before it runs do so. If one of them cannot, the call is refused.
  */
-import { type ToolError, toolError, withCause } from '../../errors.ts';
+import { type ToolError, toolError, withCause } from '../../errors/index.ts';
 import type { FoundCall } from '../../state/call.ts';
 import type { CallObserver } from '../../state/call-observers.ts';
 import { recordOf } from '../observed.ts';

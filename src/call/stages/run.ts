@@ -3,8 +3,8 @@
  * settles later, that is only counted.
  */
 
-import { describe, errorName, type ToolError } from '../../errors.ts';
-import { cloneJson, type JsonObject } from '../../json.ts';
+import { describe, errorName, type ToolError } from '../../errors/index.ts';
+import { cloneJson, type JsonObject } from '../../json/index.ts';
 import { nextTurn } from '../../limits/next-turn.ts';
 import { ignoreRejection } from '../../maybe-promise.ts';
 import { readOutcome } from '../../result.ts';

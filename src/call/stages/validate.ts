@@ -1,7 +1,7 @@
 /** Repair and validation: the arguments match the schema, or the model learns what to correct. */
 
-import { toolError } from '../../errors.ts';
-import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
+import { toolError } from '../../errors/index.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import type { Validated } from '../../schema/bind.ts';
 import { issueLines } from '../../schema/issues.ts';
 import type { Call, FoundCall } from '../../state/call.ts';

@@ -1,5 +1,5 @@
 /** Makes the servers of a gateway from those in the configuration of a client. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 
 /** What became of a configuration. */

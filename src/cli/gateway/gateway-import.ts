@@ -1,8 +1,8 @@
 /** `gateway import`: writes a gateway with the servers that an MCP client has. */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from '../../errors.ts';
-import type { JsonValue } from '../../json.ts';
+import { messageOf } from '../../errors/index.ts';
+import type { JsonValue } from '../../json/index.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Answer, Command } from '../command.ts';
 import { failure, usageFault } from '../fault.ts';

@@ -2,13 +2,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
-import { readFile } from '../../config/read-file.ts';
-import { type ServerEntry, serverEntry } from '../../config/server-format.ts';
-import { messageOf } from '../../errors.ts';
-import { tokenFile, tokenFolder } from '../../gateway/token-file.ts';
-import { type Callback, signIn } from '../../mcp/client/oauth.ts';
+import { messageOf } from '../../errors/index.ts';
 import { redactText } from '../../redaction/scrub.ts';
 import { Secrets } from '../../redaction/secrets.ts';
+import { readFile } from '../../surfaces/config/read-file.ts';
+import { type ServerEntry, serverEntry } from '../../surfaces/config/server-format.ts';
+import { tokenFile, tokenFolder } from '../../surfaces/gateway/token-file.ts';
+import { type Callback, signIn } from '../../surfaces/mcp/client/oauth.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import type { CliIo } from '../cli-io.ts';
 import type { Command } from '../command.ts';

@@ -1,7 +1,7 @@
 /** Writes the files of a new project: either all of them or none. */
 import { lstat, mkdir, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../errors/index.ts';
 
 /** The files of a project by their paths, which are relative and use `/`. */
 export type ProjectFiles = Readonly<Record<string, string>>;

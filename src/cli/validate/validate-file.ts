@@ -1,11 +1,11 @@
 /** Validates one file: finds out its kind and what it offers, and runs the checks for that. */
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { faultText } from '../../config/import-module.ts';
-import { ModuleFault } from '../../config/module-fault.ts';
-import { fileOfFolder } from '../../config/package-folder.ts';
-import { describe } from '../../errors.ts';
+import { describe } from '../../errors/index.ts';
 import { HostToolRegistry, type Quota, type Rule } from '../../index.ts';
+import { faultText } from '../../surfaces/config/import-module.ts';
+import { ModuleFault } from '../../surfaces/config/module-fault.ts';
+import { fileOfFolder } from '../../surfaces/config/package-folder.ts';
 import { configEndings, kindOfFile, moduleEndings } from '../file-kinds.ts';
 import { requireFile } from '../read-text.ts';
 import type { Findings } from './validate-checks.ts';
@@ -183,7 +183,7 @@ async function writtenIn(path: string): Promise<{
   readonly rules: readonly WrittenRule[];
   readonly quotas: readonly WrittenQuota[];
 }> {
-  const { readFile } = await import('../../config/read-file.ts');
+  const { readFile } = await import('../../surfaces/config/read-file.ts');
   const { rules, quotas } = await readFile(path);
   return {
     rules: rules.map(({ index, line, value }) => ({
@@ -209,8 +209,8 @@ async function checkConfig(
   try {
     const ended = await within(timeoutMs, async () => {
       // Loaded only here, because it needs a package that modules do not need.
-      const { loadHostTools } = await import('../../config/index.ts');
-      const { setFileHost } = await import('../../config/loaded-files.ts');
+      const { loadHostTools } = await import('../../surfaces/config/index.ts');
+      const { setFileHost } = await import('../../surfaces/config/loaded-files.ts');
       setFileHost(registry as unknown as HostToolRegistry<never>, {
         problem: () => undefined,
         take: (parts) => {

@@ -2,7 +2,7 @@
  * Finds what a module offers, as the loaders do: an entry point, a setup function, definitions.
  */
 
-import { describe } from '../../errors.ts';
+import { describe } from '../../errors/index.ts';
 import { type AnyTool, isMisuseError } from '../../index.ts';
 import { internalsOf } from '../../surface-port.ts';
 import { memberOf } from './validate-foreign-code.ts';

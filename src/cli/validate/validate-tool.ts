@@ -2,7 +2,7 @@
  * Checks of one tool: the protocol of mounted tools, and the names and descriptions of all tools.
  */
 
-import { describe } from '../../errors.ts';
+import { describe } from '../../errors/index.ts';
 import type { JsonObject } from '../../index.ts';
 import { createDefinition } from '../../surface-port.ts';
 import { checkBehaviour } from './validate-behaviour.ts';

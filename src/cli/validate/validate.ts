@@ -16,7 +16,7 @@ import {
   type TableOf,
   text,
   withDefault,
-} from '../../options.ts';
+} from '../../options/index.ts';
 import { createDefinition } from '../../surface-port.ts';
 import { createFindings, type Findings } from './validate-checks.ts';
 import { checkFile } from './validate-file.ts';

@@ -9,7 +9,13 @@ import type {
   ToolResult,
   ToolSession,
 } from '../../index.ts';
-import { canonicalJson, cloneJson, copyJson, escapePointer, isJsonObject } from '../../json.ts';
+import {
+  canonicalJson,
+  cloneJson,
+  copyJson,
+  escapePointer,
+  isJsonObject,
+} from '../../json/index.ts';
 import { resumeCall, stateOf } from '../../surface-port.ts';
 import { reportedAnswers } from './messages.ts';
 

@@ -2,7 +2,7 @@
 
 import { contentParts, markContent } from '../../content.ts';
 import type { JsonValue, ToolResult } from '../../index.ts';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject } from '../../json/index.ts';
 import { commonImages, type ShownMedia, type ShownText, shownMedia } from '../shared/media.ts';
 import { shownOutcome } from '../shared/outcome.ts';
 import type { AiSdkJson, AiSdkOutput, AiSdkPart, AiSdkResult } from './tool.ts';

@@ -9,7 +9,7 @@ import {
   type TableOf,
   withDefault,
   wrongOption,
-} from '../../options.ts';
+} from '../../options/index.ts';
 import { stateOf } from '../../surface-port.ts';
 
 /** Options of {@link toAiSdkTools}: which tools, and how approvals and failures work. */

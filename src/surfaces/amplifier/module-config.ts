@@ -1,7 +1,7 @@
 /** The configuration of a module in a mount plan. */
 
 import { type JsonObject, MisuseError } from '../../index.ts';
-import { checkOption, object, readMembers, type TableOf, text } from '../../options.ts';
+import { checkOption, object, readMembers, type TableOf, text } from '../../options/index.ts';
 
 /** The `config` of a mount plan's entry. It fills what the module's options leave open. */
 export interface ModuleConfig {

@@ -1,5 +1,5 @@
 /** Where a module's tools come from, and the session that each mount opens over them. */
-import { describe } from '../../errors.ts';
+import { describe } from '../../errors/index.ts';
 import {
   type AnyTool,
   HostToolRegistry,

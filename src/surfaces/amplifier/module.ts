@@ -13,7 +13,7 @@ import {
   type SessionOptions,
 } from '../../index.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import { readMembers } from '../../options.ts';
+import { readMembers } from '../../options/index.ts';
 import { loggedError, logTo, sessionOptionNames } from '../../surface-port.ts';
 import { type ModuleConfig, readModuleConfig } from './module-config.ts';
 import { type ModuleSource, toolsOf } from './module-source.ts';

@@ -2,7 +2,14 @@
  * The amplifier runtime's Node binding as a coordinator. JavaScript keeps what the binding lacks.
  */
 import type { CancellationPort, Coordinator } from '../../index.ts';
-import { fn, oneOf, readOptions, type TableOf, withDefault, wrongOption } from '../../options.ts';
+import {
+  fn,
+  oneOf,
+  readOptions,
+  type TableOf,
+  withDefault,
+  wrongOption,
+} from '../../options/index.ts';
 import { createCapabilities } from './capabilities.ts';
 import { createCleanupStack } from './cleanup-stack.ts';
 import { createContributions } from './contributions.ts';

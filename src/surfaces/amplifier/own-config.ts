@@ -1,8 +1,8 @@
 /** A module's own configuration: what a mount plan sets for its tools, beside the known keys. */
 
 import { MisuseError } from '../../index.ts';
-import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
-import { suggestion } from '../../options.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+import { suggestion } from '../../options/index.ts';
 import { type BoundSchema, bindSchema, type Refused } from '../../schema/bind.ts';
 import { followReference } from '../../schema/local-reference.ts';
 import { knownKeys } from './module-config.ts';

@@ -3,7 +3,7 @@
  * gateways take nothing else.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { escapePointer, isJsonObject } from '../../json.ts';
+import { escapePointer, isJsonObject } from '../../json/index.ts';
 import { followReference } from '../../schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from '../shared/listing.ts';
 import { isWord, mergedParts } from '../shared/merged-parts.ts';

@@ -1,8 +1,8 @@
 /** Runs the calls that a Gemini model makes. */
 
-import { describe } from '../../errors.ts';
+import { describe } from '../../errors/index.ts';
 import { MisuseError, type ToolSession } from '../../index.ts';
-import { abortSignal, flag, readOptions, type TableOf, withDefault } from '../../options.ts';
+import { abortSignal, flag, readOptions, type TableOf, withDefault } from '../../options/index.ts';
 import { freshCallId } from '../shared/call-ids.ts';
 import { type AnsweredCall, dispatchCalls, type ObservedCall } from '../shared/dispatch.ts';
 import { listingOf } from '../shared/listing.ts';

@@ -1,8 +1,8 @@
 /** A session's effective tools as LangChain tools. */
 import type { DynamicStructuredTool } from '@langchain/core/tools';
 import type { ToolFailure, ToolSession } from '../../index.ts';
-import { cloneJson } from '../../json.ts';
-import { oneOf, readOptions, type TableOf, withDefault } from '../../options.ts';
+import { cloneJson } from '../../json/index.ts';
+import { oneOf, readOptions, type TableOf, withDefault } from '../../options/index.ts';
 import { readArguments } from '../../surface-port.ts';
 import {
   type Dialect,

@@ -1,7 +1,7 @@
 /** What another party declares that it can do becomes facts of a session, which tools can require. */
 import { capabilityFacts } from '../../capabilities.ts';
 import type { JsonValue, ToolSession } from '../../index.ts';
-import { canonicalJson } from '../../json.ts';
+import { canonicalJson } from '../../json/index.ts';
 import { stateOf } from '../../surface-port.ts';
 
 /**

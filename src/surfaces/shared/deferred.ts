@@ -3,7 +3,7 @@
  * has found it. What is listed does not change while tools are found, so that prompts stay cached.
  */
 import { type HostTool, type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject } from '../../json/index.ts';
 import { type Findable, findableIn, stateOf } from '../../surface-port.ts';
 import { type Dialect, type Listing, listingWith, type ShownTool } from './listing.ts';
 

@@ -3,7 +3,7 @@
  * converted once, and a warning for each loss.
  */
 import type { HostTool, JsonObject, ToolSession } from '../../index.ts';
-import { type ProviderNames, toProviderNames } from '../../workflow/index.ts';
+import { type ProviderNames, toProviderNames } from '../workflow/index.ts';
 
 /**
  * The rules of a dialect. There is one frozen object per dialect, because conversions are cached by

@@ -3,7 +3,7 @@
  * alternatives at the top.
  */
 import type { JsonObject, JsonValue } from '../../index.ts';
-import { canonicalJson, isJsonObject } from '../../json.ts';
+import { canonicalJson, isJsonObject } from '../../json/index.ts';
 import { followReference } from '../../schema/local-reference.ts';
 import type { ConvertedSchema, SchemaLoss } from './listing.ts';
 import { budgetOf, isWord, mergedParts } from './merged-parts.ts';

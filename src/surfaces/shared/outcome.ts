@@ -5,7 +5,7 @@
 
 import { contentParts } from '../../content.ts';
 import { type JsonObject, type JsonValue, serializeOutput, type ToolResult } from '../../index.ts';
-import { isJsonObject } from '../../json.ts';
+import { isJsonObject } from '../../json/index.ts';
 import { followReference } from '../../schema/local-reference.ts';
 
 /** A part of an output, made by `content.*`. */

@@ -14,7 +14,7 @@ import {
   type ToolResult,
 } from '../../../src/index.ts';
 import { stateOf } from '../../../src/session/session.ts';
-import { fixedClock } from '../../../src/testing/index.ts';
+import { fixedClock } from '../../../src/surfaces/testing/index.ts';
 import { gate, tool, turns, type World, world } from '../world.ts';
 
 interface Setup extends World {

@@ -13,7 +13,7 @@ import {
   type SessionOptions,
   type ToolResult,
 } from '../../../src/index.ts';
-import { fixedClock } from '../../../src/testing/index.ts';
+import { fixedClock } from '../../../src/surfaces/testing/index.ts';
 import { gate, tool, turns, type World, world } from '../world.ts';
 
 const daily: Quota = { id: 'daily', tools: 'pay', max: 2, per: 'day', by: 'session' };

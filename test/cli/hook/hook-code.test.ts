@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runBundle } from '../../../src/cli/hook-code.ts';
-import { folder } from '../../config/folder.ts';
+import { folder } from '../../surfaces/config/folder.ts';
 
 const bundle = `(function(require, module, exports, url) {
   module.exports = { sum: (a, b) => a + b, url, path: require('node:path').sep };

@@ -1,8 +1,8 @@
 /** The process of a hook ends with 0 or 2, whatever happens. */
 import { spawn } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../config/folder.ts';
 import { program } from '../../runner/programs.ts';
+import { folder } from '../../surfaces/config/folder.ts';
 
 const command = program('src/cli/index.ts');
 const call = (command: string) =>

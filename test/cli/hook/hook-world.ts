@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type HookEnd, runHook } from '../../../src/cli/hook-run.ts';
-import { type Folder, folder } from '../../config/folder.ts';
+import { type Folder, folder } from '../../surfaces/config/folder.ts';
 
 /** A folder with `project/`, `home/`, and `rules.json`. */
 export interface HookWorld {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { verifyAudit } from '../../../src/audit/index.ts';
+import { verifyAudit } from '../../../src/surfaces/audit/index.ts';
 import { type HookWorld, hookWorld } from './hook-world.ts';
 
 const said = (world: HookWorld, prompt: string, session = 's') =>

@@ -15,7 +15,7 @@ import {
   type ToolResult,
 } from '../../../src/index.ts';
 import { toAiSdkTools } from '../../../src/surfaces/ai-sdk/index.ts';
-import { createTestSession, mockTool, recordEvents } from '../../../src/testing/index.ts';
+import { createTestSession, mockTool, recordEvents } from '../../../src/surfaces/testing/index.ts';
 import { answersTo, type Message, versions } from './versions.ts';
 
 const add = defineTool({

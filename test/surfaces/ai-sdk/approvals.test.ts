@@ -10,7 +10,7 @@ import {
   mockTool,
   recordEvents,
   type TestSessionOptions,
-} from '../../../src/testing/index.ts';
+} from '../../../src/surfaces/testing/index.ts';
 import { answersTo, type Message, type Part, versions } from './versions.ts';
 
 const wire = () =>

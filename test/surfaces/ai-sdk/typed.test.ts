@@ -17,7 +17,7 @@ import {
   type AiSdkResult,
   toAiSdkTools,
 } from '../../../src/surfaces/ai-sdk/index.ts';
-import { createTestSession, mockTool, recordEvents } from '../../../src/testing/index.ts';
+import { createTestSession, mockTool, recordEvents } from '../../../src/surfaces/testing/index.ts';
 import { answersTo, versions } from './versions.ts';
 
 const add = defineTool({

@@ -6,7 +6,7 @@ import {
   createTestNodeBinding,
   type TestNodeBinding,
   type TestNodeBindingOptions,
-} from '../../../src/testing/coordinator/coordinator-node-binding.ts';
+} from '../../../src/surfaces/testing/coordinator/coordinator-node-binding.ts';
 
 /** The ages of the binding. */
 export const bindingKinds = {

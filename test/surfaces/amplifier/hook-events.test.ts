@@ -7,7 +7,7 @@ import {
   fixedClock,
   mockTool,
   type TestSessionOptions,
-} from '../../../src/testing/index.ts';
+} from '../../../src/surfaces/testing/index.ts';
 
 const git = () =>
   defineTool({

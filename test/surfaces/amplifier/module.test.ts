@@ -10,7 +10,7 @@ import {
   fromNodeBinding,
   type ModuleConfig,
 } from '../../../src/surfaces/amplifier/index.ts';
-import { mockTool, recordEvents, TestCoordinator } from '../../../src/testing/index.ts';
+import { mockTool, recordEvents, TestCoordinator } from '../../../src/surfaces/testing/index.ts';
 import { fakeNodeBinding } from './fake-node-binding.ts';
 
 const tools = () => [mockTool({ name: 'read' }), mockTool({ name: 'write' })];

@@ -3,8 +3,8 @@ import type { Coordinator, HookHandler, HookResult } from '../../../src/mount/co
 import type { CoordinatorFault } from '../../../src/surfaces/amplifier/coordinator-faults.ts';
 import { fromNodeBinding } from '../../../src/surfaces/amplifier/node-binding.ts';
 import type { NodeBinding } from '../../../src/surfaces/amplifier/node-binding-port.ts';
-import { TestCoordinator } from '../../../src/testing/coordinator/coordinator.ts';
-import { createTestNodeBinding } from '../../../src/testing/coordinator/coordinator-node-binding.ts';
+import { TestCoordinator } from '../../../src/surfaces/testing/coordinator/coordinator.ts';
+import { createTestNodeBinding } from '../../../src/surfaces/testing/coordinator/coordinator-node-binding.ts';
 import { fakeNodeBinding } from './fake-node-binding.ts';
 
 const git = { name: 'git', description: 'Runs git' };

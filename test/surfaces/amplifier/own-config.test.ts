@@ -9,7 +9,7 @@ import {
   type MountedTool,
 } from '../../../src/index.ts';
 import { createModule } from '../../../src/surfaces/amplifier/index.ts';
-import { mockTool, TestCoordinator } from '../../../src/testing/index.ts';
+import { mockTool, TestCoordinator } from '../../../src/surfaces/testing/index.ts';
 
 const config = z.object({
   max_size: z.number().int().default(10),

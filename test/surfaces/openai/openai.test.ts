@@ -13,7 +13,7 @@ import type { ResponseInput } from 'openai/resources/responses/responses';
 import { describe, expect, test } from 'vitest';
 import { jsonSchema } from '../../../src/index.ts';
 import { dispatchOpenAI, toOpenAITools } from '../../../src/surfaces/openai/index.ts';
-import { createTestSession, mockTool } from '../../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
 import {
   closeServersAfterAll,
   hostileCalls,

@@ -4,7 +4,7 @@ import type { ToolSession } from '../../../src/index.ts';
 import { dispatchAnthropic } from '../../../src/surfaces/anthropic/index.ts';
 import { dispatchGemini } from '../../../src/surfaces/gemini/index.ts';
 import { dispatchOpenAI } from '../../../src/surfaces/openai/index.ts';
-import { createTestSession } from '../../../src/testing/index.ts';
+import { createTestSession } from '../../../src/surfaces/testing/index.ts';
 import { providerTools } from '../provider-fixtures.ts';
 
 const name = fc.constantFrom('weather_today', 'weather.today', 'push', 'hidden', 'constructor', '');

@@ -14,8 +14,8 @@ import {
   toLangChainTools,
 } from '../../../src/surfaces/langchain/index.ts';
 import { dispatchOpenAI, toOpenAITools } from '../../../src/surfaces/openai/index.ts';
-import { createTestSession, mockTool } from '../../../src/testing/index.ts';
-import { toProviderNames } from '../../../src/workflow/index.ts';
+import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
+import { toProviderNames } from '../../../src/surfaces/workflow/index.ts';
 
 const echo = mockTool({ name: 'echo', handler: (input) => JSON.stringify(input) });
 const broken = mockTool({

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { jsonSchema } from '../../../src/index.ts';
 import { dispatchCalls } from '../../../src/surfaces/shared/dispatch.ts';
 import { type Dialect, listingOf } from '../../../src/surfaces/shared/listing.ts';
-import { createTestSession, mockTool } from '../../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
 
 const plain = (): Dialect => ({
   convert: vi.fn((schema) => ({ schema, losses: [{ path: '/x', message: 'x was dropped' }] })),

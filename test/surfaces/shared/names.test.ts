@@ -10,7 +10,7 @@ import {
 import { dispatchGemini } from '../../../src/surfaces/gemini/index.ts';
 import { dispatchLangChain, toLangChainTools } from '../../../src/surfaces/langchain/index.ts';
 import { dispatchOpenAI, toOpenAITools } from '../../../src/surfaces/openai/index.ts';
-import { createTestSession, mockTool, recordEvents } from '../../../src/testing/index.ts';
+import { createTestSession, mockTool, recordEvents } from '../../../src/surfaces/testing/index.ts';
 
 const needsText = jsonSchema<{ q: string }>({
   type: 'object',

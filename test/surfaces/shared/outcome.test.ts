@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { content, fail, type JsonObject } from '../../../src/index.ts';
 import { shownOutcome, shownOutputSchema } from '../../../src/surfaces/shared/outcome.ts';
-import { createTestSession, mockTool } from '../../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
 
 const outcomeOf = async (handler: () => unknown, declared = false) => {
   const session = createTestSession({

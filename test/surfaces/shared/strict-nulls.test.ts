@@ -4,7 +4,7 @@ import { alternatives } from '../../../src/call/schema-places.ts';
 import { withoutStrictNulls } from '../../../src/call/strict-nulls.ts';
 import { takesNull } from '../../../src/call/takes-null.ts';
 import { type JsonObject, type JsonValue, jsonSchema } from '../../../src/index.ts';
-import { createTestSession, mockTool } from '../../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../../src/surfaces/testing/index.ts';
 
 const parameters = {
   type: 'object',

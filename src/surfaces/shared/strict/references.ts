@@ -1,6 +1,6 @@
 /** References in a strict mode: their targets become definitions at the root. */
 import type { JsonObject } from '../../../index.ts';
-import { isJsonObject } from '../../../json.ts';
+import { isJsonObject } from '../../../json/index.ts';
 import { followReference, pointerOf } from '../../../schema/local-reference.ts';
 import { refuse, type StrictConversion } from './conversion.ts';
 

@@ -11,7 +11,7 @@ import {
   openaiStrictRules,
 } from '../../../../src/surfaces/shared/strict/rules.ts';
 import { toStrictSchema } from '../../../../src/surfaces/shared/strict/to-strict-schema.ts';
-import { createTestSession, mockTool } from '../../../../src/testing/index.ts';
+import { createTestSession, mockTool } from '../../../../src/surfaces/testing/index.ts';
 
 const openai = (schema: JsonObject) => toStrictSchema(schema, openaiStrictRules);
 const object = (

@@ -1,0 +1,36 @@
+/** Reading the options of a function: one table, one check, one wording. */
+export {
+  abortSignal,
+  anything,
+  array,
+  arrayOf,
+  type DefaultedKind,
+  duration,
+  flag,
+  fn,
+  type Kind,
+  kind,
+  longestTimerMs,
+  milliseconds,
+  numberFrom,
+  object,
+  oneOf,
+  required,
+  text,
+  wholeNumber,
+  withDefault,
+  withMethods,
+} from './kinds.ts';
+export {
+  checkOption,
+  type OptionsWording,
+  type OptionTable,
+  type OptionValues,
+  reading,
+  readMembers,
+  readOptions,
+  type TableOf,
+  unreadable,
+  wrongOption,
+} from './read-options.ts';
+export { checkSpelling, probablyMeant, suggestion } from './spelling.ts';

@@ -1,0 +1,130 @@
+/** What definitions of an agent's own tools are made of. */
+import { type AnyTool, type CallInfo, defineTool, type ToolAnnotations } from '../../index.ts';
+import type { JsonObject } from '../../json/index.ts';
+import { type PathFacts, type Place, pathFacts } from './place.ts';
+import { type ShellParser, shellFacts, shellParser } from './shell/read-line.ts';
+
+/** One row of an agent's table of tools. */
+export interface ToolRow {
+  readonly name: string;
+  readonly description: string;
+  readonly annotations?: ToolAnnotations;
+  /** Where the text of its output comes from. @default by `openWorld` */
+  readonly origin?: 'trusted' | 'untrusted';
+  /** Members of the input that rules can rely on. They must be there, and be texts. */
+  readonly required?: readonly string[];
+  /** Members that are paths: rules read `NAME@inside`, `NAME@path` and `NAME@name`. */
+  readonly paths?: readonly string[];
+  /** The member that is a command line: rules read `NAME@commands` and so on. */
+  readonly shell?: string;
+  /** The member that is a patch: rules read `NAME@paths` and `NAME@outside`. */
+  readonly patch?: string;
+  /** The member that is a web address: rules read `NAME@host`. */
+  readonly url?: string;
+  /** Members that are texts rather than what the call is aimed at, for rules about origins. */
+  readonly content?: readonly string[];
+}
+
+/** Where a call would run. */
+export type PlaceOf = (call: CallInfo) => Place;
+
+/**
+ * Defines a tool that the agent runs. Its input may have members that are not named here.
+ * @param labels Whether some rule asks where values came from. Labels alone would make a session
+ * remember what the user wrote.
+ * @param timeoutMs Milliseconds until a call that has not ended counts as timed out. The registry's
+ * default if it is left out.
+ */
+export function agentTool(
+  row: ToolRow,
+  place: PlaceOf,
+  labels: boolean,
+  timeoutMs?: number,
+): AnyTool {
+  const { name, description, annotations = {}, origin, required = [], content = [] } = row;
+  const named = [...required, ...(row.paths ?? []), ...content, row.shell, row.patch, row.url];
+  const properties: Record<string, JsonObject> = {};
+  for (const member of named)
+    if (member !== undefined)
+      properties[member] = {
+        type: 'string',
+        ...(labels && content.includes(member) ? { 'x-role': 'content' } : {}),
+      };
+  return defineTool({
+    name,
+    description,
+    parameters: { type: 'object', properties, required: [...required] },
+    annotations,
+    external: true,
+    attributes: attributesOf(row, place),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(origin === undefined || !labels ? {} : { origin }),
+  }) as unknown as AnyTool;
+}
+
+type Ask = (value: unknown, call: CallInfo) => JsonObject | Promise<JsonObject>;
+
+function attributesOf(
+  { paths = [], shell, patch, url }: ToolRow,
+  place: PlaceOf,
+): Record<string, Ask> {
+  const attributes: Record<string, Ask> = {};
+  for (const member of paths)
+    attributes[member] = (value, call) =>
+      fileFacts(String(value), place(call)) as unknown as JsonObject;
+  let parser: Promise<ShellParser> | undefined;
+  if (shell !== undefined)
+    attributes[shell] = async (value, call) => {
+      parser ??= shellParser();
+      return shellFacts(String(value), place(call), await parser) as unknown as JsonObject;
+    };
+  if (patch !== undefined)
+    attributes[patch] = (value, call) => patchFacts(String(value), place(call));
+  if (url !== undefined) attributes[url] = (value) => ({ host: hostOf(String(value)) });
+  return attributes;
+}
+
+/** An agent may remove the space around a path before it opens the file. */
+function fileFacts(text: string, place: Place): PathFacts {
+  const trimmed = pathFacts(text.trim(), place);
+  if (text === text.trim()) return trimmed;
+  const { inside, path } = pathFacts(text, place);
+  return {
+    inside: inside && trimmed.inside,
+    path: [...path, ...trimmed.path],
+    name: trimmed.name,
+  };
+}
+
+/** Most files of a patch. One with more is outside of the project, as far as rules can tell. */
+const mostFiles = 500;
+
+/** The files that a patch names, in the form of `apply_patch`. */
+function patchFacts(patch: string, place: Place): JsonObject {
+  const named = patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to):[ \t]*(.*)$/gm);
+  const files = [...named].map(([, file = '']) => file.trim());
+  const facts = files.slice(0, mostFiles).map((file) => pathFacts(file, place));
+  const outside = files.filter((_, at) => facts[at]?.inside !== true);
+  return {
+    paths: facts.flatMap(({ path }) => path),
+    outside: files.length === 0 ? ['a patch that is not understood'] : outside,
+  };
+}
+
+/** `""` for what is no web address. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
+}
+
+/** The definition of a tool that an MCP server brings, whose input is not known here. */
+export function mcpTool(name: string, timeoutMs?: number): AnyTool {
+  return defineTool({
+    name,
+    description: 'A tool of an MCP server.',
+    parameters: { type: 'object' },
+    annotations: { destructive: true, openWorld: true },
+    tags: ['mcp'],
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    external: true,
+  }) as unknown as AnyTool;
+}

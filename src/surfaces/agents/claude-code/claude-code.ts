@@ -1,0 +1,80 @@
+/**
+ * Claude Code, by its hooks reference for versions 2.1.x (code.claude.com/docs/en/hooks).
+ * `onFailure` is known from 2.1.295 on; earlier versions let a call run when its hook cannot be
+ * started.
+ */
+import type { JsonObject } from '../../../json/index.ts';
+import type { Agent, AgentEvent, Answer } from '../agent.ts';
+import { callOf, memberOf, textOf } from '../event.ts';
+import { claudeCodeTools } from './tools.ts';
+
+export const claudeCode: Agent = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  projectVariable: 'CLAUDE_PROJECT_DIR',
+  canAsk: true,
+  read: readClaudeEvent,
+  write: writeClaudeAnswer,
+  tools: claudeCodeTools,
+  settings: (command) => ({
+    file: '.claude/settings.json',
+    text: JSON.stringify({ hooks: claudeHooks(command) }, null, 2),
+  }),
+};
+
+/** The events, which other agents have in the same form. @throws HookFault */
+export function readClaudeEvent(name: string, event: JsonObject): AgentEvent {
+  switch (name) {
+    case 'PreToolUse':
+      return { kind: 'before', about: callOf(event) };
+    case 'PostToolUse':
+      return {
+        kind: 'after',
+        about: callOf(event),
+        output: memberOf(event, 'tool_response') ?? null,
+        error: undefined,
+      };
+    case 'PostToolUseFailure': {
+      const error = memberOf(event, 'error');
+      const text = typeof error === 'string' && error.trim() !== '' ? error : 'It failed.';
+      return { kind: 'after', about: callOf(event), output: null, error: text };
+    }
+    case 'UserPromptSubmit':
+      return wroteIt(memberOf(event, 'source'))
+        ? { kind: 'said', text: textOf(event, 'prompt') }
+        : { kind: 'other' };
+    default:
+      return { kind: 'other' };
+  }
+}
+
+/**
+ * Whether a person, or the program that started the agent, wrote a prompt. Tasks and timers put in
+ * others, and name themselves as the source.
+ */
+export function wroteIt(source: unknown): boolean {
+  return source === undefined || source === 'user' || source === 'sdk';
+}
+
+export function writeClaudeAnswer({ effect, reason }: Answer): JsonObject {
+  if (effect === 'none') return {};
+  return {
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: effect,
+      permissionDecisionReason: reason,
+    },
+  };
+}
+
+/** The settings, which other agents have in the same form. */
+export function claudeHooks(command: string): JsonObject {
+  const hook = { type: 'command', command, timeout: 30 };
+  const each = [{ matcher: '*', hooks: [hook] }];
+  return {
+    PreToolUse: [{ matcher: '*', hooks: [{ ...hook, onFailure: 'block' }] }],
+    PostToolUse: each,
+    PostToolUseFailure: each,
+    UserPromptSubmit: [{ hooks: [hook] }],
+  };
+}

@@ -1,0 +1,216 @@
+/** Decides about one event of a coding agent. */
+
+import {
+  type AnyTool,
+  type Approver,
+  type HostToolRegistry,
+  isMisuseError,
+  type ToolSession,
+} from '../../index.ts';
+import type { JsonObject } from '../../json/index.ts';
+import { followOrigins, registryStateOf, rememberSeen, stateOf } from '../../surface-port.ts';
+import type { AuditLog, AuditOptions } from '../audit/index.ts';
+import type { Agent, AgentEvent, Answer, CallAbout } from './agent.ts';
+import { agentTool, mcpTool } from './agent-tools.ts';
+import { HookFault, type ReadEvent } from './event.ts';
+import type { Place } from './place.ts';
+import { refusal } from './refusal.ts';
+import type { Entry, SessionFile } from './state/session-file.ts';
+
+/** What an event is judged with. */
+export interface HookWorld {
+  readonly agent: Agent;
+  /** With the rules, quotas and tools of the files. */
+  readonly registry: HostToolRegistry;
+  /** The files, for messages. */
+  readonly files: readonly string[];
+  readonly place: Place;
+  readonly principal: string;
+  readonly session: SessionFile;
+  /** Opens the audit log when it is this hook's turn; undefined without one. */
+  readonly audit: ((options: AuditOptions) => Promise<AuditLog>) | undefined;
+}
+
+/** Most characters of an output that are remembered. */
+const mostOutputChars = 1_000_000;
+
+const nothing: Answer = { effect: 'none', reason: '' };
+
+/** Judges an event. @throws HookFault */
+export async function decide(world: HookWorld, { event, sessionId }: ReadEvent): Promise<Answer> {
+  if (event.kind === 'other') return nothing;
+  const entries = await world.session.read();
+  let question: string | undefined;
+  let asked = (): void => {};
+  const approver: Approver = ({ title, message, ruleId }) => {
+    const rule = ruleId === undefined ? '' : ` (rule \`${ruleId}\`)`;
+    question = message === undefined ? title + rule : `${title}${rule}\n${message}`;
+    if (!world.agent.canAsk) return 'reject_once';
+    asked();
+    return 'allow_once';
+  };
+  const session = world.registry.createSession({
+    sessionId,
+    cwd: world.place.cwd,
+    principal: world.principal,
+    approver,
+  });
+  const remembers = remembering(session);
+  if (event.kind === 'said') {
+    if (remembers) await world.session.add({ said: event.text }, true);
+    return nothing;
+  }
+  if (event.kind === 'after') {
+    await end(world, session, event, entries, remembers);
+    return nothing;
+  }
+  const { about } = event;
+  if (toolFor(world, about.tool) === undefined) return unknownTool(world, about.tool);
+  if (remembers) replay(world, session, entries);
+  const answer = await ask(
+    world,
+    session,
+    about,
+    () => question,
+    (then) => {
+      asked = then;
+    },
+  );
+  if (answer.effect !== 'deny')
+    await world.session.add({ began: keyOf(about), asked: answer.effect === 'ask' }, true);
+  return answer;
+}
+
+/** Takes the call through all gates. */
+async function ask(
+  { agent, audit, registry }: HookWorld,
+  session: ToolSession,
+  { tool, input, id }: CallAbout,
+  question: () => string | undefined,
+  whenAsked: (then: () => void) => void,
+): Promise<Answer> {
+  const explanation = await session.explain(tool, input);
+  const log = await audit?.({ required: true });
+  try {
+    const detach = log?.attach(registry);
+    // Whether the person agrees is known only when the call has ended. The line is written then.
+    whenAsked(() => detach?.());
+    const permission = await session.authorize(tool, input, id === undefined ? {} : { callId: id });
+    // What becomes of the call is not known here.
+    if (permission.allowed) detach?.();
+    if (!permission.allowed) {
+      const asks = question();
+      const reason =
+        asks === undefined || agent.canAsk
+          ? refusal(permission.result.error)
+          : `${asks}\n${agent.title} cannot ask a person here, so the call is denied.`;
+      return { effect: 'deny', reason };
+    }
+  } finally {
+    await log?.close();
+  }
+  const asked = question();
+  if (asked !== undefined) return { effect: 'ask', reason: asked };
+  const { decision, ruleId } = explanation;
+  return decision?.effect === 'allow' && ruleId !== undefined
+    ? { effect: 'allow', reason: `Allowed by the rule \`${ruleId}\`.` }
+    : nothing;
+}
+
+/** Records how a call has ended. */
+async function end(
+  world: HookWorld,
+  session: ToolSession,
+  { about, output, error }: Extract<AgentEvent, { kind: 'after' }>,
+  entries: readonly Entry[],
+  remembers: boolean,
+): Promise<void> {
+  const { tool, input, id } = about;
+  const key = keyOf(about);
+  const began = entries.findLast((entry) => 'began' in entry && entry.began === key);
+  const approved = began !== undefined && 'asked' in began && began.asked;
+  const value = error ?? output;
+  const isShort = JSON.stringify(value).length <= mostOutputChars;
+  const kept = remembers && isShort ? { output: value } : {};
+  await world.session.add({ ended: key, tool, input, approved, ...kept }, false);
+  if (world.audit === undefined || toolFor(world, tool) === undefined) return;
+  const permission = await session.authorize(tool, input, id === undefined ? {} : { callId: id });
+  // The rules may have changed since, but the call did run.
+  if (!permission.allowed) return;
+  const log = await world.audit({});
+  try {
+    log.attach(world.registry);
+    await permission.settle(error === undefined ? { output } : { error });
+  } finally {
+    await log.close();
+  }
+}
+
+/**
+ * The definition of a tool: that of a file, else the agent's own, which is registered when it is
+ * first needed, since a hook judges one call. Those of MCP servers are known by their names.
+ */
+function toolFor({ agent, registry, place }: HookWorld, name: string): AnyTool | undefined {
+  const known = registry.get(name);
+  if (known !== undefined) return known as AnyTool;
+  const row = agent.tools.find((one) => one.name === name);
+  if (row === undefined && !/^mcp_\w/.test(name)) return undefined;
+  const { testsOrigin } = registryStateOf(registry).rules;
+  try {
+    const made = row === undefined ? mcpTool(name) : agentTool(row, () => place, testsOrigin);
+    registry.register(made as never);
+    return made;
+  } catch (error) {
+    if (isMisuseError(error)) return undefined;
+    throw error;
+  }
+}
+
+function unknownTool({ agent, files }: HookWorld, name: string): Answer {
+  const shown = JSON.stringify(name.slice(0, 100));
+  return {
+    effect: 'deny',
+    reason:
+      `host-tools does not know the tool ${shown} of ${agent.title}. To let it be judged by the ` +
+      `rules, add it to \`tools\` in ${files.join(' or ')}: ` +
+      `{ name: ${shown}, description: "…", external: true }`,
+  };
+}
+
+/** Whether some rule asks where values came from. */
+function remembering(session: ToolSession): boolean {
+  const state = stateOf(session);
+  followOrigins(state);
+  return state.origins !== undefined;
+}
+
+/** Remembers what earlier hooks of the session were told. */
+function replay(world: HookWorld, session: ToolSession, entries: readonly Entry[]): void {
+  const state = stateOf(session);
+  for (const entry of entries) {
+    if ('said' in entry) session.said(entry.said);
+    if (!('ended' in entry)) continue;
+    const { tool, input, output, approved, ended } = entry;
+    if (toolFor(world, tool) === undefined) continue;
+    if (approved) vouch(session, tool, input);
+    if (output !== undefined) rememberSeen(state, tool, output, { callId: ended, input });
+  }
+}
+
+/** What a person has approved is known from then on. */
+function vouch(session: ToolSession, tool: string, input: JsonObject): void {
+  for (const { role, value } of session.originOf(tool, input))
+    if (role === 'target') stateOf(session).origins?.approved(value, 'the user');
+}
+
+/** Names a call in the state. Agents that give no id have one for equal calls. */
+function keyOf({ id, tool, input }: CallAbout): string {
+  return id ?? JSON.stringify([tool, input]);
+}
+
+/** The text of a fault for a person. */
+export function faultText(error: unknown): string {
+  return error instanceof HookFault || isMisuseError(error)
+    ? error.message
+    : `Something failed: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,71 @@
+/** Reads an event from the text that an agent has sent. */
+import { describe } from '../../errors/index.ts';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
+import type { Agent, AgentEvent, CallAbout } from './agent.ts';
+
+/** Why an event cannot be judged, in words for a person. */
+export class HookFault extends Error {
+  override readonly name = 'HookFault';
+}
+
+/** Largest event, in characters. */
+export const mostEventChars = 16_000_000;
+
+/** An event with what every agent says of it. */
+export interface ReadEvent {
+  readonly sessionId: string;
+  /** An absolute path, or `""`. */
+  readonly cwd: string;
+  readonly event: AgentEvent;
+}
+
+/** @throws HookFault */
+export function readEvent(agent: Agent, text: string): ReadEvent {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new HookFault(
+      `Expected one event of ${agent.title} as JSON on standard input, got ` +
+        `${text.trim() === '' ? 'nothing' : 'something else'}.`,
+    );
+  }
+  const copy = copyJson(parsed, { maxDepth: 64, maxValues: 1_000_000 });
+  if (!copy.ok || !isJsonObject(copy.value))
+    throw new HookFault(`Expected an event of ${agent.title}, got ${describe(parsed)}.`);
+  const event = copy.value;
+  const sessionId = textOf(event, 'session_id');
+  if (sessionId.length > 1_024) throw new HookFault('Expected a shorter `session_id`.');
+  return {
+    sessionId,
+    cwd: typeof event.cwd === 'string' ? event.cwd : '',
+    event: agent.read(textOf(event, 'hook_event_name'), event),
+  };
+}
+
+/** A member that must be a text that is not empty. @throws HookFault */
+export function textOf(event: JsonObject, member: string): string {
+  const value = memberOf(event, member);
+  if (typeof value === 'string' && value !== '') return value;
+  throw new HookFault(`Expected \`${member}\` of the event to be a text, got ${describe(value)}.`);
+}
+
+/** The call that an event is about, in the members that the agents share. @throws HookFault */
+export function callOf(event: JsonObject): CallAbout {
+  const input = memberOf(event, 'tool_input') ?? {};
+  if (!isJsonObject(input))
+    throw new HookFault(
+      `Expected \`tool_input\` of the event to be an object, got ${describe(input)}.`,
+    );
+  const id = memberOf(event, 'tool_use_id');
+  return {
+    tool: textOf(event, 'tool_name'),
+    input,
+    id: typeof id === 'string' && id !== '' ? id.slice(0, 256) : undefined,
+  };
+}
+
+/** An own member; undefined if there is none. */
+export function memberOf(event: JsonObject, member: string): JsonValue | undefined {
+  return Object.hasOwn(event, member) ? event[member] : undefined;
+}

@@ -1,0 +1,11 @@
+/** Why a call was refused, in words for the model and the person. */
+import type { ToolError } from '../../index.ts';
+
+/** The message of an error, and the rule that it comes from. */
+export function refusal(error: ToolError | undefined): string {
+  if (error === undefined) return 'The call was refused.';
+  const { message, ruleId } = error as ToolError & { readonly ruleId?: string };
+  return ruleId === undefined || message.includes(ruleId)
+    ? message
+    : `${message} (rule \`${ruleId}\`)`;
+}

@@ -1,0 +1,234 @@
+/** Reads a command line of a POSIX shell or of bash. */
+import type { Command, ParsedScript, SyntaxNode, Word } from 'unbash';
+import { packageFault } from '../../../surface-port.ts';
+import { type PathFacts, type Place, pathFacts } from '../place.ts';
+import { isBare } from './bare-repository.ts';
+import { isDecisive } from './programs.ts';
+import { type Collected, readCommand } from './read-command.ts';
+import { type ShellCommand, type ShellFacts, unclearFacts } from './shell-facts.ts';
+import { readWord } from './words.ts';
+
+/** The parser, which is optional. */
+export type ShellParser = Pick<typeof import('unbash'), 'parse' | 'forEachChild'>;
+
+/** Longest line that is read, in characters. */
+const mostChars = 200_000;
+/** Most brackets, backticks and here-documents, since the parser takes longer for each one that stands in another. */
+const mostBrackets = 3_000;
+/** Most characters of commands that are kept. */
+const mostText = 400_000;
+/** Most words, commands and reasons that are kept. Beyond, the line is unclear. */
+const mostWords = 2_000;
+/** Most parts of the line that are looked at, since each takes some microseconds. */
+const mostParts = 6_000;
+/** Most characters that end a command. The parser takes some microseconds for each command. */
+const mostEnds = 20_000;
+const mostWhy = 8;
+/** Most paths that are looked up on the disk, since each costs some microseconds. */
+const mostLookups = 1_500;
+/** How often text may be a command line inside of another one. */
+const mostScripts = 32;
+
+/** Loads the parser. @throws MisuseError `missing_dependency` */
+export async function shellParser(
+  importParser: () => Promise<ShellParser> = () => import('unbash'),
+): Promise<ShellParser> {
+  try {
+    return await importParser();
+  } catch (error) {
+    throw packageFault('unbash', 'reads command lines', error);
+  }
+}
+
+/** What a command line does, as far as it can be told. Never throws. */
+export function shellFacts(line: string, place: Place, parser: ShellParser): ShellFacts {
+  if (line.length > mostChars) return unclearFacts(`more than ${mostChars} characters`);
+  if (hasMany('({`', mostBrackets, line)) return unclearFacts(`more than ${mostBrackets} brackets`);
+  if (hasMany('\n;|&', mostEnds, line)) return unclearFacts(`more than ${mostEnds} commands`);
+  try {
+    return new LineReader(place, parser).read(line);
+  } catch {
+    return unclearFacts('the parser failed');
+  }
+}
+
+/** Whether some characters occur more often than so. Here-documents count as brackets. */
+function hasMany(characters: string, most: number, line: string): boolean {
+  let count = 0;
+  for (let at = 0; at < line.length; at++)
+    if (characters.includes(line[at] as string) || line.startsWith('<<', at)) {
+      if (++count > most) return true;
+    }
+  return false;
+}
+
+/** Reads one line, and the lines inside of it. */
+class LineReader implements Collected {
+  readonly commands: ShellCommand[] = [];
+  readonly #why = new Set<string>();
+  readonly #words = new Set<string>();
+  readonly #written = new Set<string>();
+  /** Where the line may be when it reads a path: it may have changed the folder before. */
+  readonly #folders: Place[];
+  readonly #parser: ShellParser;
+  #scripts = 0;
+  #left = mostText;
+  #lookups = 0;
+  #parts = 0;
+  #text = 0;
+
+  constructor(place: Place, parser: ShellParser) {
+    this.#folders = [place];
+    this.#parser = parser;
+  }
+
+  read(line: string): ShellFacts {
+    this.script(line);
+    const paths = new Set<string>();
+    const outside = new Set<string>();
+    const writesOutside = new Set<string>();
+    const hosts = new Set<string>();
+    if (this.commands.some(({ program }) => program === 'git') && this.#folders.some(isBare))
+      this.unclear('a folder that git takes for a repository, whose files name programs');
+    for (const word of this.#words) this.#readPlace(word, paths, outside, hosts);
+    for (const word of this.#written)
+      if (this.#folders.some((place) => this.#lookUp(word, place)?.inside !== true))
+        writesOutside.add(word);
+    return {
+      unclear: this.#why.size > 0,
+      why: [...this.#why],
+      commands: this.commands,
+      paths: [...paths],
+      outside: [...outside],
+      writesOutside: [...writesOutside],
+      hosts: [...hosts],
+    };
+  }
+
+  unclear(why: string): void {
+    if (this.#why.size < mostWhy) this.#why.add(why);
+  }
+
+  script(text: string): void {
+    this.#left -= text.length;
+    if (++this.#scripts > mostScripts || this.#left < 0)
+      this.unclear('too many commands in commands');
+    else this.#visit(this.#parser.parse(text));
+  }
+
+  add(program: string, words: readonly string[]): boolean {
+    const text = this.isFull ? '' : [program, ...words].join(' ');
+    this.#text += text.length;
+    if (this.isFull) this.unclear('too many commands');
+    else this.commands.push({ program, text });
+    return !this.isFull;
+  }
+
+  get isFull(): boolean {
+    return this.commands.length >= mostWords || this.#text > mostText;
+  }
+
+  #visit(node: SyntaxNode): void {
+    if (++this.#parts > mostParts) return this.unclear('too many words');
+    if ((node as ParsedScript).errors?.length) this.unclear('syntax that is not understood');
+    if (node.type === 'Command') this.#command(node);
+    if (node.type === 'Redirect') this.#redirect(node);
+    if (node.type === 'Assignment' && isDecisive(node.name))
+      this.unclear(`\`${node.name}\` changes what commands do`);
+    if ((node.type === 'For' || node.type === 'Select') && isDecisive(node.name.value))
+      this.unclear(`\`${node.name.value}\` changes what commands do`);
+    if (node.type === 'Word') this.#word(node);
+    if (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution')
+      if (node.script === undefined) this.unclear('a substitution that is not understood');
+    this.#parser.forEachChild(node, (child) => this.#visit(child));
+  }
+
+  #command({ name, args }: Command): void {
+    if (name === undefined) return;
+    if (args.length > mostParts) this.unclear('too many words');
+    const words = [name, ...args.slice(0, mostParts)].map((arg) =>
+      arg.type === 'Word' ? readWord(arg, this.#place) : { value: arg.text, open: undefined },
+    );
+    const [program] = words;
+    if (program?.open !== undefined)
+      return this.unclear(`\`${program.open}\` stands for a program`);
+    for (const { value } of words.slice(1)) this.#keep(value);
+    const values = words.map(({ value }) => value);
+    if (/^(?:cd|pushd|popd)$/.test(values[0] as string)) this.#move(values);
+    readCommand(values, this);
+    for (const [at, value] of values.entries())
+      if (value === '-C' && values[0] !== 'grep') this.#move(['cd', values[at + 1] ?? '']);
+  }
+
+  get #place(): Place {
+    return this.#folders[0] as Place;
+  }
+
+  /** Words from here on may start from this folder. Whether they do is not known. */
+  #move([, ...args]: readonly string[]): void {
+    const folder = args.find((word) => !/^-[LPe@]+$/.test(word)) ?? '~';
+    if (folder === '-' || /^[-+]\d/.test(folder)) return this.unclear('a folder from before');
+    if (this.#folders.length >= 8) return this.unclear('too many changes of the folder');
+    for (const place of [...this.#folders])
+      for (const cwd of this.#lookUp(folder, place)?.path ?? [])
+        this.#folders.push({ ...place, cwd });
+  }
+
+  /** Undefined, and unclear, once too many paths were looked up. */
+  #lookUp(text: string, place: Place): PathFacts | undefined {
+    if (text.length > 4_096 || ++this.#lookups > mostLookups)
+      return void this.unclear('too many or too long paths');
+    return pathFacts(text, place);
+  }
+
+  #word(word: Word): void {
+    const { value, open } = readWord(word, this.#place);
+    if (open !== undefined) this.unclear(`\`${open.slice(0, 80)}\` is known only at run time`);
+    // bash runs it wherever it takes the word for a number or a variable.
+    const index = value.indexOf('[');
+    if (index !== -1 && /\$\(|`/.test(value.slice(index)))
+      this.unclear('a substitution in the index of a variable');
+    this.#keep(value);
+  }
+
+  #redirect({ operator, target }: Extract<SyntaxNode, { type: 'Redirect' }>): void {
+    if (target === undefined) return;
+    const { value } = readWord(target, this.#place);
+    if (/^\/dev\/(?:tcp|udp)\//.test(value)) this.unclear('a connection');
+    if (operator === '<' || operator === '<&' || /^\/dev\/(?:null|stdout|stderr|tty)$/.test(value))
+      return;
+    if (operator === '>&' && /^(?:\d+|-|\d+-)$/.test(value)) return;
+    this.#written.add(value);
+  }
+
+  #keep(word: string): void {
+    if (this.#words.size >= mostWords) this.unclear('too many words');
+    else this.#words.add(word);
+  }
+
+  /** A word may be a path as a whole, or behind `=`, `@` or `:`. */
+  #readPlace(word: string, paths: Set<string>, outside: Set<string>, hosts: Set<string>): void {
+    // A name of a scheme that is read from its beginning would take quadratic time in a long word.
+    for (const [, host] of word.matchAll(
+      /[a-z0-9+.-]:\/\/(?:[^\s/@]*@)?(\[[^\]\s]{0,64}\]|[^\s/:?#'"]+)/gi,
+    ))
+      hosts.add((host as string).toLowerCase().replace(/\.$/, ''));
+    // As git and others name a host that is reached by ssh.
+    const [, host] = /^[\w.+-]{1,64}@([\w-]+(?:\.[\w-]+)+):/.exec(word) ?? [];
+    if (host !== undefined) hosts.add(host.toLowerCase());
+    if (word.includes('\n') || word === '') return;
+    const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !/^file:/i.test(word);
+    const texts = new Set([word, ...word.split(/[=@:,]/).filter((text) => text !== '')]);
+    if (/^-[A-Za-z]./.test(word)) texts.add(word.slice(2));
+    for (const text of [...texts].slice(0, 16))
+      for (const place of this.#folders) {
+        const facts = this.#lookUp(text, place);
+        if (facts === undefined) return;
+        const { path, inside } = facts;
+        for (const one of path) paths.add(one);
+        const isPath = /^(?:[/~]|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(text) || path.length > 1;
+        if (isPath && !inside && !isUrl && !/^\/dev\/(?:null|stdin|stdout|stderr|tty)$/.test(text))
+          outside.add(text);
+      }
+  }
+}

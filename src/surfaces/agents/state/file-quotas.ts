@@ -1,0 +1,119 @@
+/** What quotas have counted, in a file that all hooks with the same rules share. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { QuotaSpend, QuotaStore, QuotaUse } from '../../../index.ts';
+import { HookFault } from '../event.ts';
+import { locked } from './locked.ts';
+
+/** An amount in units of 10^-18, and when it was added. */
+type Spent = readonly [at: number, amount: string];
+
+interface Sum {
+  /** Milliseconds for which an amount counts; null for a quota per session. */
+  readonly windowMs: number | null;
+  readonly spent: readonly Spent[];
+}
+
+/**
+ * Most amounts under one key. Older ones become one, which counts as long as the newest of them.
+ */
+const mostSpent = 1_000;
+/** Most keys. A call that would need another one is refused. */
+const mostKeys = 10_000;
+/** How long the sum of a session is kept after its last call. */
+const keepSessionMs = 86_400_000;
+
+/** A store in a file. @param until Epoch milliseconds until which it waits for other hooks. */
+export function fileQuotas(file: string, until: number, now: () => number): QuotaStore {
+  const inFile = <T>(work: (sums: Map<string, Sum>, at: number) => T): Promise<T> =>
+    locked(`${file}.lock`, until, () => work(readSums(file, now()), now()));
+  return {
+    reserve: (spends) =>
+      inFile((sums, at) => {
+        const uses = spends.map((spend) => useOf(sums, spend, at));
+        if (uses.some(({ retryAfterMs }) => retryAfterMs !== 0)) return { refused: uses };
+        for (const spend of spends) add(sums, spend, at);
+        if (sums.size > mostKeys) throw new HookFault(`${file} counts for too many values.`);
+        writeSums(file, sums);
+        return { reservation: { spends, at } };
+      }),
+    // What a hook has reserved is spent: the call may run as soon as the hook has answered.
+    giveBack: () => {},
+    look: (spends) => inFile((sums, at) => spends.map((spend) => useOf(sums, spend, at))),
+  };
+}
+
+/** Says yes to everything, for calls that have spent before. */
+export const spentBefore: QuotaStore = Object.freeze({
+  reserve: () => ({ reservation: {} }),
+  giveBack: () => {},
+  look: (spends: readonly QuotaSpend[]) => spends.map(() => ({ used: 0n, retryAfterMs: 0 })),
+});
+
+function useOf(
+  sums: ReadonlyMap<string, Sum>,
+  { key, amount, max }: QuotaSpend,
+  at: number,
+): QuotaUse {
+  const { spent = [], windowMs = null } = sums.get(key) ?? {};
+  const used = spent.reduce((sum, [, one]) => sum + BigInt(one), 0n);
+  if (max === undefined || used + amount <= max) return { used, retryAfterMs: 0 };
+  if (amount > max || windowMs === null) return { used, retryAfterMs: undefined };
+  let left = used;
+  for (const [since, one] of spent) {
+    left -= BigInt(one);
+    if (left + amount <= max) return { used, retryAfterMs: Math.max(1, since + windowMs - at) };
+  }
+  return { used, retryAfterMs: undefined };
+}
+
+function add(sums: Map<string, Sum>, { key, amount, windowMs }: QuotaSpend, at: number): void {
+  const spent: Spent[] = [...(sums.get(key)?.spent ?? []), [at, String(amount)]];
+  while (spent.length > mostSpent) {
+    const [one, two] = spent.splice(0, 2) as [Spent, Spent];
+    spent.unshift([two[0], String(BigInt(one[1]) + BigInt(two[1]))]);
+  }
+  sums.set(key, { windowMs: windowMs ?? null, spent });
+}
+
+/** Reads the sums, without what counts no more. @throws HookFault */
+function readSums(file: string, now: number): Map<string, Sum> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ENOENT') return new Map();
+    throw error;
+  }
+  try {
+    const sums = new Map<string, Sum>();
+    for (const [key, sum] of JSON.parse(text) as [string, Sum][]) {
+      const { windowMs } = sum;
+      const kept = windowMs ?? keepSessionMs;
+      for (const [at, amount] of sum.spent)
+        if (!Number.isFinite(at) || BigInt(amount) < 0n) throw new Error('no amount');
+      const isOver = (sum.spent.at(-1)?.[0] ?? 0) + kept <= now;
+      // The amounts of a session count together, for a day after the last of them.
+      const spent = windowMs === null ? sum.spent : sum.spent.filter(([at]) => at + windowMs > now);
+      if (!isOver && spent.length > 0) sums.set(key, { windowMs, spent });
+    }
+    return sums;
+  } catch {
+    throw new HookFault(
+      `${file} was modified or truncated, so the use of the quotas is not known. Remove it to ` +
+        'begin to count anew.',
+    );
+  }
+}
+
+/** Replaces the file as a whole, so that nobody reads half of it. */
+function writeSums(file: string, sums: ReadonlyMap<string, Sum>): void {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(draft, JSON.stringify([...sums]), { flag: 'wx', mode: 0o600 });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}

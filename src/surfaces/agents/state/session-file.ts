@@ -1,0 +1,107 @@
+/** What the hooks of one session tell each other: a file to which each appends lines. */
+import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
+import { HookFault } from '../event.ts';
+import { locked } from './locked.ts';
+
+/** One thing that has happened. */
+export type Entry =
+  | { readonly said: string }
+  | {
+      /** A call may run. */
+      readonly began: string;
+      /** Whether the person is asked about it. */
+      readonly asked: boolean;
+    }
+  | {
+      /** A call has ended. */
+      readonly ended: string;
+      readonly tool: string;
+      readonly input: JsonObject;
+      /** What it returned, if it is to be remembered. */
+      readonly output?: JsonValue;
+      /** Whether a person has agreed to it. */
+      readonly approved: boolean;
+    };
+
+/** Largest file, in bytes. What does not fit any more is not remembered. */
+const mostBytes = 16_000_000;
+/** Room for what must be remembered in any case. */
+const reservedBytes = 1_000_000;
+
+/** The file of one session. */
+export interface SessionFile {
+  /** All entries so far, in order. @throws HookFault if the file cannot be understood */
+  read(): Promise<readonly Entry[]>;
+  /**
+   * Appends an entry.
+   * @param needed Whether the event fails if there is no room.
+   * @throws HookFault
+   */
+  add(entry: Entry, needed: boolean): Promise<void>;
+}
+
+/** @param until Epoch milliseconds until which it waits for other hooks. */
+export function sessionFile(file: string, until: number): SessionFile {
+  const lock = `${file}.lock`;
+  return {
+    read: () => locked(lock, until, () => readEntries(file)),
+    add: (entry, needed) =>
+      locked(lock, until, () => {
+        const fd = openSync(file, 'a', 0o600);
+        try {
+          const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+          const room = mostBytes - fstatSync(fd).size + (needed ? reservedBytes : 0);
+          if (line.length <= room) writeAll(fd, line);
+          else if (needed)
+            throw new HookFault(`${file} is full. Begin a new session of the agent.`);
+        } finally {
+          closeSync(fd);
+        }
+      }),
+  };
+}
+
+function writeAll(fd: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+}
+
+function readEntries(file: string): readonly Entry[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ENOENT') return [];
+    throw error;
+  }
+  const lines = text.split('\n');
+  if (lines.pop() !== '') throw corrupt(file, lines.length + 1);
+  return lines.map((line, index) => {
+    try {
+      const copy = copyJson(JSON.parse(line), { maxDepth: 80, maxValues: 2_000_000 });
+      if (copy.ok && isEntry(copy.value)) return copy.value;
+    } catch {
+      // Falls through.
+    }
+    throw corrupt(file, index + 1);
+  });
+}
+
+function isEntry(value: JsonValue): value is JsonValue & Entry {
+  if (!isJsonObject(value)) return false;
+  if (typeof value.said === 'string') return true;
+  if (typeof value.began === 'string') return typeof value.asked === 'boolean';
+  return (
+    typeof value.ended === 'string' &&
+    typeof value.tool === 'string' &&
+    typeof value.approved === 'boolean' &&
+    isJsonObject(value.input)
+  );
+}
+
+function corrupt(file: string, line: number): HookFault {
+  return new HookFault(
+    `${file}:${line} was changed or cut off, so what happened in this session is not known. ` +
+      'Remove the file, and begin a new session of the agent.',
+  );
+}

@@ -1,0 +1,52 @@
+/** The folder in which hook processes keep what they share. */
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { messageOf } from '../../../errors/index.ts';
+import { HookFault } from '../event.ts';
+
+/** How long a file is kept after it was last written. */
+const keptMs = 86_400_000;
+
+/** Where to look for the folder. */
+export interface StateHome {
+  /** `XDG_STATE_HOME`, if it is set. */
+  readonly stateHome: string | undefined;
+  readonly home: string;
+}
+
+/**
+ * Makes the folder, which only its owner can read.
+ * @throws HookFault if others could write there
+ */
+export function stateFolder({ stateHome, home }: StateHome): string {
+  const base =
+    stateHome !== undefined && isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state');
+  const folder = join(base, 'host-tools', 'hook');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(folder);
+    const own = process.getuid?.();
+    if (own !== undefined && (uid !== own || (mode & 0o077) !== 0))
+      throw new Error('expected a folder that only its owner can use. Run `chmod 700` on it');
+  } catch (error) {
+    throw new HookFault(`Cannot keep the state of hooks in ${folder}: ${messageOf(error)}.`);
+  }
+  return folder;
+}
+
+/** A file's name for something that may contain anything. */
+export function nameFor(kind: string, ...about: readonly string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 40);
+  return `${kind}-${hash}`;
+}
+
+/** Removes what is older than a day. Quotas may count for longer; they tidy their own file. */
+export function forgetOld(folder: string, now: number): void {
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith('session-')) continue;
+    const file = join(folder, name);
+    const at = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    if (at !== undefined && now - at > keptMs) rmSync(file, { force: true });
+  }
+}

@@ -1,0 +1,234 @@
+/** What the approvals handler answers to somebody who has signed in. */
+import { readBodyText } from '../../http/body.ts';
+import { headerOf } from '../../http/direct-body.ts';
+import { type HostToolRegistry, isMisuseError, type PendingApproval } from '../../index.ts';
+import type { ToolResult } from '../../result.ts';
+import { refusalOf, toldOrigins } from '../../surface-port.ts';
+import type { WaitingApproval } from '../pages/approvals-wire.ts';
+import type { Page } from '../pages/page.ts';
+import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
+
+/** A request of somebody who is known. */
+export interface InboxRequest {
+  readonly request: Request;
+  readonly principal: string;
+  /** What follows the slash behind the base path. */
+  readonly path: string;
+  readonly searchParams: URLSearchParams;
+}
+
+type Approvals = HostToolRegistry<never>['approvals'];
+
+/** Most characters of a list. At least one approval is told. */
+const mostChars = 4_000_000;
+/** Milliseconds that an answer waits for the end of the call that it lets through. */
+const waitMs = 10_000;
+/** Answered ones that are remembered, so that they are told from those that never were. */
+const mostAnswered = 1_000;
+/** Most characters of an id. */
+const mostOfId = 512;
+
+const unknownId = 'No call waits for approval under this id.';
+const answeredBefore = 'The approval was answered before.';
+
+/** Why nothing was answered, and the status that it gets. */
+const refusals: ReadonlyMap<string, number> = new Map([
+  ['unknown_approval', 404],
+  ['four_eyes', 403],
+  ['invalid_edit', 400],
+  ['token_used', 409],
+  ['token_invalid', 409],
+  ['expired', 409],
+  ['definition_changed', 409],
+  ['duplicate_call_id', 409],
+  ['token_foreign', 503],
+  ['session_unavailable', 503],
+  ['store_unavailable', 503],
+]);
+
+const faults = {
+  too_large: 'The body is too large.',
+  too_late: 'The body did not arrive in time.',
+  unreadable: 'The body is not UTF-8 text, or was cut off.',
+} as const;
+
+const always = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** The page is a document of its own: no other page may hold on to its window. */
+const ofPages = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+/** An answer that says why there is no other. */
+export function refuse(status: number, error: string): Response {
+  return json(JSON.stringify({ error }), status);
+}
+
+function json(body: string, status = 200): Response {
+  return new Response(body, {
+    status,
+    headers: Object.assign({ 'Content-Type': 'application/json' }, always),
+  });
+}
+
+export function createInboxAnswers(
+  { approvals }: HostToolRegistry<never>,
+  allowEdits: boolean,
+): (asked: InboxRequest) => Promise<Response> {
+  const answered = new Set<string>();
+  let page: Promise<Page> | undefined;
+  return async ({ request, principal, path, searchParams }) => {
+    const { method } = request;
+    if (path === '' && method === 'GET') {
+      page ??= import('../pages/approvals-page.ts').then(({ approvalsPage }) => approvalsPage());
+      return pageOf(await page);
+    }
+    const shown = (asked: PendingApproval): string => JSON.stringify(viewOf(asked, allowEdits));
+    if (path === 'api/approvals' && method === 'GET')
+      return list(approvals, searchParams, principal, shown);
+    const id = idIn(path);
+    if (id === undefined) return refuse(404, 'Not found.');
+    if (method === 'GET') {
+      const found = await approvals.get(id);
+      return found === undefined ? refuse(404, unknownId) : json(shown(found));
+    }
+    if (method !== 'POST') return refuse(405, 'Expected GET or POST.');
+    const type = headerOf(request, 'content-type') ?? '';
+    // Pages of others can send only forms and plain text without being asked about it first.
+    if (!/^application\/json *(?:;|$)/i.test(type))
+      return refuse(415, 'Expected a body of the type application/json.');
+    const body = await readBodyText(request, maxBytes);
+    if (!('text' in body))
+      return refuse(body.fault === 'too_large' ? 413 : 400, faults[body.fault]);
+    const sent = readSent(body.text);
+    if ('fault' in sent) return refuse(400, sent.fault);
+    if (sent.value.input !== undefined && !allowEdits)
+      return refuse(
+        403,
+        'An approval is allowed or rejected as it is: see the option `allowEdits`.',
+      );
+    const found = await approvals.get(id);
+    const before = answered.has(id);
+    if (found === undefined) {
+      if (before) return refuse(409, answeredBefore);
+      // The registry takes tokens as well. They do not belong in addresses, and have a dot.
+      if (id.includes('.')) return refuse(404, unknownId);
+    }
+    // Noted before the answer is given: of two that arrive together, one reads that it is too late.
+    answered.add(id);
+    const given = Object.assign({}, sent.value, { by: principal });
+    const outcome = await outcomeOf(id, () => approvals.answer(id, given), sent.value.decision);
+    if (!outcome.ok && !before) answered.delete(id);
+    const [oldest] = answered;
+    if (answered.size > mostAnswered && oldest !== undefined) answered.delete(oldest);
+    return outcome.status === 404 && before ? refuse(409, answeredBefore) : outcome;
+  };
+}
+
+function pageOf({ html, policy }: Page): Response {
+  const headers = { 'Content-Type': 'text/html; charset=utf-8' };
+  return new Response(html, {
+    headers: Object.assign(headers, always, ofPages, { 'Content-Security-Policy': policy }),
+  });
+}
+
+async function list(
+  approvals: Approvals,
+  query: URLSearchParams,
+  by: string,
+  shown: (asked: PendingApproval) => string,
+): Promise<Response> {
+  const read = readQuery(query);
+  if ('fault' in read) return refuse(400, read.fault);
+  const { limit, after, sessionId, principal } = read.value;
+  // One more than is told says whether there is a next page.
+  const found = await approvals.pending({ limit: limit + 1, after, sessionId, principal });
+  const texts: string[] = [];
+  let chars = 0;
+  for (const one of found.slice(0, limit)) {
+    const text = shown(one);
+    chars += text.length;
+    if (chars > mostChars && texts.length > 0) break;
+    texts.push(text);
+  }
+  const last = texts.length < found.length ? found[texts.length - 1] : undefined;
+  const next = last === undefined ? '' : `,"next":${JSON.stringify(nextAfter(last))}`;
+  return json(`{"by":${JSON.stringify(by)},"approvals":[${texts.join()}]${next}}`);
+}
+
+/** What the caller is told of an answer: how the call ended, and not what it returned. */
+async function outcomeOf(
+  id: string,
+  answer: () => Promise<ToolResult>,
+  decision: string,
+): Promise<Response> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), waitMs);
+  });
+  try {
+    const result = await Promise.race([answer(), late]);
+    if (result === undefined) return json(JSON.stringify({ id, decision, status: 'running' }), 202);
+    const { status } = result.metadata;
+    if (result.success) return json(JSON.stringify({ id, decision, status }));
+    const { code, reason, message } = result.error;
+    const refusal = refusalOf(result);
+    if (refusal !== undefined) return refuse(refusals.get(refusal) ?? 409, message);
+    return json(JSON.stringify({ id, decision, status, code, reason }));
+  } catch (error) {
+    if (isMisuseError(error)) return refuse(400, error.message);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What JSON leaves out is absent. */
+type View = { [Name in keyof WaitingApproval]: WaitingApproval[Name] | undefined } & Pick<
+  PendingApproval,
+  'tool'
+>;
+
+/** Member by member: a token must never be told. */
+function viewOf(asked: PendingApproval, allowEdits: boolean): View {
+  const { id, sessionId, principal, callId, tool, input, title, message, risk } = asked;
+  const { ruleId, source, quotas, origins, requestedAt, expiresAt, hiddenFields } = asked;
+  return {
+    id,
+    sessionId,
+    principal,
+    callId,
+    tool,
+    title,
+    message,
+    risk,
+    ruleId,
+    source,
+    input,
+    hiddenFields,
+    originWords: toldOrigins(asked).origins,
+    origins,
+    quotas,
+    requestedAt,
+    expiresAt,
+    // What is hidden is not in the input that was shown, so an edit of it would lose it.
+    editable: allowEdits && hiddenFields.length === 0,
+  };
+}
+
+function idIn(path: string): string | undefined {
+  const part = /^api\/approvals\/([^/]+)$/.exec(path)?.[1];
+  if (part === undefined) return undefined;
+  try {
+    const id = decodeURIComponent(part);
+    return id.length <= mostOfId ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,190 @@
+/** Answers requests about the approvals of a registry: with a page, and for programs. */
+import {
+  corsHeaders,
+  isHostAllowed,
+  isOriginAllowed,
+  listedOrigin,
+  type OriginPolicy,
+  preflightHeaders,
+} from '../../http/origin-guard.ts';
+import type { HostToolRegistry } from '../../index.ts';
+import { withDeadline } from '../../limits/with-deadline.ts';
+import {
+  arrayOf,
+  flag,
+  fn,
+  kind,
+  readOptions,
+  required,
+  type TableOf,
+  text,
+  withDefault,
+  wrongOption,
+} from '../../options/index.ts';
+import { isNamed, registryStateOf } from '../../surface-port.ts';
+import { createInboxAnswers, refuse } from './handler-answers.ts';
+
+/** Options of {@link createApprovalsHandler}. */
+export interface ApprovalsHandlerOptions {
+  /**
+   * Says who sent a request, by its cookie or its `Authorization`: 1 to 1 024 characters. Undefined
+   * for a stranger, who always gets 401. If this throws or takes longer than the registry's
+   * `policyTimeoutMs`, the answer is 401 too, and the registry's logger gets the error. Anyone with
+   * a name can see and answer every approval.
+   */
+  readonly authenticate: (request: Request) => string | undefined | Promise<string | undefined>;
+  /** The path below which the handler answers, such as `/approvals`. @default "" */
+  readonly basePath?: string | undefined;
+  /**
+   * Whether an answer may change the input of a call that it allows. The changed input is validated
+   * and judged again. @default true
+   */
+  readonly allowEdits?: boolean | undefined;
+  /**
+   * The hosts that are answered: names for any port, or `name:port`.
+   * @default loopback names only
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /**
+   * Origins whose pages may send requests, in addition to the handler's own. They get CORS headers
+   * without credentials, so they authenticate with a header.
+   * @default none
+   */
+  readonly allowedOrigins?: readonly string[] | undefined;
+}
+
+/** Answers requests about approvals. */
+export interface ApprovalsHandler {
+  /** Answers one request. Never rejects. */
+  fetch(request: Request): Promise<Response>;
+}
+
+const where = 'createApprovalsHandler';
+const texts = arrayOf(text(1), 'non-empty strings');
+const table = {
+  authenticate: required(fn<ApprovalsHandlerOptions['authenticate']>()),
+  basePath: withDefault(
+    kind<string>(
+      '"" or a path such as `/approvals`, without a slash at its end',
+      (value) => typeof value === 'string' && /^(?:\/[\w.~-]+)*$/.test(value),
+    ),
+    '',
+  ),
+  allowEdits: withDefault(flag, true),
+  allowedHosts: texts,
+  allowedOrigins: texts,
+} satisfies TableOf<ApprovalsHandlerOptions>;
+
+/** Most characters of the name of a person. */
+const mostOfName = 1_024;
+
+/**
+ * Makes a handler of web-standard requests that lists the approvals of all sessions, shows one, and
+ * answers it. `GET` of the base path and a slash is a page that does this for a person.
+ * `toNodeListener` of `host-tools/mcp` makes it a listener of `node:http`. No answer contains a
+ * token. Serve it over TLS.
+ * @throws MisuseError `invalid_option`, also for anything but a registry.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { createApprovalsHandler } from 'host-tools/approvals';
+ * import { toNodeListener } from 'host-tools/mcp';
+ *
+ * const people = new Map([['Bearer a-long-random-text', 'user:bob']]);
+ * const handler = createApprovalsHandler(registry, {
+ *   authenticate: (request) => people.get(request.headers.get('authorization') ?? ''),
+ *   basePath: '/approvals',
+ * });
+ * createServer(toNodeListener(handler)).listen(4042, '127.0.0.1');
+ * ```
+ */
+export function createApprovalsHandler<S>(
+  registry: HostToolRegistry<S>,
+  options: ApprovalsHandlerOptions,
+): ApprovalsHandler {
+  const state = registryStateOf(registry);
+  const given = readOptions(where, options, table);
+  const { authenticate, basePath, allowEdits } = given;
+  const policy: OriginPolicy = {
+    allowedHosts:
+      given.allowedHosts && new Set(given.allowedHosts.map((host) => host.toLowerCase())),
+    allowedOrigins: given.allowedOrigins && new Set(given.allowedOrigins.map(readOrigin)),
+    unlistedHosts: 'loopback',
+    unlistedOrigins: 'own',
+    spelling: 'exact',
+  };
+  const answers = createInboxAnswers(registry as unknown as HostToolRegistry<never>, allowEdits);
+
+  const nameOf = async (request: Request): Promise<string | undefined> => {
+    try {
+      const asking = Promise.resolve(authenticate(request));
+      const name: unknown = await withDeadline(asking, state.policyTimeoutMs, () => {
+        throw new Error(`\`authenticate\` took longer than ${state.policyTimeoutMs} ms.`);
+      });
+      if (name === undefined || isName(name)) return name;
+      // The value is not named: it may be a credential.
+      throw new TypeError(
+        `Expected \`authenticate\` to give undefined or a text of 1 to ${mostOfName} characters.`,
+      );
+    } catch (error) {
+      const source = 'approvals handler';
+      state.hostFault(error, { source }, '`authenticate` of the approvals handler failed');
+      return undefined;
+    }
+  };
+  const answer = async (request: Request): Promise<Response> => {
+    if (!isHostAllowed(request, policy))
+      return refuse(403, 'This Host is not allowed here: see the option `allowedHosts`.');
+    if (!isOriginAllowed(request, policy))
+      return refuse(403, 'This Origin is not allowed here: see the option `allowedOrigins`.');
+    const origin = listedOrigin(request, policy);
+    if (request.method === 'OPTIONS' && origin !== undefined)
+      return new Response(null, {
+        status: 204,
+        headers: preflightHeaders('GET, POST', 'Authorization, Content-Type'),
+      });
+    const principal = await nameOf(request);
+    // A stranger gets the same answer whatever is asked for, and whatever exists.
+    if (principal === undefined) return refuse(401, 'Sign in first.');
+    const { pathname, searchParams } = new URL(request.url);
+    // The page finds the rest by its own address, which has to end with a slash.
+    if (pathname === basePath && request.method === 'GET')
+      return new Response(null, {
+        status: 308,
+        headers: {
+          Location: `${basePath.slice(basePath.lastIndexOf('/') + 1)}/`,
+          'Cache-Control': 'no-store',
+        },
+      });
+    return pathname.startsWith(`${basePath}/`)
+      ? answers({ request, principal, path: pathname.slice(basePath.length + 1), searchParams })
+      : refuse(404, 'Not found.');
+  };
+  return Object.freeze<ApprovalsHandler>({
+    async fetch(request) {
+      const response = await answer(request).catch((error: unknown) => {
+        state.hostFault(error, { source: 'approvals handler' }, 'the approvals handler failed');
+        return refuse(503, 'Approvals cannot be read at the moment. Try again.');
+      });
+      if (policy.allowedOrigins === undefined) return response;
+      response.headers.append('Vary', 'Origin');
+      const origin = listedOrigin(request, policy);
+      if (origin !== undefined)
+        for (const [name, value] of Object.entries(corsHeaders(origin, policy, '')))
+          if (value !== '') response.headers.set(name, value);
+      return response;
+    },
+  });
+}
+
+function isName(name: unknown): name is string {
+  return typeof name === 'string' && name.length <= mostOfName && isNamed(name);
+}
+
+function readOrigin(origin: string): string {
+  const { origin: read } = URL.canParse(origin) ? new URL(origin) : { origin: 'null' };
+  if (read === 'null')
+    throw wrongOption(where, 'allowedOrigins', 'origins such as `https://app.example.com`', origin);
+  return read;
+}

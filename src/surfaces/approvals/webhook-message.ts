@@ -1,0 +1,103 @@
+/** What webhooks say of approvals, and how they are signed. */
+import { createHmac, randomUUID } from 'node:crypto';
+import type { ToolEvents } from '../../index.ts';
+
+/** One message, the same at each attempt. */
+export interface WebhookMessage {
+  /** Receivers know a message that comes twice by it. */
+  readonly id: string;
+  /** The JSON text. */
+  readonly body: string;
+}
+
+/** Most characters of a message. Receivers commonly take less than a megabyte. */
+const mostChars = 200_000;
+/** Most characters of a text in a message that would be longer than {@link mostChars}. */
+const mostOfText = 2_000;
+
+type Required = ToolEvents['approval:required'];
+
+/** Member by member: what an event may hold one day is not told to others by accident. */
+export function messageOfRequired(event: Required): WebhookMessage {
+  const body = bodyOf('approval.required', event, { request: requestOf(event.request) });
+  return messageOf(
+    body.length <= mostChars
+      ? body
+      : bodyOf('approval.required', event, { request: shortened(event.request) }),
+  );
+}
+
+export function messageOfSettled(event: ToolEvents['approval:settled']): WebhookMessage {
+  const { id, by, decision, status, callId, toolName } = event;
+  return messageOf(
+    bodyOf('approval.settled', event, { id, by, decision, status, callId, toolName }),
+  );
+}
+
+/** The value of `webhook-signature`. @param seconds The value of `webhook-timestamp`. */
+export function signatureOf(key: Buffer, { id, body }: WebhookMessage, seconds: number): string {
+  return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
+}
+
+function messageOf(body: string): WebhookMessage {
+  return { id: `msg_${randomUUID()}`, body };
+}
+
+function bodyOf(
+  type: string,
+  { at, sessionId, principal, surface }: Omit<Required, 'request'>,
+  members: object,
+): string {
+  const data = Object.assign({ sessionId, principal, surface }, members);
+  return JSON.stringify({ type, timestamp: timeOf(at), data });
+}
+
+function requestOf(request: Required['request']): object {
+  const { id, sessionId, principal, callId, tool, input, title, message, risk } = request;
+  const { ruleId, source, quotas, origins, requestedAt, expiresAt, hiddenFields } = request;
+  return {
+    id,
+    sessionId,
+    principal,
+    callId,
+    tool,
+    title,
+    message,
+    risk,
+    ruleId,
+    source,
+    input,
+    hiddenFields,
+    origins,
+    quotas,
+    requestedAt,
+    expiresAt,
+  };
+}
+
+/** A question without what makes it long. `shortened` says that a person has to look elsewhere. */
+function shortened(request: Required['request']): object {
+  const { id, sessionId, principal, callId, tool, risk, ruleId, source } = request;
+  const { title, message, requestedAt, expiresAt } = request;
+  return {
+    id,
+    sessionId,
+    principal,
+    callId,
+    tool: { name: tool.name, source: tool.source, fingerprint: tool.fingerprint },
+    title: title.slice(0, mostOfText),
+    message: message?.slice(0, mostOfText),
+    risk,
+    ruleId,
+    source,
+    shortened: true,
+    requestedAt,
+    expiresAt,
+  };
+}
+
+/** A clock of the host's may give what no date can hold. */
+function timeOf(at: number): string {
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? new Date(0).toISOString() : time.toISOString();
+}

@@ -1,0 +1,214 @@
+/** Sends messages until they are delivered or given up. It is bounded, and no call waits for it. */
+import type { registryStateOf } from '../../surface-port.ts';
+import { signatureOf, type WebhookMessage } from './webhook-message.ts';
+
+type RegistryState = ReturnType<typeof registryStateOf>;
+
+/** How a message is sent. */
+export interface WebhookRequest {
+  readonly method: 'POST';
+  /** `content-type`, `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The JSON text that was signed: `{ type, timestamp, data }`. */
+  readonly body: string;
+  /** Redirects are not followed: the receiver of the message is the one that you named. */
+  readonly redirect: 'manual';
+  /** Aborts after ten seconds, and when the notifier is closed. */
+  readonly signal: AbortSignal;
+}
+
+/** The part of an answer that is used. */
+export interface WebhookResponse {
+  /** From 200 to 299 if the message was taken. */
+  readonly status: number;
+  /** Cancelled, not read. */
+  readonly body?: { cancel(): Promise<void> } | null | undefined;
+}
+
+/** Sends one message. */
+export type WebhookFetch = (
+  url: string,
+  init: WebhookRequest,
+) => Promise<WebhookResponse> | WebhookResponse;
+
+/** Milliseconds before each further attempt. */
+const pausesMs = [1_000, 4_000, 16_000, 64_000, 256_000];
+/** Milliseconds for one attempt. */
+const attemptMs = 10_000;
+const mostMessages = 1_000;
+const mostChars = 16_000_000;
+const mostAtOnce = 8;
+const source = 'webhook';
+const gone = 410;
+
+/** A message that was neither taken nor given up. */
+interface Delivery {
+  readonly message: WebhookMessage;
+  /** The registry that is told of faults. */
+  readonly state: RegistryState;
+  /** Attempts that have failed. */
+  failed: number;
+  readonly onEnd: (() => void)[];
+  pause?: ReturnType<typeof setTimeout>;
+  attempt?: AbortController;
+}
+
+/** The messages of one notifier. */
+export interface WebhookQueue {
+  push(message: WebhookMessage, state: RegistryState): void;
+  flush(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Nothing in the answer is used. Unread, it would hold the connection. A `fetch` of the host's may
+ * give a body of another kind; the message was taken all the same.
+ */
+async function discard(response: WebhookResponse): Promise<void> {
+  try {
+    await response.body?.cancel();
+  } catch {
+    // There is nothing to let go of.
+  }
+}
+
+export function createWebhookQueue({
+  url,
+  key,
+  send,
+}: {
+  readonly url: string;
+  readonly key: Buffer;
+  readonly send: WebhookFetch;
+}): WebhookQueue {
+  const waiting = new Set<Delivery>();
+  const ready: Delivery[] = [];
+  let chars = 0;
+  let active = 0;
+  let full = false;
+  const { pathname, search } = new URL(url);
+  const secretPath = pathname + search;
+  const scrub = (text: string): string => {
+    const without = text.replaceAll(url, '[the address]');
+    return secretPath === '/' ? without : without.replaceAll(secretPath, '[the address]');
+  };
+
+  const end = (delivery: Delivery): void => {
+    if (!waiting.delete(delivery)) return;
+    chars -= delivery.message.body.length;
+    full = false;
+    for (const tell of delivery.onEnd) tell();
+  };
+  const retry = (delivery: Delivery, fault: unknown, final: boolean): void => {
+    const { state, message } = delivery;
+    const pauseMs = pausesMs[delivery.failed++];
+    if (final || pauseMs === undefined) {
+      const where = { source, messageId: message.id, attempts: delivery.failed };
+      state.hostFault(fault, where, 'gave up sending a webhook', scrub);
+      return end(delivery);
+    }
+    delivery.pause = setTimeout(() => {
+      ready.push(delivery);
+      pump();
+    }, pauseMs);
+    // A receiver that is away does not keep the process alive, unless `flush` waits for it.
+    if (delivery.onEnd.length === 0) delivery.pause.unref();
+  };
+  const attempt = async (delivery: Delivery): Promise<void> => {
+    delivery.attempt = new AbortController();
+    try {
+      const status = await sendOnce(delivery, delivery.attempt);
+      if (!waiting.has(delivery)) return;
+      if (status >= 200 && status < 300) return end(delivery);
+      const fault = new Error(`The receiver of the webhook answered ${status}.`);
+      retry(delivery, fault, status === gone);
+    } catch (error) {
+      if (waiting.has(delivery)) retry(delivery, error, false);
+    } finally {
+      active--;
+      pump();
+    }
+  };
+  const sendOnce = async (
+    { message, state }: Delivery,
+    controller: AbortController,
+  ): Promise<number> => {
+    const seconds = Math.floor(state.now() / 1_000);
+    const { signal } = controller;
+    const headers = {
+      'content-type': 'application/json',
+      'webhook-id': message.id,
+      'webhook-timestamp': String(seconds),
+      'webhook-signature': signatureOf(key, message, seconds),
+    };
+    const timer = setTimeout(
+      () => controller.abort(new Error(`The webhook was not taken within ${attemptMs} ms.`)),
+      attemptMs,
+    );
+    // A `fetch` that does not heed the signal ends here all the same.
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+    try {
+      const init = { method: 'POST', headers, body: message.body, redirect: 'manual', signal };
+      // In a turn of its own: what it throws at once is a failed attempt like any other.
+      const sent = Promise.resolve().then(() => send(url, init as WebhookRequest));
+      const response = await Promise.race([sent, aborted]);
+      const { status } = response;
+      void discard(response);
+      return status;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const pump = (): void => {
+    while (active < mostAtOnce) {
+      const delivery = ready.shift();
+      if (delivery === undefined) return;
+      if (!waiting.has(delivery)) continue;
+      active++;
+      void attempt(delivery);
+    }
+  };
+
+  return {
+    push(message, state) {
+      if (waiting.size >= mostMessages || chars + message.body.length > mostChars) {
+        // Said once until there is room again: a flood of messages makes no flood of logs.
+        if (!full) {
+          const data = { source, waiting: waiting.size };
+          state.warn(data, 'too many webhooks wait; newer ones are dropped', 'error');
+        }
+        full = true;
+        return;
+      }
+      const delivery: Delivery = { message, state, failed: 0, onEnd: [] };
+      waiting.add(delivery);
+      chars += message.body.length;
+      ready.push(delivery);
+      pump();
+    },
+    async flush() {
+      await Promise.all(
+        [...waiting].map(
+          (delivery) =>
+            new Promise<void>((resolve) => {
+              delivery.onEnd.push(resolve);
+              delivery.pause?.ref();
+            }),
+        ),
+      );
+    },
+    close() {
+      const dropped = new Map<RegistryState, number>();
+      for (const delivery of waiting) {
+        dropped.set(delivery.state, (dropped.get(delivery.state) ?? 0) + 1);
+        clearTimeout(delivery.pause);
+        end(delivery);
+        delivery.attempt?.abort(new Error('The notifier was closed.'));
+      }
+      for (const [state, count] of dropped)
+        state.warn({ source, dropped: count }, 'webhooks were dropped: the notifier was closed');
+    },
+  };
+}

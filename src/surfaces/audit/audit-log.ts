@@ -1,0 +1,187 @@
+/** A running log: links the lines, begins new files, and counts what it cannot take. */
+import { type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
+import { withDeadline } from '../../limits/with-deadline.ts';
+import {
+  type CallObserver,
+  type CallRecord,
+  type Observing,
+  observeCalls,
+} from '../../surface-port.ts';
+import { type ArgumentsOf, callLine } from './call-line.ts';
+import { type AuditHead, type LineHash, type NewMembers, renderLine } from './line.ts';
+import { createLineQueue } from './line-queue.ts';
+import type { Opened } from './open-log.ts';
+import type { LineWriter } from './writers.ts';
+
+/** A log of calls. */
+export interface AuditLog {
+  /**
+   * Records the calls of a session, or of a registry and all its sessions, from now on. A call that
+   * is recorded through both gets one line. The returned function ends that.
+   * @throws MisuseError `closed`, or `invalid_option` for anything else.
+   */
+  attach(target: { readonly events: Emitter<ToolEvents> }): () => void;
+  /** The last line that was written. Keep it elsewhere to notice later that lines were cut off. */
+  head(): AuditHead;
+  /** How many lines were lost because too many were waiting. The log says so too. */
+  readonly dropped: number;
+  /** Writes what waits, safely. Rejects with the reason if it cannot be written. */
+  flush(): Promise<void>;
+  /**
+   * Flushes, and lets another process write the log. Idempotent. Rejects, but closes, if what waits
+   * cannot be written, or not within 10 seconds. Where a log is `required`, calls
+   * are refused from then on, unless it was detached.
+   */
+  close(): Promise<void>;
+}
+
+/** What a log is made of. */
+export interface LogParts {
+  readonly writer: LineWriter;
+  readonly opened: Opened;
+  /** Gives the lock back. */
+  readonly release: () => void;
+  readonly hash: LineHash;
+  readonly argumentsOf: ArgumentsOf;
+  readonly required: boolean;
+  readonly fsync: 'always' | 'batch';
+  readonly rotate: { readonly maxBytes: number | undefined; readonly daily: boolean };
+}
+
+/** How long closing waits for what waits to be written. */
+const closeMs = 10_000;
+
+type Told = (error: unknown) => void;
+
+export function startLog(parts: LogParts): AuditLog {
+  const { opened, argumentsOf, required, release } = parts;
+  const attached = new Set<Observing>();
+  const report = (error: unknown, message: string): void => {
+    const each = new Map([...attached].map((one) => [one.registry, one]));
+    for (const one of each.values()) one.report(error, message);
+  };
+  const queue = createLineQueue({
+    writer: parts.writer,
+    head: opened.head,
+    fsync: parts.fsync,
+    failed: (error) => report(error, 'the audit log cannot be written'),
+  });
+  const chain = createChain(parts);
+  const losses = { all: 0, untold: 0, since: 0 };
+  let closing: Promise<void> | undefined;
+
+  /** Adds a line. False if there is no room for it. */
+  const add = (members: NewMembers, at: number, told?: Told): boolean => {
+    const next = chain.next(members, at);
+    if (!queue.hasRoom(next.text.length)) return false;
+    queue.add(next, chain.take(next), told);
+    return true;
+  };
+  const record = (told: CallRecord, written?: Told): boolean => {
+    const { at } = told;
+    const { untold: count, since } = losses;
+    if (count > 0 && add({ type: 'dropped', at, count, since }, at)) losses.untold = 0;
+    if (losses.untold === 0 && add(callLine(told, argumentsOf), at, written)) return true;
+    if (losses.untold === 0) {
+      losses.since = at;
+      report(new Error('Too many lines wait to be written.'), 'the audit log loses lines');
+    }
+    losses.all++;
+    losses.untold++;
+    return false;
+  };
+  const observer: CallObserver = {
+    starting: required
+      ? (told) =>
+          new Promise((resolve, reject) => {
+            const done: Told = (error) => (error === undefined ? resolve() : reject(error));
+            if (closing !== undefined) reject(new Error('The audit log is closed.'));
+            else if (!record(told, done)) reject(new Error('Too many lines wait to be written.'));
+          })
+      : undefined,
+    ended: (told) => {
+      if (closing === undefined) record(told);
+    },
+  };
+  return Object.freeze({
+    attach(target) {
+      if (closing !== undefined)
+        throw new MisuseError('closed', 'Cannot attach an audit log that is closed.');
+      const observing = observeCalls('attach', target, observer);
+      attached.add(observing);
+      return () => {
+        attached.delete(observing);
+        observing.stop();
+      };
+    },
+    head: () => queue.head(),
+    get dropped() {
+      return losses.all;
+    },
+    flush: () => closing ?? queue.flush(),
+    close() {
+      closing ??= withDeadline(queue.close(), closeMs, () => {
+        throw new Error(`The audit log could not be written within ${closeMs / 1_000} s.`);
+      }).finally(() => {
+        release();
+        // A log that is required goes on refusing.
+        if (!required) for (const one of attached) one.stop();
+      });
+      return closing;
+    },
+  } satisfies AuditLog);
+}
+
+/** A line that could be the next one. */
+interface NextLine {
+  readonly text: string;
+  readonly rotates: boolean;
+  readonly head: AuditHead;
+  readonly bytes: number;
+  readonly at: number;
+}
+
+/** Links the lines, and says which of them begins a new file. */
+interface Chain {
+  next(members: NewMembers, at: number): NextLine;
+  /** Makes it the last line. Returns its place. */
+  take(line: NextLine): AuditHead;
+}
+
+function createChain({ opened, hash, rotate }: LogParts): Chain {
+  let { head, size, file, since } = opened;
+  const { maxBytes, daily } = rotate;
+  const render = (members: NewMembers, at: number, rotates: boolean): NextLine => {
+    const isFirst = rotates || size === 0;
+    // The first line of a file says so, and verifying misses it if it is cut off.
+    if (isFirst) members.file = rotates ? file + 1 : file;
+    const { text, head: own } = renderLine(members, head, hash);
+    return { text, rotates, head: own, bytes: Buffer.byteLength(text), at };
+  };
+  return {
+    next(members, at) {
+      if (size > 0 && daily && dayOf(at) !== dayOf(since ?? at)) return render(members, at, true);
+      const line = render(members, at, false);
+      return size > 0 && maxBytes !== undefined && size + line.bytes > maxBytes
+        ? render(members, at, true)
+        : line;
+    },
+    take(line) {
+      if (line.rotates) {
+        size = 0;
+        file++;
+      }
+      if (size === 0) since = line.at;
+      size += line.bytes;
+      head = line.head;
+      return head;
+    },
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** The day of a time, in UTC. */
+function dayOf(at: number): number {
+  return Math.floor(at / dayMs);
+}

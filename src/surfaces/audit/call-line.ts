@@ -1,0 +1,77 @@
+/** What a line says of a call. */
+import { createHmac, randomBytes } from 'node:crypto';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { canonicalJson, type JsonValue } from '../../json/index.ts';
+import type { CallRecord } from '../../surface-port.ts';
+import { shortened } from '../../text/shortened.ts';
+import type { Key, NewMembers } from './line.ts';
+
+/** What a log keeps of the arguments; `redacted` is the default. */
+export type Content = 'redacted' | 'hashed' | 'none';
+
+/** What a line says of the arguments of a call; undefined if it says nothing. */
+export type ArgumentsOf = (input: JsonValue) => JsonValue | undefined;
+
+/** Longest name of a tool in a line. A model chooses the names of tools that do not exist. */
+const maxNameChars = 256;
+
+/** The members of the line of a call, in their order. */
+export function callLine(record: CallRecord, argumentsOf: ArgumentsOf): NewMembers {
+  const { status } = record;
+  return {
+    type: status === undefined ? 'start' : 'call',
+    at: record.at,
+    callId: record.callId,
+    attempt: record.attempt,
+    parentCallId: record.parentCallId,
+    sessionId: record.sessionId,
+    principal: record.principal,
+    surface: record.surface,
+    tool: shortened(record.tool, maxNameChars),
+    source: record.source,
+    version: record.version,
+    fingerprint: record.fingerprint,
+    arguments: argumentsOf(record.input),
+    origins: record.origins as JsonValue | undefined,
+    ruleId: record.ruleId,
+    decidedBy: record.decidedBy,
+    reason: record.reason,
+    approval: record.approval,
+    status,
+    code: record.code,
+    durationMs: status === undefined ? undefined : Math.round(record.durationMs * 1_000) / 1_000,
+    // Written where the line gets its place; here they keep the object in one shape.
+    file: undefined,
+    seq: 0,
+    prev: '',
+  };
+}
+
+/** How the arguments are kept. @param key For `hashed`. */
+export function argumentsBy(content: Content, key: Key): ArgumentsOf {
+  if (content === 'redacted') return (input) => input;
+  if (content === 'none') return () => undefined;
+  return (input) =>
+    `hmac-sha256:${createHmac('sha256', key).update(canonicalJson(input)).digest('hex')}`;
+}
+
+/**
+ * The key for `hashed`, in a file that only its owner can read. Made where there is none: short
+ * values could be guessed from a plain hash.
+ */
+export function contentKey(file: string): Buffer {
+  const made = randomBytes(32).toString('hex');
+  try {
+    writeFileSync(file, made, { flag: 'wx', mode: 0o600 });
+    return Buffer.from(made, 'hex');
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
+  }
+  const kept = Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
+  if (kept.length !== 32)
+    throw new Error(
+      `Expected ${file} to hold 64 hex digits. Move it away to begin with a new key.`,
+    );
+  chmodSync(file, 0o600);
+  return kept;
+}

@@ -1,0 +1,134 @@
+/**
+ * A lock file: one process at a time writes a log. The lock of a process that has died does not
+ * count, so that a crash needs no one to clean up.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { MisuseError } from '../../errors/index.ts';
+
+/** How often the owner says that it is alive. Only other machines need that. */
+const heartbeatMs = 10_000;
+/** A lock of another machine counts for so long after its owner was last heard of. */
+const silentMs = 60_000;
+/** A lock that its owner has not filled in yet counts for so long. */
+const unfilledMs = 10_000;
+
+interface Owner {
+  readonly pid: number;
+  readonly host: string;
+  /** When the process started, as its system counts; tells it from a later one with its number. */
+  readonly started: string;
+  readonly token: string;
+}
+
+/**
+ * Takes the lock. The returned function gives it back.
+ * @throws MisuseError `in_use` if another log holds it.
+ */
+export function takeLock(file: string): () => void {
+  const { pid } = process;
+  const own: Owner = { pid, host: hostname(), started: startOf(pid), token: randomUUID() };
+  const text = JSON.stringify(own);
+  if (!create(file, text)) {
+    // One process at a time looks at an old lock, so that no two take it over.
+    const turn = `${file}.turn`;
+    if (!create(turn, text)) {
+      if (ageOf(turn) < unfilledMs) throw held(file);
+      rmSync(turn, { force: true });
+      if (!create(turn, text)) throw held(file);
+    }
+    try {
+      if (counts(file, own)) throw held(file);
+      rmSync(file, { force: true });
+      if (!create(file, text)) throw held(file);
+    } finally {
+      rmSync(turn, { force: true });
+    }
+  }
+  const beat = setInterval(() => {
+    try {
+      const now = new Date();
+      utimesSync(file, now, now);
+    } catch {
+      // Someone has removed the file. The lock is lost, and there is nothing to do about it here.
+    }
+  }, heartbeatMs);
+  beat.unref();
+  return () => {
+    clearInterval(beat);
+    if (ownerIn(file)?.token === own.token) rmSync(file, { force: true });
+  };
+}
+
+function held(file: string): MisuseError {
+  const owner = ownerIn(file);
+  const who =
+    owner === undefined
+      ? 'Another process'
+      : `Process ${owner.pid} on ${owner.host || 'a machine'}`;
+  return new MisuseError(
+    'in_use',
+    `createAuditLog: expected to be the only writer of \`path\`. ${who} holds ${file}. Give each ` +
+      'process a log of its own, or remove the lock file if that process has ended.',
+  );
+}
+
+/** False if there is such a file. */
+function create(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Whether the owner of a lock may still be writing. */
+function counts(file: string, own: Owner): boolean {
+  const owner = ownerIn(file);
+  if (owner === undefined) return ageOf(file) < unfilledMs;
+  if (owner.host !== own.host) return ageOf(file) < silentMs;
+  const started = startOf(owner.pid);
+  if (started !== '' && owner.started !== '') return started === owner.started;
+  return isAlive(owner.pid);
+}
+
+function ownerIn(file: string): Owner | undefined {
+  try {
+    const owner = JSON.parse(readFileSync(file, 'utf8')) as Owner;
+    return Number.isSafeInteger(owner.pid) && owner.pid > 0 ? owner : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Milliseconds since the file was written or touched; infinite if it is gone. */
+function ageOf(file: string): number {
+  try {
+    return Date.now() - statSync(file).mtimeMs;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'EPERM';
+  }
+}
+
+/** When a process started, where the system says it: on Linux. `""` elsewhere. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name, in parentheses, may contain anything.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}

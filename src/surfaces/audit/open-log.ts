@@ -1,0 +1,173 @@
+/** Opens the files of a log: finds where the chain stands, and recovers a torn last line. */
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { MisuseError } from '../../errors/index.ts';
+import { shortened } from '../../text/shortened.ts';
+import { type AuditHead, type LineHash, readLine, renderLine } from './line.ts';
+import { olderFile, olderNumbers } from './log-files.ts';
+
+/** Longest line that is looked for, in bytes. */
+export const maxLineBytes = 64 * 1_048_576;
+/** How much of a torn line is kept, in characters. */
+const maxTornChars = 4_096;
+const chunkBytes = 65_536;
+const newline = 0x0a;
+
+/** Where a log stands when it is opened. */
+export interface Opened {
+  readonly head: AuditHead;
+  /** Bytes in the newest file; 0 if the next line is its first. */
+  readonly size: number;
+  /** The number of the newest file since the log began, from 1. */
+  readonly file: number;
+  /** When the first line of the newest file was written; undefined if it has none. */
+  readonly since: number | undefined;
+  /** Whether the newest file can be cut back and moved, which devices and pipes cannot. */
+  readonly regular: boolean;
+}
+
+/**
+ * Opens a log, making its file where there is none. A torn last line is replaced by a line that
+ * says so.
+ * @throws MisuseError `invalid_file` if the last whole line is not one of this log and key.
+ */
+export function openLog(path: string, hash: LineHash): Opened {
+  // Made by appending, since other flags would empty a file.
+  closeSync(openSync(path, 'a', 0o600));
+  const fd = openSync(path, 'r+');
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile())
+      return { head: { seq: 0, hash: '' }, size: 0, file: 1, since: undefined, regular: false };
+    const end = lastBreak(fd, stat.size);
+    const torn = stat.size - end;
+    const older = end === 0 ? newestOf(path, hash) : undefined;
+    const head = older?.head ?? (end === 0 ? { seq: 0, hash: '' } : lastHead(path, fd, end, hash));
+    const first = end === 0 ? undefined : firstMembers(fd, end, hash);
+    const file = end === 0 ? (older?.file ?? 0) + 1 : (first?.file ?? 1);
+    const since = first?.at;
+    if (torn === 0) return { head, size: end, file, since, regular: true };
+    const at = Date.now();
+    const recovered = renderLine(
+      {
+        type: 'recovered',
+        at,
+        file: end === 0 ? file : undefined,
+        torn: { bytes: torn, text: tornText(fd, end, torn) },
+      },
+      head,
+      hash,
+    );
+    // Written over the torn line before the rest is cut off: a crash in between leaves a torn line
+    // again, so what was torn is recorded in any case.
+    const bytes = Buffer.from(recovered.text);
+    writeAll(fd, bytes, end);
+    ftruncateSync(fd, end + bytes.length);
+    return {
+      head: recovered.head,
+      size: end + bytes.length,
+      file,
+      since: since ?? at,
+      regular: true,
+    };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writeAll(fd: number, bytes: Buffer, position: number): void {
+  for (let done = 0; done < bytes.length; )
+    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+}
+
+/** The chain at the end of the newest of the older files; undefined if there is none. */
+function newestOf(path: string, hash: LineHash): { head: AuditHead; file: number } | undefined {
+  const [number] = olderNumbers(path);
+  if (number === undefined) return undefined;
+  const file = olderFile(path, number);
+  if (!existsSync(file)) return undefined;
+  const fd = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(fd);
+    const end = lastBreak(fd, size);
+    if (end === 0 || end !== size) throw broken(file);
+    return {
+      head: lastHead(file, fd, end, hash),
+      file: firstMembers(fd, end, hash)?.file ?? number,
+    };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function broken(file: string): MisuseError {
+  return new MisuseError(
+    'invalid_file',
+    `createAuditLog: expected the last line of ${file} to be one of an audit log with this \`key\`. ` +
+      'Look at it with `host-tools audit verify`, then move the files of the log away.',
+  );
+}
+
+/** The head that the last whole line gives. @param end Right after its line break. */
+function lastHead(file: string, fd: number, end: number, hash: LineHash): AuditHead {
+  const start = lastBreak(fd, end - 1);
+  const line = readLine(readBytes(fd, start, end - 1 - start), hash);
+  if (line?.fits !== true) throw broken(file);
+  return { seq: line.seq, hash: line.hash };
+}
+
+function firstMembers(
+  fd: number,
+  end: number,
+  hash: LineHash,
+): { file: number | undefined; at: number | undefined } | undefined {
+  const chunks: Buffer[] = [];
+  for (let from = 0; from < end && from < maxLineBytes; from += chunkBytes) {
+    const chunk = readBytes(fd, from, Math.min(chunkBytes, end - from));
+    const at = chunk.indexOf(newline);
+    chunks.push(at === -1 ? chunk : chunk.subarray(0, at));
+    if (at !== -1) break;
+  }
+  const { file, at } = readLine(Buffer.concat(chunks), hash)?.members ?? {};
+  return {
+    file: Number.isSafeInteger(file) ? (file as number) : undefined,
+    at: typeof at === 'number' ? at : undefined,
+  };
+}
+
+/** The place right after the last line break before `end`; 0 if there is none. */
+function lastBreak(fd: number, end: number): number {
+  for (let to = end; to > 0; ) {
+    if (end - to > maxLineBytes) throw new Error('The last line of the audit log is too long.');
+    const from = Math.max(0, to - chunkBytes);
+    const at = readBytes(fd, from, to - from).lastIndexOf(newline);
+    if (at !== -1) return from + at + 1;
+    to = from;
+  }
+  return 0;
+}
+
+function tornText(fd: number, from: number, length: number): string {
+  return shortened(
+    readBytes(fd, from, Math.min(length, maxTornChars * 4)).toString('utf8'),
+    maxTornChars,
+  );
+}
+
+function readBytes(fd: number, from: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let done = 0;
+  while (done < length) {
+    const read = readSync(fd, bytes, done, length - done, from + done);
+    if (read === 0) break;
+    done += read;
+  }
+  return bytes.subarray(0, done);
+}

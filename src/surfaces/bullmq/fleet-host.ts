@@ -1,0 +1,224 @@
+/** All calls of one fleet executor. */
+import type { JsonObject, ToolContext } from '../../index.ts';
+import { nextTurn } from '../../limits/next-turn.ts';
+import { withDeadline } from '../../limits/with-deadline.ts';
+import { type RemoteCall, remoteCall, traceContextOf } from '../../surface-port.ts';
+import { lost, notStarted, refusedOffer, replaced, unreachable } from './faults.ts';
+import { FleetLink, withdrawn } from './fleet-link.ts';
+import type { FleetPlace } from './fleet-options.ts';
+import { FleetRun } from './fleet-run.ts';
+import { FleetWatch } from './fleet-watch.ts';
+import { type FleetJob, isTooLarge, maxJobChars } from './job.ts';
+import type { Letter } from './mailbox.ts';
+
+/** The options as read. */
+export interface FleetHostOptions extends Required<Pick<FleetPlace, 'connection' | 'queue'>> {
+  readonly prefix: string;
+  readonly startTimeoutMs: number;
+  readonly leaseMs: number;
+}
+
+/** How often a call of an idempotent tool may run. */
+const maxRuns = 3;
+/** The most characters of letters that are read in one turn. */
+const turnChars = 4 * 1024 * 1024;
+/** Milliseconds after which a text that could not be sent is sent again. */
+const retryMs = 250;
+/** How often it is looked whether Redis is there. */
+const lookMs = 20;
+/** How long an answer of Redis is waited for before a call ends without it. */
+const answerMs = 1_000;
+
+export class FleetHost {
+  readonly #options: FleetHostOptions;
+  readonly #runs = new Map<string, FleetRun>();
+  readonly #watch: FleetWatch;
+  #link: FleetLink | undefined;
+  #closed = false;
+  /** Calls whose outcome has come and whose records can go. */
+  #concluded: string[] = [];
+  #settling = false;
+
+  constructor(options: FleetHostOptions) {
+    this.#options = options;
+    this.#watch = new FleetWatch(options.leaseMs, this.#runs, () => this.#link);
+  }
+
+  /** Runs a call, once or as often as an idempotent tool may. */
+  async execute(input: JsonObject, context: ToolContext): Promise<unknown> {
+    for (let runs = 1; ; runs++) {
+      const remote = remoteCall(context);
+      if (remote === undefined)
+        throw new TypeError(
+          'Expected the executor of a fleet to be called with the context of a call, unchanged.',
+        );
+      try {
+        return await this.#execute(input, context, remote);
+      } catch (error) {
+        const again =
+          remote.idempotent && runs < maxRuns && isLoss(error) && !context.signal.aborted;
+        if (!again) throw error;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const run of this.#runs.values())
+      run.fail(lost('executor_disposed', "The tool's executor was disposed."));
+    this.#watch.stop();
+    const link = this.#link;
+    this.#link = undefined;
+    await link?.close();
+  }
+
+  async #execute(input: JsonObject, context: ToolContext, remote: RemoteCall): Promise<unknown> {
+    const until = performance.now() + this.#options.startTimeoutMs;
+    const link = await this.#connected(context.signal, until);
+    const run = new FleetRun(input, context, (one) => void this.#tell(one));
+    const job = jobOf(run, link.name, remote, this.#options.leaseMs, context);
+    const { signal } = context;
+    const abort = (): void => run.fail(signal.reason);
+    this.#runs.set(run.id, run);
+    this.#watch.start();
+    const leftMs = Math.max(1, until - performance.now());
+    const starting = setTimeout(() => void this.#expire(link, run), leftMs);
+    try {
+      if (signal.aborted) throw signal.reason;
+      signal.addEventListener('abort', abort, { once: true });
+      link
+        .offer(run.id, job, remote.leftMs)
+        .then((isOffered) => isOffered || run.fail(replaced('was sent')))
+        .catch((error: unknown) => void this.#expire(link, run, refusedOffer(error)));
+      return await run.settled;
+    } finally {
+      signal.removeEventListener('abort', abort);
+      clearTimeout(starting);
+      this.#runs.delete(run.id);
+      if (run.concluded) this.#settleSoon(run.id);
+      else void link.withdraw(run.id, run.goodbye).catch(() => {});
+    }
+  }
+
+  /** Resolves once commands go out at once. */
+  async #connected(signal: AbortSignal, until: number): Promise<FleetLink> {
+    if (this.#link?.live === true) return this.#link;
+    for (;;) {
+      if (this.#closed) throw lost('executor_disposed', "The tool's executor was disposed.");
+      if (signal.aborted) throw signal.reason;
+      const link = this.#opened();
+      if (link.live) return link;
+      const left = until - performance.now();
+      if (left <= 0) throw unreachable(this.#options.startTimeoutMs);
+      // It is ready once only, and may be away again later.
+      await withDeadline(link.ready, Math.min(left, lookMs), () => {}).catch(() => {});
+      if (!link.live) await new Promise((resolve) => setTimeout(resolve, lookMs));
+    }
+  }
+
+  #opened(): FleetLink {
+    if (this.#link !== undefined) return this.#link;
+    const link = new FleetLink({ ...this.#options, take: (letters) => this.#take(letters) });
+    this.#link = link;
+    link.ready.catch(() => {
+      // Such as a wrong password, which may be right the next time.
+      if (this.#link === link) this.#link = undefined;
+      void link.close();
+    });
+    return link;
+  }
+
+  async #take(letters: readonly Letter[]): Promise<void> {
+    let chars = 0;
+    for (const letter of letters) {
+      const run = this.#runs.get(letter.call);
+      try {
+        run?.take(letter);
+      } catch (error) {
+        // The letters after it are those of other calls.
+        run?.fail(error);
+      }
+      chars += letter.text.length;
+      if (chars < turnChars) continue;
+      chars = 0;
+      await nextTurn();
+    }
+    this.#settleSoon();
+  }
+
+  #settleSoon(id?: string): void {
+    if (id !== undefined) this.#concluded.push(id);
+    if (this.#settling) return;
+    this.#settling = true;
+    setImmediate(() => {
+      this.#settling = false;
+      const ids = this.#concluded.splice(0);
+      // Records go by themselves after a while.
+      this.#link?.settle(ids).catch(() => {});
+    });
+  }
+
+  /** Ends a call that no worker has taken. @param fault Why it was not offered, if it was not. */
+  async #expire(link: FleetLink, run: FleetRun, fault?: Error): Promise<void> {
+    if (run.over || run.concluded || run.started) return;
+    const code = await withDeadline(
+      link.withdraw(run.id, undefined),
+      answerMs,
+      () => undefined,
+    ).catch(() => undefined);
+    if (code === withdrawn.claimed) run.started = true;
+    else if (code === undefined)
+      run.fail(lost('fleet_unreachable', 'The queue of the call cannot be reached.'));
+    else if (fault !== undefined) run.fail(fault);
+    else if (code === withdrawn.unclaimed) run.fail(notStarted(this.#options.startTimeoutMs));
+    else run.fail(lost('record_lost', 'Redis has lost the call.'));
+  }
+
+  /** Sends a run's worker what is unsent, in its order. */
+  async #tell(run: FleetRun): Promise<void> {
+    if (run.sending) return;
+    run.sending = true;
+    while (run.unsent.length > 0 && !run.over && run.claim !== undefined) {
+      const texts = run.unsent.splice(0, 64);
+      try {
+        await this.#link?.tell(run.id, run.claim, texts, run.told + 1);
+        run.told += texts.length;
+      } catch {
+        run.unsent.unshift(...texts);
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+    run.sending = false;
+  }
+}
+
+function isLoss(error: unknown): boolean {
+  const reason = (error as { reason?: unknown }).reason;
+  return reason === 'worker_lost' || reason === 'worker_closed' || reason === 'record_lost';
+}
+
+function jobOf(
+  { message }: FleetRun,
+  host: string,
+  { fingerprint }: RemoteCall,
+  leaseMs: number,
+  context: ToolContext,
+): FleetJob {
+  const { input } = message;
+  const job: FleetJob = {
+    format: 1,
+    tool: context.toolName,
+    input,
+    context: message.context,
+    fingerprint,
+    host,
+    leaseMs,
+    trace: traceContextOf(context),
+  };
+  if (isTooLarge(job))
+    throw new TypeError(
+      'The call is too long for the queue: its arguments, its knobs and the metadata of its session ' +
+        `have more than ${maxJobChars} characters together.`,
+    );
+  return job;
+}

@@ -1,0 +1,143 @@
+/** One job of a call, as its host sees it: it is offered, a worker claims it, and it ends. */
+import type { JsonObject, ToolContext } from '../../index.ts';
+import { CallLink } from '../sandbox/call-link.ts';
+import {
+  confirmEvery,
+  type HostMessage,
+  maxUnconfirmed,
+  maxUnconfirmedSize,
+} from '../sandbox/messages.ts';
+import { readMessage } from '../sandbox/read-message.ts';
+import { lost, refused } from './faults.ts';
+import type { Letter } from './mailbox.ts';
+import { newJobId } from './names.ts';
+import { readRefusal } from './refusal.ts';
+
+type RunMessage = Extract<HostMessage, { t: 'run' }>;
+
+/** A call is one run of its handler here, so its messages need no numbers. */
+const only = 1;
+
+export class FleetRun {
+  readonly id: string;
+  /** What the handler returned or threw, or why there is no such thing. */
+  readonly settled: Promise<unknown>;
+  readonly message: RunMessage;
+  /** The claim of the worker that runs it, once it has reported. */
+  claim: string | undefined;
+  /** A worker has claimed it. */
+  started = false;
+  /** Its outcome has come. */
+  concluded = false;
+  /** It has ended, with an outcome or without one. */
+  over = false;
+  /** What the worker is told when the run is withdrawn. */
+  goodbye = '';
+  /** What has not been sent to the worker yet. */
+  readonly unsent: string[] = [];
+  /** How many texts were sent to the worker. */
+  told = 0;
+  sending = false;
+  /** How many looks in a row have seen that its worker's lease had run out. */
+  lapsed = 0;
+  /** Since when its record has been missing, or has had an outcome that did not come. */
+  strangeSince: number | undefined;
+  readonly #link: CallLink;
+  readonly #tell: (run: FleetRun) => void;
+  #reject!: (error: unknown) => void;
+  #unconfirmed = 0;
+  #unconfirmedSize = 0;
+
+  /** @param tell Sends what is unsent. */
+  constructor(input: JsonObject, context: ToolContext, tell: (run: FleetRun) => void) {
+    this.id = newJobId(context.idempotencyKey);
+    this.#tell = tell;
+    let begun: RunMessage | undefined;
+    this.#link = new CallLink(only, context, {
+      send: (message) => {
+        if (message.t === 'run') begun = message;
+        else if (message.t === 'abort') this.goodbye = JSON.stringify(message);
+        else this.#send(message);
+      },
+      violation: (fault) => this.#violation(fault),
+    });
+    this.#link.start(input, { count: 0, size: 0 });
+    this.message = begun as unknown as RunMessage;
+    const failed = new Promise<never>((_resolve, reject) => {
+      this.#reject = reject;
+    });
+    this.settled = Promise.race([this.#link.settled, failed]).finally(() => {
+      this.over = true;
+      this.#link.close();
+    });
+    // Whoever waits for it may have gone before.
+    this.settled.catch(() => {});
+  }
+
+  /** Ends it without an outcome. The first end counts. */
+  fail(error: unknown): void {
+    if (this.over || this.concluded) return;
+    this.over = true;
+    this.#link.abort(error);
+    this.#reject(error);
+  }
+
+  /** Takes what a worker reports. */
+  take({ claim, text }: Letter): void {
+    if (this.over || this.concluded) return;
+    this.claim ??= claim;
+    // Only one worker can have claimed it.
+    if (this.claim !== claim) return;
+    this.started = true;
+    this.strangeSince = undefined;
+    const refusal = readRefusal(text);
+    if (refusal !== undefined)
+      return this.#conclude(() =>
+        this.#reject(
+          refusal === 'worker_closed'
+            ? lost(refusal, 'The worker that ran the call was closed.')
+            : refused(refusal),
+        ),
+      );
+    this.#unconfirmed++;
+    this.#unconfirmedSize += text.length;
+    if (
+      this.#unconfirmed > maxUnconfirmed ||
+      (this.#unconfirmed > 1 && this.#unconfirmedSize > maxUnconfirmedSize)
+    )
+      return this.#violation('more messages than the host can take');
+    const read = readMessage(text);
+    if (!read.ok) return this.#violation(read.fault);
+    const { message } = read;
+    if (!('id' in message) || message.id !== only)
+      return this.#violation('a message that is not about its call');
+    const isEnd = message.t === 'returned' || message.t === 'threw' || message.t === 'unreturnable';
+    if (isEnd) return this.#conclude(() => this.#link.take(message));
+    this.#link.take(message);
+    return this.#confirm();
+  }
+
+  #conclude(end: () => void): void {
+    this.concluded = true;
+    end();
+  }
+
+  #confirm(): void {
+    const count = this.#unconfirmed;
+    const size = this.#unconfirmedSize;
+    if (count < confirmEvery && size <= maxUnconfirmedSize / 4) return;
+    this.#unconfirmed = 0;
+    this.#unconfirmedSize = 0;
+    this.#send({ t: 'confirm', count, size });
+  }
+
+  #send(message: HostMessage): void {
+    if (this.over || this.concluded) return;
+    this.unsent.push(JSON.stringify(message));
+    this.#tell(this);
+  }
+
+  #violation(fault: string): void {
+    this.fail(lost('fleet_protocol', `The tool's worker sent ${fault}.`));
+  }
+}

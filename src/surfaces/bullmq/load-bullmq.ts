@@ -1,0 +1,23 @@
+/** Loads the optional package with the queues on first use, synchronously. */
+import { createRequire } from 'node:module';
+import { packageFault } from '../../surface-port.ts';
+
+/** The parts of `bullmq` that are used. */
+export type Bullmq = Pick<
+  typeof import('bullmq'),
+  'Queue' | 'UnrecoverableError' | 'WaitingError' | 'Worker'
+>;
+
+/**
+ * @param load Loads a package.
+ * @throws MisuseError `missing_dependency` if it is not installed.
+ */
+export function loadBullmq(
+  load: (specifier: string) => unknown = createRequire(import.meta.url),
+): Bullmq {
+  try {
+    return load('bullmq') as Bullmq;
+  } catch (error) {
+    throw packageFault('bullmq', 'carries the calls of a fleet', error);
+  }
+}

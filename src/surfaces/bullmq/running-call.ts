@@ -1,0 +1,194 @@
+/** One call that a worker has claimed. */
+import type { JsonObject, ToolContext } from '../../index.ts';
+import type { HostMessage, SandboxMessage } from '../sandbox/messages.ts';
+import { createOutbox, type Outbox } from '../sandbox/runner/outbox.ts';
+import { Run } from '../sandbox/runner/run.ts';
+import type { FleetJob } from './job.ts';
+import { type Refusal, refusalText } from './refusal.ts';
+
+/** A call's number in its messages; see `FleetRun`. */
+const only = 1;
+/** The most that is sent at once. */
+const most = { texts: 64, chars: 1024 * 1024 };
+/** Milliseconds after which what could not be sent is sent again. */
+const retryMs = 250;
+
+/** Sends texts to the host. Resolves to whether the worker still has the call. */
+export type Report = (texts: readonly string[], first: number, isEnd: boolean) => Promise<boolean>;
+
+export interface RunningCallOptions {
+  readonly job: FleetJob;
+  readonly claim: string;
+  /** Milliseconds until the call times out, -1 for never. */
+  readonly leftMs: number;
+  readonly services: unknown;
+  readonly report: Report;
+}
+
+export class RunningCall implements Outbox {
+  readonly claim: string;
+  readonly leaseMs: number;
+  /** The outcome has been delivered, or nobody wants it any more. */
+  readonly ended: Promise<void>;
+  /**
+   * The outcome is on its way. What is sent to Redis afterwards comes after it, so the job may be
+   * finished without waiting for an answer.
+   */
+  readonly posted: Promise<void>;
+  readonly #options: RunningCallOptions;
+  readonly #run: Run;
+  readonly #outbox: Outbox;
+  #unsent: string[] = [];
+  #sent = 0;
+  #sending = false;
+  /** The outcome as a text. */
+  #end: string | undefined;
+  #over = false;
+  #resolve!: () => void;
+  #hasPosted!: () => void;
+  #leave!: () => void;
+  readonly #left = new Promise<void>((resolve) => {
+    this.#leave = resolve;
+  });
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: RunningCallOptions) {
+    const { job, claim, leftMs, services } = options;
+    this.#options = options;
+    this.claim = claim;
+    this.leaseMs = job.leaseMs;
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.posted = new Promise((resolve) => {
+      this.#hasPosted = resolve;
+    });
+    this.#outbox = createOutbox({ send: (text) => this.#post(text), onMessage: () => {} });
+    const { deadline: _deadline, ...context } = job.context;
+    const message = {
+      t: 'run',
+      id: only,
+      input: job.input,
+      // By the clock of this machine.
+      context: leftMs < 0 ? context : { ...context, deadline: Date.now() + leftMs },
+      count: 0,
+      size: 0,
+    } as const;
+    this.#run = new Run(message, this, { services });
+    if (leftMs >= 0) this.#timer = setTimeout(() => this.#timeOut(), Math.min(leftMs, 2 ** 31 - 1));
+  }
+
+  /** Runs the handler. Resolves when it has settled and its outcome is posted. */
+  async start(handler: (input: JsonObject, context: ToolContext) => unknown): Promise<void> {
+    const settled = this.#run.start(handler as never);
+    // A handler that does not stop keeps its place among those that run at once.
+    await Promise.race([Promise.all([settled, this.posted]), this.#left]);
+  }
+
+  /** Gives it up, whatever its handler does. Resolves when the host has been told. */
+  async leave(): Promise<void> {
+    this.refuse('worker_closed');
+    this.#run.abort({ name: 'AbortError', message: 'The worker is closing.' });
+    await this.ended;
+    this.#leave();
+  }
+
+  /** Reports why the handler does not run, or not to its end. */
+  refuse(reason: Refusal): void {
+    if (this.#end !== undefined || this.#over) return;
+    this.#end = refusalText(reason);
+    this.#post(this.#end);
+  }
+
+  /** Takes what the host says. */
+  take(message: HostMessage): void {
+    if (message.t === 'abort') {
+      this.#forget();
+      this.#run.abort(message.reason);
+    } else if (message.t === 'answer') this.#run.answered(message);
+    else if (message.t === 'confirm') this.#outbox.confirmed(message.count, message.size);
+  }
+
+  /** Ends it: nobody wants its outcome any more. */
+  drop(name: string, message: string): void {
+    this.#forget();
+    this.#run.abort({ name, message });
+  }
+
+  send(message: SandboxMessage): void {
+    const isEnd = message.t === 'threw' || message.t === 'unreturnable';
+    this.#pass(JSON.stringify(message), isEnd);
+  }
+
+  /** Only the output of a handler comes as a text. */
+  sendText(text: string): void {
+    this.#pass(text, true);
+  }
+
+  sendNow(message: SandboxMessage): void {
+    this.send(message);
+  }
+
+  confirmed(count: number, size: number): void {
+    this.#outbox.confirmed(count, size);
+  }
+
+  #pass(text: string, isEnd: boolean): void {
+    // What a handler leaves behind may still report.
+    if (this.#end !== undefined || this.#over) return;
+    if (isEnd) this.#end = text;
+    this.#outbox.sendText(text);
+  }
+
+  #timeOut(): void {
+    // The host ends the call itself. This is for when it cannot say so. What the handler makes of it
+    // could reach the host before its own timer, and is no outcome.
+    this.drop('TimeoutError', 'The call has timed out.');
+  }
+
+  #forget(): void {
+    this.#over = true;
+    this.#unsent = [];
+    clearTimeout(this.#timer);
+    this.#hasPosted();
+    this.#resolve();
+  }
+
+  #post(text: string): void {
+    if (this.#over) return;
+    this.#unsent.push(text);
+    if (!this.#sending) void this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    this.#sending = true;
+    while (this.#unsent.length > 0) {
+      const texts = this.#next();
+      const isEnd = texts.at(-1) === this.#end;
+      try {
+        const reported = this.#options.report(texts, this.#sent + 1, isEnd);
+        if (isEnd) this.#hasPosted();
+        const has = await reported;
+        if (!has) this.drop('AbortError', 'The call has ended.');
+        this.#sent += texts.length;
+        this.#unsent = this.#unsent.slice(texts.length);
+        if (isEnd) this.#forget();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+    this.#sending = false;
+  }
+
+  /** What is sent next: at least one text. */
+  #next(): string[] {
+    let chars = 0;
+    let count = 0;
+    for (const text of this.#unsent) {
+      chars += text.length;
+      if (count > 0 && (count >= most.texts || chars > most.chars)) break;
+      count++;
+    }
+    return this.#unsent.slice(0, count);
+  }
+}

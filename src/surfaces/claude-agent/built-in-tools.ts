@@ -1,0 +1,64 @@
+/**
+ * The tools that the agent brings, as tools of the session. A tool is registered when the agent
+ * first uses it. One that the host has registered under its name wins.
+ */
+import { resolve } from 'node:path';
+import { isMisuseError, type ToolSession } from '../../index.ts';
+import { followOrigins, stateOf } from '../../surface-port.ts';
+import { agentTool, mcpTool } from '../agents/agent-tools.ts';
+import { claudeCodeTools } from '../agents/claude-code/tools.ts';
+import type { Place } from '../agents/place.ts';
+
+/** What the agent's tools are, and where they work. */
+export interface BuiltInTools {
+  /** Registers a tool, if it is known here and the session does not have it yet. */
+  prepare(tool: string): void;
+  /** Says in which folder a call would run. @returns forgets it */
+  locate(callId: string, cwd: string): () => void;
+}
+
+/** A tool may run as long as the agent lets it. What never ends is forgotten after a day. */
+const longestMs = 86_400_000;
+
+export function builtInTools(
+  session: ToolSession,
+  { cwd: project, home }: { readonly cwd: string; readonly home: string },
+): BuiltInTools {
+  const folders = new Map<string, string>();
+  const prepared = new Set<string>();
+  const place = ({ callId }: { readonly callId: string }): Place => ({
+    cwd: folders.get(callId) ?? project,
+    project,
+    home,
+  });
+  return {
+    prepare(tool) {
+      if (prepared.has(tool)) return;
+      const row = claudeCodeTools.find(({ name }) => name === tool);
+      const isMcp = row === undefined && /^mcp__\w/.test(tool);
+      if (row === undefined && !isMcp) return;
+      try {
+        session.register(
+          (row === undefined
+            ? mcpTool(tool, longestMs)
+            : agentTool(row, place, asksForOrigins(session), longestMs)) as never,
+        );
+      } catch (error) {
+        // The session has a tool of this name, or of one that looks like it, or is closed.
+        if (!isMisuseError(error)) throw error;
+      }
+      prepared.add(tool);
+    },
+    locate(callId, cwd) {
+      folders.set(callId, resolve(project, cwd));
+      return () => void folders.delete(callId);
+    },
+  };
+}
+
+/** Labels alone would begin a record of where values came from. */
+function asksForOrigins(session: ToolSession): boolean {
+  const state = stateOf(session);
+  followOrigins(state);
+  return state.origins !== undefined;
+}

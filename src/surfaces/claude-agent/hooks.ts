@@ -1,0 +1,186 @@
+/** The agent's hooks: they ask before a call, and hear how it ended. None of them throws. */
+import type {
+  HookCallback,
+  HookCallbackMatcher,
+  HookEvent,
+  HookInput,
+  HookJSONOutput,
+} from '@anthropic-ai/claude-agent-sdk';
+import { messageOf } from '../../errors/index.ts';
+import type { ToolSession } from '../../index.ts';
+import { canonicalJson, copyJson, type JsonValue } from '../../json/index.ts';
+import { serializeOutput } from '../../serialize.ts';
+import { overheard, stateOf } from '../../surface-port.ts';
+import { wroteIt } from '../agents/claude-code/claude-code.ts';
+import { inShapeOf } from './output-shape.ts';
+import type { Permissions } from './permissions.ts';
+
+type Event<Name extends HookEvent> = Extract<HookInput, { hook_event_name: Name }>;
+
+/** The longest that the process may take with an answer beyond the time for the decision. */
+const spareSeconds = 30;
+
+/** The hooks for `query`. @param decisionTimeoutMs The longest that a decision may take */
+export function hooksOf(
+  session: ToolSession,
+  permissions: Permissions,
+  decisionTimeoutMs: number,
+): Partial<Record<HookEvent, HookCallbackMatcher[]>> {
+  const { leave } = permissions;
+  // A hook that takes too long would let the call run, so it answers before its time is over.
+  const timeout = Math.ceil(decisionTimeoutMs / 1_000) + spareSeconds;
+  const on = <Name extends HookEvent>(
+    name: Name,
+    run: (event: Event<Name>, signal: AbortSignal) => Promise<HookJSONOutput> | undefined,
+    failed: (error: unknown, event: Event<Name>) => HookJSONOutput = () => ({}),
+  ): HookCallback => {
+    return async (input, _id, { signal }) => {
+      try {
+        return input.hook_event_name === name
+          ? ((await run(input as Event<Name>, signal)) ?? {})
+          : {};
+      } catch (error) {
+        return failed(error, input as Event<Name>);
+      }
+    };
+  };
+  const before = on(
+    'PreToolUse',
+    (event, signal) => askBefore(permissions, event, signal),
+    (error) => deny(`The hook failed: ${messageOf(error)}`),
+  );
+  return {
+    PreToolUse: [{ hooks: [before], timeout, onFailure: 'block' }],
+    PostToolUse: [
+      {
+        hooks: [
+          on(
+            'PostToolUse',
+            (event) => settle(permissions, event),
+            (error, { tool_response }) =>
+              withhold(`The hook failed: ${messageOf(error)}`, tool_response),
+          ),
+        ],
+      },
+    ],
+    PostToolUseFailure: only(
+      on('PostToolUseFailure', ({ tool_use_id: id, error }) => {
+        const text = typeof error === 'string' && error.trim() !== '' ? error : 'It failed.';
+        return permissions.settle(id, { error: text })?.then(() => ({}));
+      }),
+    ),
+    PostToolBatch: only(
+      on('PostToolBatch', ({ tool_calls: calls }) => {
+        const ended = new Set(calls.map(({ tool_use_id: id }) => id));
+        leave((id) => ended.has(id));
+        return undefined;
+      }),
+    ),
+    ...endsOf(leave, on),
+    UserPromptSubmit: only(
+      on('UserPromptSubmit', ({ prompt, source }) => {
+        // What tasks and timers put in was not written by a person.
+        if (wroteIt(source)) overheard(stateOf(session), prompt, 'user');
+        return undefined;
+      }),
+    ),
+  };
+}
+
+/** When an agent stops, the calls that it has not run will not run. */
+function endsOf(
+  leave: Permissions['leave'],
+  on: <Name extends HookEvent>(name: Name, run: (event: Event<Name>) => undefined) => HookCallback,
+): Partial<Record<HookEvent, HookCallbackMatcher[]>> {
+  const stopped = (sessionId: string, agentId: string | undefined): undefined =>
+    void leave(
+      (_, asker) =>
+        asker !== undefined && asker.sessionId === sessionId && asker.agentId === agentId,
+    );
+  return {
+    Stop: only(on('Stop', (event) => stopped(event.session_id, undefined))),
+    StopFailure: only(on('StopFailure', (event) => stopped(event.session_id, undefined))),
+    SubagentStop: only(on('SubagentStop', (event) => stopped(event.session_id, event.agent_id))),
+    SessionEnd: only(
+      on(
+        'SessionEnd',
+        ({ session_id: ended }) =>
+          void leave((_, asker) => asker === undefined || asker.sessionId === ended),
+      ),
+    ),
+  };
+}
+
+function only(hook: HookCallback): HookCallbackMatcher[] {
+  return [{ hooks: [hook] }];
+}
+
+async function askBefore(
+  permissions: Permissions,
+  event: Event<'PreToolUse'>,
+  signal: AbortSignal,
+): Promise<HookJSONOutput> {
+  const decision = await permissions.decide({
+    id: event.tool_use_id,
+    tool: event.tool_name,
+    input: event.tool_input,
+    provenance: event.mcp_server,
+    signal,
+    cwd: event.cwd,
+    asker: { sessionId: event.session_id, agentId: event.agent_id },
+  });
+  switch (decision.kind) {
+    case 'own':
+      return {};
+    case 'denied':
+      return deny(decision.reason);
+    case 'allowed':
+      return {
+        hookSpecificOutput: {
+          hookEventName: 'PreToolUse',
+          permissionDecision: 'allow',
+          ...(decision.isChanged ? { updatedInput: { ...decision.input } } : {}),
+        },
+      };
+  }
+}
+
+function deny(reason: string): HookJSONOutput {
+  return {
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: reason,
+    },
+  };
+}
+
+/** Ends the call. The model reads what the session makes of the output. */
+async function settle(
+  permissions: Permissions,
+  { tool_use_id: id, tool_response: response }: Event<'PostToolUse'>,
+): Promise<HookJSONOutput> {
+  const copy = copyJson(response ?? null, { maxDepth: 64, maxValues: 1_000_000 });
+  const result = await permissions.settle(
+    id,
+    copy.ok ? { output: copy.value } : { error: 'Its output is not JSON.' },
+  );
+  if (result === undefined) return {};
+  if (!result.success) return withhold(serializeOutput(result), response);
+  const output = (result.output ?? null) as JsonValue;
+  if (copy.ok && canonicalJson(output) === canonicalJson(copy.value)) return {};
+  return replaceOutput(
+    typeof output === 'string' && copy.ok ? inShapeOf(copy.value, output) : output,
+  );
+}
+
+/** The model reads the reason in place of the output. */
+function withhold(reason: string, response: unknown): HookJSONOutput {
+  const copy = copyJson(response ?? null, { maxDepth: 64, maxValues: 1_000_000 });
+  const shown = copy.ok ? inShapeOf(copy.value, reason) : reason;
+  return { ...replaceOutput(shown), decision: 'block', reason };
+}
+
+function replaceOutput(output: unknown): HookJSONOutput {
+  return { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput: output } };
+}

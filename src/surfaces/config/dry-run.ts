@@ -1,0 +1,247 @@
+/**
+ * Tries a file on a trial registry, so that the real one changes only once it is known what will
+ * fail.
+ */
+import { HostToolRegistry, type Profile, type Quota, type Rule } from '../../index.ts';
+import { canonicalJson } from '../../json/index.ts';
+import { compileQuotas, registryStateOf, tryRule } from '../../surface-port.ts';
+import { toolKey } from './commit-tools.ts';
+import type { HostedParts } from './file-host.ts';
+import { causeText } from './import-module.ts';
+import { oneLine } from './issues.ts';
+import { behind, type LoadedFile, type LoadedTool } from './loaded-files.ts';
+import type { PreparedFile } from './prepared-file.ts';
+import { parentsOf, prepareProfiles } from './profile-entry.ts';
+import type { RawEntry } from './read-file.ts';
+import { profilesOf } from './registry-profiles.ts';
+import type { FileSection, LoadFailure } from './report.ts';
+import { isOpen, tryHosted } from './try-hosted.ts';
+
+/** What a file will load once it is applied, and what will fail. */
+export interface DryRun {
+  readonly rules: readonly Rule[];
+  readonly quotas: readonly Quota[];
+  /** By {@link toolKey}, in the order of the file. */
+  readonly tools: ReadonlyMap<string, LoadedTool>;
+  /** Parents first. */
+  readonly profiles: ReadonlyMap<string, { readonly profile: Profile; readonly identity: string }>;
+  readonly hosted: HostedParts;
+  readonly failed: readonly LoadFailure[];
+}
+
+/**
+ * Tries a file without changing the registry. Longer than 60 lines, since its sections are tried in
+ * order and each uses the results of the one before.
+ * @param before What the file had loaded and the registry still has.
+ * @param again Whether this is an edit of a file that is watched.
+ */
+export function dryRun(
+  registry: HostToolRegistry<never>,
+  file: PreparedFile,
+  before: LoadedFile,
+  again = false,
+): DryRun {
+  const failed: LoadFailure[] = [];
+  const fail = (
+    section: FileSection,
+    { index, line }: RawEntry,
+    name: string | undefined,
+    reason: string,
+  ): void => {
+    failed.push({
+      index,
+      ...(name === undefined ? {} : { name }),
+      reason: oneLine(reason),
+      line,
+      section,
+      file: file.path,
+    });
+  };
+  const rules: Rule[] = [];
+  for (const prepared of file.rules) {
+    const reason =
+      'reason' in prepared
+        ? prepared.reason
+        : faultOf(() => tryRule(prepared.rule, 'registry'))?.replace(/^registry rule 0: /, '');
+    if (reason !== undefined) fail('rules', prepared.entry, idOf(prepared.entry.value), reason);
+    else if ('rule' in prepared) rules.push(prepared.rule);
+  }
+  const quotas: Quota[] = [];
+  const taken = takenIds(registry, before);
+  for (const prepared of file.quotas) {
+    const reason =
+      'reason' in prepared
+        ? prepared.reason
+        : faultOf(() => compileQuotas([prepared.quota], 'registry', taken))?.replace(
+            /^registry quota 0: /,
+            '',
+          );
+    if (reason !== undefined) fail('quotas', prepared.entry, idOf(prepared.entry.value), reason);
+    else if ('quota' in prepared) {
+      taken.add(prepared.quota.id);
+      quotas.push(prepared.quota);
+    }
+  }
+  const { hosted, prefixes } = tryHosted(registry, file, again, fail);
+  // A tool without the rule, the quota or the log that was meant for it is worse than no tool.
+  if (failed.some(({ section }) => isOpen(registry, section)))
+    return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), hosted, failed };
+
+  // The trial registry is never closed, because closing it would dispose of executors that the
+  // definitions share.
+  const trial = new HostToolRegistry<never>();
+  const own = new Set(
+    file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : [],
+  );
+  trial.registerAll(registry.listTools().filter((definition) => !own.has(definition)));
+  const tools = new Map<string, LoadedTool>();
+  for (const prepared of file.tools) {
+    const { entry, name } = prepared;
+    if ('reason' in prepared) {
+      fail('tools', entry, name, prepared.reason);
+      continue;
+    }
+    const key = toolKey(prepared.definition);
+    const known = before.tools.get(key);
+    // An unchanged entry of an unchanged module keeps its definition.
+    const definition =
+      known?.identity === prepared.identity ? known.definition : prepared.definition;
+    const reason =
+      foreignOwner(registry, definition.name) ?? faultOf(() => trial.register(definition));
+    if (reason !== undefined)
+      fail(
+        'tools',
+        entry,
+        name,
+        tools.has(key) ? `the file already has a tool \`${definition.name}\`` : reason,
+      );
+    else tools.set(key, { definition, identity: prepared.identity });
+  }
+
+  const outside = (id: string): Profile | undefined => {
+    const given = registry.profile(id);
+    return given !== undefined && before.profiles.get(id)?.given === given ? undefined : given;
+  };
+  const profiles = new Map<string, { readonly profile: Profile; readonly identity: string }>();
+  const broken = new Set<string>();
+  for (const prepared of prepareProfiles(
+    file.profiles,
+    prefixes,
+    [...profilesOf(registry).keys()].filter((id) => outside(id) !== undefined),
+  )) {
+    const { entry, id } = prepared;
+    const reason =
+      'reason' in prepared
+        ? prepared.reason
+        : (fallen(prepared.profile, broken) ?? tryProfile(trial, prepared.profile, outside));
+    if (reason !== undefined) {
+      broken.add(id);
+      fail('profiles', entry, id.slice(0, 256), reason);
+    } else if ('profile' in prepared)
+      profiles.set(id, {
+        profile: prepared.profile,
+        identity: canonicalJson(prepared.profile as never),
+      });
+  }
+  return { rules, quotas, tools, profiles, hosted, failed: inOrder(failed) };
+}
+
+/** The ids of the registry's other quotas. */
+function takenIds(registry: HostToolRegistry<never>, { quotas }: LoadedFile): Set<string> {
+  const { all } = registryStateOf(behind(registry)).quotas;
+  const own = new Set(quotas?.quotas.map(({ id }) => id));
+  return new Set(all.map(({ id }) => id).filter((id) => !own.has(id)));
+}
+
+/**
+ * The reason why a profile cannot be loaded if a parent could not. Undefined if all parents could.
+ */
+function fallen(profile: Profile, broken: ReadonlySet<string>): string | undefined {
+  const parent = parentsOf(profile).find((id) => broken.has(id));
+  return parent === undefined ? undefined : `it extends \`${parent}\`, which cannot be loaded`;
+}
+
+/**
+ * Defines a profile, after those of the real registry that it extends. Returns why that fails;
+ * undefined if it succeeds.
+ */
+function tryProfile(
+  trial: HostToolRegistry<never>,
+  profile: Profile,
+  outside: (id: string) => Profile | undefined,
+): string | undefined {
+  const seen = new Set([profile.id]);
+  const bring = (id: string): string | undefined => {
+    if (trial.profile(id) !== undefined || seen.has(id)) return undefined;
+    seen.add(id);
+    const parent = outside(id);
+    if (parent === undefined) return undefined;
+    for (const grand of parentsOf(parent)) {
+      if (grand === profile.id) return `\`extends\` forms a circle: \`${id}\` extends it`;
+      const reason = bring(grand);
+      if (reason !== undefined) return reason;
+    }
+    // The parent's tools existed when it was defined. A tool that was removed since is not a fault
+    // of this file.
+    const tools = parent.tools.map((tool) =>
+      trial.get(nameOf(tool)) === undefined
+        ? { ...(typeof tool === 'string' ? { name: tool } : tool), optional: true }
+        : tool,
+    );
+    return faultOf(() => trial.defineProfile({ ...parent, tools }));
+  };
+  for (const parent of parentsOf(profile)) {
+    const reason = bring(parent);
+    if (reason !== undefined) return reason;
+  }
+  return faultOf(() => trial.defineProfile(profile));
+}
+
+/**
+ * Why a tool of a scope leaves no room for one of the file. The trial registry has no scopes, so it
+ * would take the file's tool as another version.
+ */
+function foreignOwner(registry: HostToolRegistry<never>, name: string): string | undefined {
+  const owner = registryStateOf(behind(registry)).tools.get(name)?.owner;
+  return owner === undefined || owner === 'host'
+    ? undefined
+    : `Tool \`${name}\` is already registered by \`${owner}\`. Choose another name.`;
+}
+
+/** The message of what a function throws; undefined if it throws nothing. */
+function faultOf(call: () => unknown): string | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return causeText(error);
+  }
+}
+
+/** Sorts failures by section, then by place, because profiles were tried parents first. */
+function inOrder(failed: readonly LoadFailure[]): readonly LoadFailure[] {
+  const sections: readonly FileSection[] = [
+    'rules',
+    'quotas',
+    'mcpServers',
+    'audit',
+    'approvals',
+    'tools',
+    'profiles',
+  ];
+  return [...failed].sort(
+    (a, b) => sections.indexOf(a.section) - sections.indexOf(b.section) || a.index - b.index,
+  );
+}
+
+function nameOf(tool: Profile['tools'][number]): string {
+  return typeof tool === 'string' ? tool : tool.name;
+}
+
+function idOf(rule: unknown): string | undefined {
+  const id =
+    typeof rule === 'object' && rule !== null && Object.hasOwn(rule, 'id')
+      ? (rule as { id: unknown }).id
+      : undefined;
+  return typeof id === 'string' && id !== '' ? id.slice(0, 256) : undefined;
+}

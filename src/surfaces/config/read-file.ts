@@ -1,0 +1,231 @@
+/** Reads a file up to a size, parses it, and splits it into the entries of its sections. */
+import { constants, open, stat } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe } from '../../errors/index.ts';
+import { isMisuseError, MisuseError } from '../../index.ts';
+import { topLevelKeys } from './format.ts';
+import { oneLine, unknownKey } from './issues.ts';
+import { lineColumn, type ParsedText, type Place, TextFault } from './places.ts';
+import { readJson } from './read-json.ts';
+import { yamlReader } from './read-yaml.ts';
+import type { FileSection } from './report.ts';
+
+/** Maximum size of a file, in bytes. */
+export const maxBytes = 4_000_000;
+
+/** An entry of a section, as written. */
+export interface RawEntry {
+  /** The index in its section, from 0. */
+  readonly index: number;
+  /** The id of a profile, or the name of a server. */
+  readonly key?: string;
+  readonly value: unknown;
+  /** The line in the file, from 1. */
+  readonly line: number;
+}
+
+/** A file whose top level is well formed. */
+export interface RawFile {
+  /** The absolute path. */
+  readonly path: string;
+  readonly tools: readonly RawEntry[];
+  readonly profiles: readonly RawEntry[];
+  readonly rules: readonly RawEntry[];
+  readonly quotas: readonly RawEntry[];
+  readonly mcpServers: readonly RawEntry[];
+  /** The section as one entry; absent if the file has none. */
+  readonly audit?: RawEntry;
+  readonly approvals?: RawEntry;
+}
+
+/** The absolute path of a file that a host names. @throws MisuseError `invalid_option`. */
+export function pathOf(path: string | URL, who: string): string {
+  if (typeof path === 'string' && path !== '' && !path.includes('\0'))
+    return resolve(path.startsWith('file:') ? urlPath(path, who) : path);
+  if (path instanceof URL) return resolve(urlPath(path, who));
+  throw new MisuseError(
+    'invalid_option',
+    `${who}: expected a path or a file URL, got ${describe(path)}.`,
+  );
+}
+
+function urlPath(url: string | URL, who: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch (error) {
+    throw new MisuseError(
+      'invalid_option',
+      `${who}: expected a path or a file URL, got \`${String(url)}\`.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * A text that differs for different states of a file.
+ * @throws MisuseError `invalid_file` if the file does not exist.
+ */
+export async function signatureOf(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/**
+ * Reads a file.
+ * @throws MisuseError `invalid_file`, whose message starts with the file, line and column;
+ * `missing_dependency`
+ */
+export async function readFile(path: string): Promise<RawFile> {
+  const text = await readText(path);
+  const read = extname(path).toLowerCase() === '.json' ? readJson : await yamlReader();
+  try {
+    return sectionsOf(path, text, read(text));
+  } catch (error) {
+    if (!(error instanceof TextFault)) throw error;
+    const { line, column } = lineColumn(text, error.at);
+    throw new MisuseError('invalid_file', `${path}:${line}:${column}: ${oneLine(error.message)}`);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await readBytes(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  if (bytes.length > maxBytes)
+    throw new MisuseError('invalid_file', `${path}:1:1: the file has more than ${maxBytes} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new MisuseError('invalid_file', `${path}:1:1: the file is not UTF-8 text`, {
+      cause: error,
+    });
+  }
+}
+
+/** Reads at most one byte more than is accepted, even if the file grows or has no size. */
+async function readBytes(path: string): Promise<Buffer> {
+  // Opening a pipe must not wait for a writer.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const kind = await file.stat();
+    if (!kind.isFile() && !kind.isDirectory())
+      throw new MisuseError(
+        'invalid_file',
+        `${path}:1:1: expected a regular file, got a pipe, a device or a socket`,
+      );
+    const buffer = Buffer.alloc(maxBytes + 1);
+    let size = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, size, buffer.length - size);
+      size += bytesRead;
+      if (bytesRead === 0 || size === buffer.length) return buffer.subarray(0, size);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function unreadable(path: string, error: unknown): MisuseError {
+  if (isMisuseError(error)) return error;
+  const code = (error as { code?: unknown } | null)?.code;
+  const what =
+    code === 'ENOENT'
+      ? 'there is no such file'
+      : `the file cannot be read (${typeof code === 'string' ? code : 'unknown error'})`;
+  return new MisuseError('invalid_file', `${path}:1:1: ${what}`, { cause: error });
+}
+
+/** Splits a parsed file into its entries. @throws TextFault */
+function sectionsOf(path: string, text: string, { value, place }: ParsedText): RawFile {
+  const shape = `a map with ${topLevelKeys.join(', ')}`;
+  if (!isMap(value))
+    throw new TextFault(
+      place.at,
+      `expected ${shape}, got ${value === null ? 'nothing' : describe(value)}`,
+    );
+  for (const key of Object.keys(value))
+    if (!topLevelKeys.includes(key))
+      throw new TextFault(placeOf(place, key).at, unknownKey(key, topLevelKeys));
+  const contentOf = (section: FileSection): unknown =>
+    Object.hasOwn(value, section) ? value[section] : undefined;
+  const entries = (section: FileSection): RawEntry[] => {
+    const content = contentOf(section);
+    const within = placeOf(place, section);
+    if (content === undefined || content === null) return [];
+    const noun = mapsOf.get(section);
+    const asMap = noun !== undefined;
+    if (asMap ? !isMap(content) : !Array.isArray(content))
+      throw new TextFault(
+        within.at,
+        `expected \`${section}\` to be ${noun ?? 'a list'}, got ` + `${describe(content)}`,
+      );
+    const lines = lineFinder(text);
+    // The places have the order of the file. An object would put integer keys first.
+    return [...(within.inside ?? new Map<string | number, Place>())].map(
+      ([key, { at }], index) => ({
+        index,
+        ...(asMap ? { key: key as string } : {}),
+        value: (content as Record<string | number, unknown>)[key],
+        line: lines(at),
+      }),
+    );
+  };
+  const one = (
+    section: 'audit' | 'approvals',
+  ): { readonly [name in typeof section]?: RawEntry } => {
+    const content = contentOf(section);
+    if (content === undefined || content === null) return {};
+    const line = lineFinder(text)(placeOf(place, section).at);
+    return { [section]: { index: 0, value: content, line } };
+  };
+  return {
+    path,
+    tools: entries('tools'),
+    profiles: entries('profiles'),
+    rules: entries('rules'),
+    quotas: entries('quotas'),
+    mcpServers: entries('mcpServers'),
+    ...one('audit'),
+    ...one('approvals'),
+  };
+}
+
+/** The sections that are maps, with what they are called in messages. */
+const mapsOf: ReadonlyMap<FileSection, string> = new Map([
+  ['profiles', 'a map of ids to profiles'],
+  ['mcpServers', 'a map of names to servers'],
+]);
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function placeOf(place: Place, key: string | number): Place {
+  return place.inside?.get(key) ?? place;
+}
+
+/** Finds the lines of offsets that mostly grow: continues from the last offset. */
+function lineFinder(text: string): (at: number) => number {
+  let line = 1;
+  let seen = 0;
+  return (at) => {
+    if (at < seen) [line, seen] = [1, 0];
+    for (
+      let index = text.indexOf('\n', seen);
+      index !== -1 && index < at;
+      index = text.indexOf('\n', index + 1)
+    ) {
+      line++;
+      seen = index + 1;
+    }
+    return line;
+  };
+}

@@ -1,0 +1,275 @@
+/** One server of a gateway: started, kept running, and its tools kept in the registry. */
+import { dirname, resolve } from 'node:path';
+import { messageOf } from '../../errors/index.ts';
+import type { AnyTool, HostToolRegistry, JsonObject, ToolRegistration } from '../../index.ts';
+import { registryStateOf } from '../../surface-port.ts';
+import type { Connection } from '../mcp/client/connection.ts';
+import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
+import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
+import type { PassedList } from '../mcp/passed-on.ts';
+import { labelFaults } from './label-faults.ts';
+import type { OfferedEntry } from './offered-entries.ts';
+import { authOf } from './server-auth.ts';
+import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
+import { askServer, offersOf } from './server-offers.ts';
+import { questionsOf } from './server-questions.ts';
+import { type ServerStatus, statusOf } from './server-status.ts';
+import { labelsBy, takesBy } from './server-wishes.ts';
+
+/** A server that was started. */
+export interface GatewayServer {
+  readonly name: string;
+  /** Whether clients get these of it. */
+  exposes(kind: 'prompts' | 'resources'): boolean;
+  /** What it has now; nothing while it is not ready. @throws (rejects with) what the server causes */
+  offers(which: PassedList): Promise<readonly OfferedEntry[]>;
+  /** Asks for a prompt or a resource. @throws (rejects with) Error that a client may see */
+  ask(
+    method: 'prompts/get' | 'resources/read',
+    params: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<JsonObject>;
+  /** Settles when the first attempt has ended. Never rejects. */
+  readonly first: Promise<void>;
+  status(): ServerStatus;
+  /** Removes its tools at once, and ends it. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** What a server is made of. */
+export interface ServerParts extends NamedServer {
+  readonly registry: HostToolRegistry<never>;
+  /** Called when its prompts or resources may have changed. */
+  changed(kind: 'prompts' | 'resources'): void;
+}
+
+/** A server has this long for its handshake, since `npx` may have to load it first. */
+const handshakeMs = 60_000;
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+
+interface State extends ServerParts {
+  state: ServerStatus['state'];
+  error: string | undefined;
+  imported: ImportedMcpTools | undefined;
+  connection: Connection | undefined;
+  /** Its tools in the registry, by name. */
+  readonly held: Map<string, ToolRegistration>;
+  /** Tools for whose names the registry has no room. */
+  conflicts: ServerStatus['failed'];
+  /** Tools of which the server says that they only read, by its own names. */
+  readers: readonly string[];
+  /** Fingerprints of the tools that were listed last, by name. */
+  seen: ReadonlyMap<string, string> | undefined;
+  /** Failures in a row. */
+  failures: number;
+  cancel: (() => void) | undefined;
+  closed: boolean;
+  /** Aborts when it is closed. */
+  readonly stop: AbortController;
+  /** The attempt that is under way, or the last one. Never rejects. */
+  attempting: Promise<void>;
+}
+
+/** Starts a server. It is tried again, after growing pauses, until it is closed. */
+export function startServer(parts: ServerParts): GatewayServer {
+  const state: State = {
+    ...parts,
+    state: 'starting',
+    error: undefined,
+    imported: undefined,
+    connection: undefined,
+    held: new Map(),
+    conflicts: [],
+    readers: [],
+    seen: undefined,
+    failures: 0,
+    cancel: undefined,
+    closed: false,
+    stop: new AbortController(),
+    attempting: Promise.resolve(),
+  };
+  const { connection, missing } = connectionOf(parts);
+  if (missing.length > 0) turnOff(state, missingText(missing));
+  else state.attempting = attempt(state, connection);
+  return {
+    name: parts.name,
+    first: state.attempting,
+    exposes: (kind) => exposes(state, kind),
+    async offers(which) {
+      const { connection: open } = state;
+      return open === undefined ? [] : offersOf(open, which, prefixOf(state));
+    },
+    async ask(method, params, signal) {
+      if (state.connection === undefined || state.closed)
+        throw new Error(`The MCP server \`${state.name}\` is not running.`);
+      return askServer(state.connection, method, params, signal);
+    },
+    status: () => statusOf(state),
+    close: () => closeServer(state),
+  };
+}
+
+function exposes({ entry }: State, kind: 'tools' | 'prompts' | 'resources'): boolean {
+  return entry.expose === undefined ? kind === 'tools' : entry.expose.includes(kind);
+}
+
+function tellOffers(state: State): void {
+  for (const kind of ['prompts', 'resources'] as const)
+    if (exposes(state, kind)) state.changed(kind);
+}
+
+async function attempt(state: State, connection: McpConnection): Promise<void> {
+  const { name, entry, ports, file } = state;
+  const questions = questionsOf(state);
+  state.cancel = undefined;
+  try {
+    const pinFile = entry.pins === undefined ? undefined : resolve(dirname(file), entry.pins);
+    const pins = pinFile === undefined ? undefined : await ports.readPins(pinFile);
+    if (state.closed) return;
+    const { imported, connection: open } = await importByWishes(
+      connection,
+      { name, prefix: prefixOf(state), ...(pins === undefined ? {} : { pins }) },
+      {
+        takes: exposes(state, 'tools') ? takesBy(entry) : () => false,
+        labelsOf: labelsBy(entry),
+        follows: pinFile === undefined,
+        onListed: (readers) => {
+          state.readers = readers;
+          listed(state);
+        },
+        ...(exposes(state, 'prompts') || exposes(state, 'resources')
+          ? { onOthersChanged: state.changed }
+          : {}),
+        auth: authOf(state),
+        ...(questions === undefined ? {} : { questions, onCall: questions.began }),
+        onLost: () => fail(state, 'The connection to the MCP server was lost.', connection),
+        signal: state.stop.signal,
+      },
+      handshakeMs,
+    );
+    if (state.closed) return await imported.close();
+    state.imported = imported;
+    state.connection = open;
+    tellOffers(state);
+    if (pinFile !== undefined && pins === undefined) await ports.writePins(pinFile, imported);
+    listed(state);
+  } catch (error) {
+    fail(state, messageOf(error), connection);
+  }
+}
+
+/** Takes a listing. Called within the import, so it must not throw. */
+function listed(state: State): void {
+  const { imported, registry, held, name, ports } = state;
+  if (imported === undefined || state.closed) return;
+  state.failures = 0;
+  state.state = 'ready';
+  state.error = undefined;
+  const now = new Map(imported.tools.map((tool) => [tool.name, tool]));
+  const conflicts: { name: string; reason: string }[] = [];
+  try {
+    registryStateOf(registry as never).together(() => {
+      for (const [tool, registration] of held) {
+        if (now.has(tool) || imported.found(tool) !== undefined) continue;
+        registration.unregister();
+        held.delete(tool);
+      }
+      for (const tool of now.values()) {
+        if (held.has(tool.name)) continue;
+        try {
+          held.set(tool.name, registry.register(tool as AnyTool));
+        } catch (error) {
+          conflicts.push({ name: tool.name, reason: messageOf(error) });
+        }
+      }
+    });
+  } catch {
+    // The registry was closed, so the tools are gone.
+  }
+  const { seen } = state;
+  state.conflicts = conflicts;
+  state.seen = new Map([...now].map(([tool, { fingerprint }]) => [tool, fingerprint]));
+  for (const conflict of seen === undefined ? conflicts : [])
+    ports.note(`warning: server \`${name}\`: \`${conflict.name}\` is left out: ${conflict.reason}`);
+  if (seen === undefined)
+    for (const fault of labelFaults(state.entry, imported, prefixOf(state)))
+      ports.note(`warning: server \`${name}\`: ${fault}`);
+  if (seen !== undefined) tellChanges(state, seen);
+  else if (imported.drift.length > 0)
+    ports.note(
+      `warning: server \`${name}\`: ${imported.drift.length} of its tools differ from what was ` +
+        'pinned and are withheld. Review them with `host-tools mcp pin`.',
+    );
+}
+
+function tellChanges(
+  { name, imported, seen = new Map(), ports }: State,
+  before: ReadonlyMap<string, string>,
+): void {
+  for (const [tool, print] of seen)
+    if (before.get(tool) !== print)
+      ports.note(
+        `server \`${name}\`: \`${tool}\` ${before.has(tool) ? 'has changed' : 'is new'}, and is taken`,
+      );
+  for (const tool of before.keys())
+    if (!seen.has(tool))
+      ports.note(
+        `server \`${name}\`: \`${tool}\` ` +
+          (imported?.found(tool) === undefined
+            ? 'is gone'
+            : 'differs from its pin, and is withheld'),
+      );
+}
+
+/** Notes a failure and plans the next attempt. */
+function fail(state: State, error: string, connection: McpConnection): void {
+  if (state.closed || state.cancel !== undefined) return;
+  const { ports, name } = state;
+  const told = state.error;
+  state.state = 'waiting';
+  state.error = ports.scrub(error);
+  state.failures++;
+  // A server that fails again and again for the same reason is reported once.
+  if (told !== state.error) ports.note(`warning: server \`${name}\`: ${state.error}`);
+  const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(state.failures - 1, 16));
+  state.cancel = ports.later(
+    () => {
+      state.attempting = again(state, connection);
+    },
+    pause * (0.5 + ports.random() / 2),
+  );
+}
+
+async function again(state: State, connection: McpConnection): Promise<void> {
+  state.cancel = undefined;
+  const { imported } = state;
+  if (imported === undefined) return attempt(state, connection);
+  try {
+    await imported.refresh();
+  } catch (error) {
+    fail(state, messageOf(error), connection);
+  }
+}
+
+function turnOff(state: State, error: string): void {
+  state.state = 'off';
+  state.error = error;
+  state.ports.note(`warning: server \`${state.name}\` is not started: ${error}`);
+}
+
+async function closeServer(state: State): Promise<void> {
+  state.closed = true;
+  state.connection = undefined;
+  tellOffers(state);
+  state.cancel?.();
+  state.stop.abort();
+  const { registry, held } = state;
+  registryStateOf(registry as never).together(() => {
+    for (const registration of held.values()) registration.unregister();
+  });
+  held.clear();
+  // An import that is there is closed before its attempt is waited for, which may be a listing.
+  await state.imported?.close();
+  await state.attempting;
+}

@@ -1,0 +1,106 @@
+/** Approvals that outlast the process: where a file keeps calls that nobody could be asked about. */
+import { dirname, resolve } from 'node:path';
+import { messageOf } from '../../errors/index.ts';
+import type { HostToolRegistry, InboxStore, Overrides } from '../../index.ts';
+import { canonicalJson } from '../../json/index.ts';
+import { createTokenSigner, registryStateOf } from '../../surface-port.ts';
+import { fileApprovals } from '../approvals/index.ts';
+import type { ApprovalsEntry } from '../config/server-format.ts';
+import { approvalSecret } from './approval-secret.ts';
+
+/** How suspended calls are kept. */
+export interface KeptApprovals {
+  /** Whether a page is wanted on which they are answered. */
+  readonly page: boolean;
+}
+
+/** What keeps the approvals of a registry's files. */
+export interface ApprovalKeeper {
+  /** What is in effect; undefined if no file says anything. */
+  readonly kept: KeptApprovals | undefined;
+  /** Why a file's section cannot be taken; undefined if it can. */
+  problem(file: string, entry: ApprovalsEntry, again: boolean): string | undefined;
+  take(file: string, entry: ApprovalsEntry | undefined): void;
+}
+
+/** What a keeper uses. */
+export interface KeeperParts {
+  readonly registry: HostToolRegistry;
+  /** Keeps calls. Otherwise sections are only checked. */
+  readonly keeps: boolean;
+  /** The working folder of sessions that are made again. */
+  readonly cwd: string;
+  note(line: string): void;
+  /** Resolves once the servers had time to start. A call that is answered needs its tool. */
+  settled(): Promise<void>;
+}
+
+interface Opened {
+  readonly file: string;
+  readonly identity: string;
+  readonly secret: Buffer;
+  readonly store: InboxStore;
+  readonly kept: KeptApprovals;
+}
+
+/** A session that was made to answer one call is closed when it has been idle this long. */
+const idleMs = 60_000;
+
+export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
+  let opened: Opened | undefined;
+  let inEffect: Opened | undefined;
+  return {
+    get kept() {
+      return inEffect?.kept;
+    },
+    problem(file, entry, again) {
+      if (!parts.keeps) return undefined;
+      const identity = canonicalJson(entry as never);
+      if (inEffect?.file === file && inEffect.identity === identity) return undefined;
+      if (again)
+        return 'where approvals are kept is read at the start only; end the command and start it again';
+      if (inEffect !== undefined)
+        return `the file \`${inEffect.file}\` already says where approvals are kept`;
+      try {
+        const dir = resolve(dirname(file), entry.dir);
+        const store = fileApprovals({ dir });
+        const kept = { page: entry.page ?? false };
+        opened = { file, identity, secret: approvalSecret(dir), store, kept };
+        return undefined;
+      } catch (error) {
+        return messageOf(error);
+      }
+    },
+    take(file, entry) {
+      if (entry === undefined && inEffect?.file === file)
+        parts.note(
+          'warning: `approvals` was removed from the file, and stays in effect until the command ' +
+            'starts again.',
+        );
+      if (entry === undefined || opened?.file !== file) return;
+      inEffect = opened;
+      opened = undefined;
+      use(parts, inEffect);
+    },
+  };
+}
+
+/** From now on the registry keeps suspended calls there, also those of processes before this one. */
+function use({ registry, cwd, settled }: KeeperParts, { secret, store }: Opened): void {
+  const state = registryStateOf(registry as never);
+  state.signer = createTokenSigner(secret);
+  state.store = store;
+  state.sessionFor = async ({ sessionId, principal, profile, facts, overrides }) => {
+    await settled();
+    return registry.createSession({
+      sessionId,
+      principal,
+      cwd,
+      approvalMode: 'suspend',
+      idleTimeoutMs: idleMs,
+      profile,
+      facts,
+      overrides: overrides as Overrides | undefined,
+    });
+  };
+}

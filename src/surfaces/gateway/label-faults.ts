@@ -1,0 +1,43 @@
+/** Finds labels that label nothing, which are probably misspelt. */
+
+import { isJsonObject } from '../../json/index.ts';
+import { mayHold } from '../../schema/may-hold.ts';
+import { globTest } from '../../text/glob.ts';
+import { nearestNames } from '../../text/names.ts';
+import type { ServerEntry } from '../config/server-format.ts';
+import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
+
+/**
+ * One line for each key of `labels` that matches no tool, and for each field that a tool named
+ * there does not have. A glob may match tools that do not have all of its fields.
+ * @param prefix the prefix of the tools' names
+ */
+export function labelFaults(
+  { labels = {} }: ServerEntry,
+  { tools, drift }: Pick<ImportedMcpTools, 'tools' | 'drift'>,
+  prefix: string,
+): readonly string[] {
+  const names = [...tools, ...drift].map(({ name }) => name.slice(prefix.length));
+  const byName = new Map(tools.map((tool) => [tool.name.slice(prefix.length), tool]));
+  return Object.entries(labels).flatMap(([glob, { roles, origins }]) => {
+    if (!names.some(globTest(glob, false))) {
+      const [nearest] = nearestNames(glob, names, 1);
+      const meant = nearest === undefined ? '' : `, did you mean \`${nearest}\`?`;
+      return [`\`labels\`: \`${glob}\` matches none of its tools${meant}`];
+    }
+    const tool = byName.get(glob);
+    if (tool === undefined) return [];
+    return [
+      ...unknownFields(roles, tool.parameters).map((path) => ['roles', path] as const),
+      ...unknownFields(origins, tool.outputSchema).map((path) => ['origins', path] as const),
+    ].map(([field, path]) => `\`labels\`: \`${glob}\` has no field \`${path}\` for \`${field}\``);
+  });
+}
+
+function unknownFields(labels: object | undefined, schema: unknown): readonly string[] {
+  if (labels === undefined || !isJsonObject(schema as never)) return [];
+  return Object.keys(labels).filter((path) => {
+    const segments = path.split('.');
+    return mayHold(schema as never, segments) < segments.length;
+  });
+}

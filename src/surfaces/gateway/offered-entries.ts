@@ -1,0 +1,69 @@
+/** What clients are told of a server's prompts and resources: known members, in clean texts. */
+import { isJsonObject, type JsonObject } from '../../json/index.ts';
+import type { PassedList } from '../mcp/passed-on.ts';
+import { cleanLine, cleanText } from '../shared/outside-text.ts';
+
+/** One entry of a list. */
+export interface OfferedEntry {
+  /** The server's own name for it: of a prompt its name, else its address or address template. */
+  readonly key: string;
+  /** What clients get. */
+  readonly shown: JsonObject;
+}
+
+const mostOfKey = 2_048;
+const mostOfText = 4_096;
+const mostArguments = 64;
+const keys = { prompts: 'name', resources: 'uri', resourceTemplates: 'uriTemplate' } as const;
+
+/**
+ * Reads one entry; undefined if it cannot be told apart from others by eye.
+ * @param prefix is put before the name of a prompt
+ */
+export function offeredEntry(
+  which: PassedList,
+  raw: unknown,
+  prefix: string,
+): OfferedEntry | undefined {
+  if (!isJsonObject(raw as never)) return undefined;
+  const given = raw as JsonObject;
+  const key = own(given, keys[which]);
+  const name = own(given, 'name');
+  if (typeof key !== 'string' || key === '' || cleanLine(key, mostOfKey) !== key) return undefined;
+  if (typeof name !== 'string') return undefined;
+  const shown: Record<string, unknown> = { ...described(given) };
+  if (which === 'prompts') {
+    shown.name = prefix + key;
+    const args = own(given, 'arguments');
+    if (Array.isArray(args)) shown.arguments = args.slice(0, mostArguments).flatMap(argument);
+  } else {
+    shown[keys[which]] = key;
+    shown.name = cleanLine(name, 256);
+    const type = own(given, 'mimeType');
+    if (typeof type === 'string') shown.mimeType = cleanLine(type, 256);
+    const size = own(given, 'size');
+    if (typeof size === 'number') shown.size = size;
+  }
+  return { key, shown: shown as JsonObject };
+}
+
+function argument(raw: unknown): JsonObject[] {
+  if (!isJsonObject(raw as never)) return [];
+  const given = raw as JsonObject;
+  const name = own(given, 'name');
+  if (typeof name !== 'string') return [];
+  const required = own(given, 'required') === true;
+  return [{ ...described(given), name, ...(required ? { required } : {}) }];
+}
+
+function described(given: JsonObject): JsonObject {
+  const [title, description] = [own(given, 'title'), own(given, 'description')];
+  return {
+    ...(typeof title === 'string' ? { title: cleanLine(title, 256) } : {}),
+    ...(typeof description === 'string' ? { description: cleanText(description, mostOfText) } : {}),
+  };
+}
+
+function own(given: JsonObject, name: string): unknown {
+  return Object.hasOwn(given, name) ? given[name] : undefined;
+}

@@ -1,0 +1,71 @@
+/** Asks one server for what is passed on beside its tools. */
+import { messageOf } from '../../errors/index.ts';
+import { isJsonObject, type JsonObject } from '../../json/index.ts';
+import type { Connection } from '../mcp/client/connection.ts';
+import { listEntries, type ServerList } from '../mcp/client/listing.ts';
+import { anyResult } from '../mcp/client/sdk.ts';
+import type { PassedList } from '../mcp/passed-on.ts';
+import { cleanText } from '../shared/outside-text.ts';
+import { type OfferedEntry, offeredEntry } from './offered-entries.ts';
+
+/** A server holds up a list of all servers for at most this long. */
+const listMs = 5_000;
+const askMs = 60_000;
+const mostOfError = 1_000;
+
+const lists: Readonly<Record<PassedList, ServerList>> = {
+  prompts: {
+    method: 'prompts/list',
+    member: 'prompts',
+    noun: 'prompts',
+    capability: 'prompts',
+  },
+  resources: {
+    method: 'resources/list',
+    member: 'resources',
+    noun: 'resources',
+    capability: 'resources',
+  },
+  resourceTemplates: {
+    method: 'resources/templates/list',
+    member: 'resourceTemplates',
+    noun: 'resource templates',
+    capability: 'resources',
+  },
+};
+
+/** The entries of a list. @throws what the connection throws */
+export async function offersOf(
+  connection: Connection,
+  which: PassedList,
+  prefix: string,
+): Promise<readonly OfferedEntry[]> {
+  const { client } = await connection.link();
+  const listed = await listEntries(client, lists[which], listMs);
+  return listed.flatMap((raw) => offeredEntry(which, raw, prefix) ?? []);
+}
+
+/** One prompt or resource, with its known members only. @throws Error that a client may see */
+export async function askServer(
+  connection: Connection,
+  method: 'prompts/get' | 'resources/read',
+  params: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  let result: unknown;
+  try {
+    const { client } = await connection.link();
+    const request = { method, params };
+    result = await client.request(request, anyResult, { signal, timeout: askMs });
+  } catch (error) {
+    throw new Error(cleanText(messageOf(error), mostOfError), { cause: error });
+  }
+  const member = method === 'prompts/get' ? 'messages' : 'contents';
+  const given = isJsonObject(result as never) ? (result as JsonObject) : {};
+  const list = Object.hasOwn(given, member) ? given[member] : undefined;
+  if (!Array.isArray(list)) throw new Error(`The MCP server sent no \`${member}\`.`);
+  const description = Object.hasOwn(given, 'description') ? given.description : undefined;
+  return typeof description === 'string' && method === 'prompts/get'
+    ? { description, [member]: list }
+    : { [member]: list };
+}

@@ -1,0 +1,178 @@
+/** Answers what the page asks for, once it is known to be allowed to. */
+import { readBodyText } from '../../http/body.ts';
+import { type HostToolRegistry, isMisuseError } from '../../index.ts';
+import { packageVersion, registryStateOf, type SessionState } from '../../surface-port.ts';
+import type { Viewer } from '../pages/inspector-wire.ts';
+import { createQuestions, type Questions } from './approvals.ts';
+import { type CallLog, createCallLog, mostCalls } from './call-log.ts';
+import { createFeed, type Feed } from './feed.ts';
+import { recordCalls } from './record-calls.ts';
+import { createRegistryView } from './registry-view.ts';
+import { maxBytes, readAnswer, readCall, readObject, readViewer } from './requests.ts';
+import { type CallRunner, createCallRunner } from './run-calls.ts';
+import { listSessions, type SessionList } from './session-list.ts';
+import { detailOf, listTools, sessionForLooking } from './tool-views.ts';
+
+/** The headers of every answer. */
+export const always = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+function json(value: object, status = 200): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: { ...always, 'Content-Type': 'application/json' },
+  });
+}
+
+/** An answer that says why there is no other. */
+export function refuse(status: number, error: string): Response {
+  return json({ error }, status);
+}
+
+/** What the page is told from. */
+export interface Answers {
+  answer(request: Request, what: string, query: URLSearchParams): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export function createAnswers(registry: HostToolRegistry<never>, allowCalls: boolean): Answers {
+  const state = registryStateOf(registry);
+  const monotonic = (): number => state.monotonic();
+  const log = createCallLog(monotonic);
+  const sessions = listSessions(registry);
+  const questions = createQuestions(registry);
+  const view = createRegistryView(registry, sessions);
+  const runner = allowCalls ? createCallRunner(registry) : undefined;
+  const feed = createFeed({
+    log,
+    monotonic,
+    hello: { type: 'hello', version: packageVersion, allowCalls, mostCalls },
+    state: async () => view.read(await questions.read()),
+  });
+  const stop = recordCalls(registry, log, feed.changed);
+  const parts: Parts = { registry, log, sessions, questions, feed, runner };
+  const gets = getsOf(parts);
+  const posts = postsOf(parts);
+  return {
+    async answer(request, what, query) {
+      const get = request.method === 'GET' && Object.hasOwn(gets, what) ? gets[what] : undefined;
+      if (get !== undefined) return get(query);
+      const post =
+        request.method === 'POST' && Object.hasOwn(posts, what) ? posts[what] : undefined;
+      if (post === undefined) return refuse(404, 'Not found.');
+      const body = await readBodyText(request, maxBytes);
+      return 'text' in body ? post(request, body.text) : refuse(400, 'The request is unreadable.');
+    },
+    async close() {
+      stop();
+      sessions.stop();
+      feed.close();
+      await runner?.close();
+    },
+  };
+}
+
+/** What the answers are made from. */
+interface Parts {
+  readonly registry: HostToolRegistry<never>;
+  readonly log: CallLog;
+  readonly sessions: SessionList;
+  readonly questions: Questions;
+  readonly feed: Feed;
+  /** Undefined if calls are not allowed. */
+  readonly runner: CallRunner | undefined;
+}
+
+type Gets = Readonly<Record<string, (query: URLSearchParams) => Promise<Response>>>;
+type Posts = Readonly<Record<string, (request: Request, text: string) => Promise<Response>>>;
+
+function getsOf({ registry, log, sessions, feed }: Parts): Gets {
+  return {
+    async stream() {
+      const stream = feed.open();
+      return stream === undefined
+        ? refuse(503, 'Too many pages are open. Close one of them.')
+        : new Response(stream, { headers: { ...always, 'Content-Type': 'application/x-ndjson' } });
+    },
+    async call(query) {
+      const call = log.get(Number(query.get('n') ?? Number.NaN));
+      if (call === undefined) return refuse(404, 'This call is no longer kept.');
+      const { line, kept } = call;
+      return json(kept === undefined ? { line } : { line, kept });
+    },
+    async tools(query) {
+      const found = sessionOf(registry, sessions, readViewer(query));
+      return found === undefined ? unknownViewer() : json(listTools(found.session, found.closed));
+    },
+    async tool(query) {
+      const found = sessionOf(registry, sessions, readViewer(query));
+      if (found === undefined) return unknownViewer();
+      const detail = await detailOf(found.session, query.get('name') ?? '');
+      return detail === undefined ? refuse(404, 'There is no such tool.') : json(detail);
+    },
+  };
+}
+
+function postsOf({ questions, runner }: Parts): Posts {
+  return {
+    async answer(_, text) {
+      const read = readAnswer(readObject(text) ?? {});
+      if (read === undefined)
+        return refuse(400, 'Expected a question, a decision, and who decides.');
+      const refusal = await questions.answer(read);
+      return refusal === undefined ? json({}) : refuse(409, refusal);
+    },
+    async run(request, text) {
+      const read = readCall(readObject(text) ?? {});
+      if (runner === undefined) return refuse(403, 'Calls are not allowed here.');
+      return read === undefined
+        ? refuse(400, 'Expected a tool, an input, a profile and a principal.')
+        : told(() => runner.call(read, request.signal));
+    },
+    async explain(_, text) {
+      const read = readCall(readObject(text) ?? {});
+      if (runner === undefined) return refuse(403, 'Calls are not allowed here.');
+      return read === undefined
+        ? refuse(400, 'Expected a tool, an input, a profile and a principal.')
+        : told(() => runner.explain(read));
+    },
+  };
+}
+
+/** The host's mistakes, such as an unknown profile, are for the person to read. */
+async function told(run: () => Promise<object>): Promise<Response> {
+  try {
+    return json(await run());
+  } catch (error) {
+    if (isMisuseError(error)) return refuse(400, error.message);
+    throw error;
+  }
+}
+
+function unknownViewer(): Response {
+  return refuse(404, 'There is no such session or profile.');
+}
+
+function sessionOf(
+  registry: HostToolRegistry<never>,
+  sessions: SessionList,
+  viewer: Viewer | undefined,
+): { readonly session: SessionState; readonly closed: boolean } | undefined {
+  const { profiles } = registryStateOf(registry);
+  if (viewer === undefined) return undefined;
+  if ('profile' in viewer)
+    return viewer.profile === '' || profiles.has(viewer.profile)
+      ? { session: sessionForLooking(registry, viewer.profile), closed: false }
+      : undefined;
+  const line = sessions.get(viewer.session);
+  if (line === undefined) return undefined;
+  const open = sessions.open(line);
+  if (open !== undefined) return { session: open.state, closed: false };
+  const profile = profiles.has(line.profile) ? line.profile : '';
+  return { session: sessionForLooking(registry, profile, line.principal), closed: true };
+}

@@ -1,0 +1,174 @@
+/** The questions that wait for a person, and their answers. */
+import {
+  type HostToolRegistry,
+  isMisuseError,
+  type NamedAnswer,
+  type PendingApproval,
+  type ToolSession,
+} from '../../index.ts';
+import type { ToolResult } from '../../result.ts';
+import { isInboxStore, openSessions, refusalOf, registryStateOf } from '../../surface-port.ts';
+import type { AnswerRequest, ApprovalLine } from '../pages/inspector-wire.ts';
+
+/** Most questions that are shown. */
+const mostShown = 100;
+/** Most characters of them together. At least one is shown. */
+const mostChars = 2_000_000;
+/** Most sessions that are asked for theirs. */
+const mostAsked = 1_000;
+/** Milliseconds that an answer waits for whether it was refused. */
+const refusalMs = 2_000;
+
+const overMessage = 'This question no longer waits for an answer.';
+
+/** What waits, as the page shows it. */
+export interface WaitingQuestions {
+  readonly shown: readonly ApprovalLine[];
+  /** How many more there are. */
+  readonly more: number;
+  /** The store cannot be read, so only calls that wait in this process are shown. */
+  readonly unread: boolean;
+}
+
+/** The questions of a registry. */
+export interface Questions {
+  /** Those that wait, oldest first. */
+  read(): Promise<WaitingQuestions>;
+  /** Why nothing was answered, for the person; undefined if the answer counted. */
+  answer(request: AnswerRequest): Promise<string | undefined>;
+}
+
+/** Where questions are: in an inbox over all sessions, or in the sessions one by one. */
+interface Source {
+  pending(): Promise<readonly PendingApproval[]>;
+  /** Whether the question waited. For one in a store, also what becomes of its call. */
+  answer(request: AnswerRequest): Promise<boolean | { readonly ended: Promise<ToolResult> }>;
+}
+
+export function createQuestions(registry: HostToolRegistry<never>): Questions {
+  const state = registryStateOf(registry);
+  const hasInbox = state.signer === undefined || isInboxStore(state.store);
+  const source = hasInbox ? fromInbox(registry) : fromSessions(registry);
+  return {
+    async read() {
+      try {
+        return shownOf(await source.pending(), false);
+      } catch {
+        // A store that is away must not hide the rest of the page.
+        const here = [...state.asking].flatMap(({ desk }) => [...(desk?.waiting.values() ?? [])]);
+        return shownOf(
+          here.map(({ request }) => request),
+          true,
+        );
+      }
+    },
+    async answer(request) {
+      try {
+        const given = await source.answer(request);
+        if (typeof given === 'boolean') return given ? undefined : overMessage;
+        return await refusedIn(given.ended);
+      } catch (error) {
+        if (isMisuseError(error)) return error.message;
+        throw error;
+      }
+    },
+  };
+}
+
+function fromInbox({ approvals }: HostToolRegistry<never>): Source {
+  return {
+    pending: () => approvals.pending({ limit: mostShown + 1 }),
+    async answer(request) {
+      if ((await approvals.get(request.id)) === undefined) return false;
+      return { ended: approvals.answer(request.id, answerOf(request)) };
+    },
+  };
+}
+
+function fromSessions(registry: HostToolRegistry<never>): Source {
+  const state = registryStateOf(registry);
+  const everyone = (): ToolSession[] =>
+    openSessions(state)
+      .slice(-mostAsked)
+      .map(({ session }) => session);
+  return {
+    async pending() {
+      const lists = await Promise.all(everyone().map((session) => session.approvals.pending()));
+      return [...new Map(lists.flat().map((one) => [one.id, one])).values()];
+    },
+    async answer(request) {
+      for (const session of everyone()) {
+        const asked = (await session.approvals.pending()).find(({ id }) => id === request.id);
+        if (asked === undefined) continue;
+        return asked.token === undefined
+          ? session.approvals.answer(request.id, answerOf(request))
+          : { ended: session.approvals.resume(asked.token, answerOf(request)) };
+      }
+      return false;
+    },
+  };
+}
+
+function answerOf({ decision, by, message }: AnswerRequest): NamedAnswer {
+  return { decision, by, ...(message === undefined ? {} : { message }) };
+}
+
+/**
+ * Why an answer was refused. The call may run for long; the page sees in its list how it ends. A
+ * refusal comes before that.
+ */
+async function refusedIn(ended: Promise<ToolResult>): Promise<string | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), refusalMs);
+  });
+  try {
+    const result = await Promise.race([ended, late]);
+    if (result === undefined || result.success || refusalOf(result) === undefined) return undefined;
+    return result.error.message;
+  } finally {
+    clearTimeout(timer);
+    ended.catch(() => {});
+  }
+}
+
+function shownOf(all: readonly PendingApproval[], unread: boolean): WaitingQuestions {
+  const sorted = [...all].sort((a, b) => a.requestedAt - b.requestedAt);
+  const shown: ApprovalLine[] = [];
+  let chars = 0;
+  for (const asked of sorted.slice(0, mostShown)) {
+    const line = lineOf(asked);
+    chars += line.input.length + line.title.length + (line.message?.length ?? 0);
+    // Each is shown whole, since a person judges it, so fewer of them are shown.
+    if (chars > mostChars && shown.length > 0) break;
+    shown.push(line);
+  }
+  return { shown, more: sorted.length - shown.length, unread };
+}
+
+/** Member by member: a token must never reach the page. */
+function lineOf(asked: PendingApproval): ApprovalLine {
+  const { message, risk, ruleId } = asked;
+  return {
+    id: asked.id,
+    sessionId: asked.sessionId,
+    principal: asked.principal ?? '',
+    callId: asked.callId,
+    tool: asked.tool.name,
+    title: asked.title,
+    ...(message === undefined ? {} : { message }),
+    ...(risk === undefined ? {} : { risk }),
+    ...(ruleId === undefined ? {} : { ruleId }),
+    layer: asked.source,
+    input: JSON.stringify(asked.input),
+    hiddenFields: asked.hiddenFields,
+    origins: (asked.origins ?? []).map(({ path, origin, seen, approvedBy }) => ({
+      path,
+      origin,
+      ...(seen === undefined ? {} : { seen }),
+      ...(approvedBy === undefined ? {} : { approvedBy }),
+    })),
+    requestedAt: asked.requestedAt,
+    expiresAt: asked.expiresAt,
+  };
+}

@@ -1,0 +1,72 @@
+/** JSON texts that are never longer than they may be, whatever the value is. */
+import type { JsonValue } from '../../json/index.ts';
+
+/** How deep a value is followed. */
+const maxDepth = 24;
+
+/**
+ * Writes a value as JSON of about `maxChars` characters at most. Where it is cut, a text says how
+ * much is left out. Its cost depends on `maxChars` only, not on the size of the value.
+ */
+export function boundedJson(value: JsonValue, maxChars: number): string {
+  const budget = { left: maxChars };
+  return write(value, budget, 0);
+}
+
+interface Budget {
+  left: number;
+}
+
+function write(value: JsonValue, budget: Budget, depth: number): string {
+  if (typeof value === 'string') return text(value, budget);
+  if (typeof value !== 'object' || value === null) {
+    const plain = JSON.stringify(value) ?? 'null';
+    budget.left -= plain.length;
+    return plain;
+  }
+  budget.left -= 2;
+  if (depth === maxDepth) return quoted('… (deeper values are left out)');
+  return Array.isArray(value) ? list(value, budget, depth) : members(value, budget, depth);
+}
+
+function text(value: string, budget: Budget): string {
+  const room = Math.max(0, budget.left);
+  budget.left -= Math.min(value.length, room) + 2;
+  if (value.length <= room) return quoted(value);
+  return quoted(`${value.slice(0, room)}… (${value.length - room} more characters)`);
+}
+
+/** A lone half of a pair of surrogates is written as an escape, so the text is valid everywhere. */
+function quoted(value: string): string {
+  return JSON.stringify(value);
+}
+
+function list(values: readonly JsonValue[], budget: Budget, depth: number): string {
+  const parts: string[] = [];
+  for (const value of values) {
+    if (budget.left <= 0) {
+      parts.push(quoted(`… (${values.length - parts.length} more)`));
+      break;
+    }
+    parts.push(write(value, budget, depth + 1));
+    budget.left--;
+  }
+  return `[${parts.join(',')}]`;
+}
+
+function members(value: object, budget: Budget, depth: number): string {
+  const parts: string[] = [];
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    if (budget.left <= 0) {
+      parts.push(`"…":${quoted('(more members)')}`);
+      break;
+    }
+    const name = text(key, budget);
+    parts.push(
+      `${name}:${write((value as Record<string, JsonValue>)[key] ?? null, budget, depth + 1)}`,
+    );
+    budget.left--;
+  }
+  return `{${parts.join(',')}}`;
+}

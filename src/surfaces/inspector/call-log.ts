@@ -1,0 +1,143 @@
+/**
+ * The calls that the inspector knows, newest last. It keeps a bounded number of them, and a bounded
+ * amount of what was in them. Readers are told which calls have changed, never what: a reader that
+ * does not read costs a call one number in a set.
+ */
+import type { JsonValue } from '../../json/index.ts';
+import type { CallDetail, CallLine, CallStage } from '../pages/inspector-wire.ts';
+import { boundedJson } from './bounded-json.ts';
+
+/** Most calls that are kept. */
+export const mostCalls = 10_000;
+/** Most characters of inputs, results and what else is kept of all calls together. */
+const mostChars = 32_000_000;
+/** Most characters of one input or one result. */
+const mostOfOne = 16_384;
+/** Most things that a handler told which are kept of one call, and most characters of each. */
+const [mostTold, mostOfTold] = [50, 1_024];
+/** Most stages of one call; one that is judged again and again has many. */
+const mostStages = 60;
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+type Kept = Writable<NonNullable<CallDetail['kept']>>;
+
+/** A call that is kept. */
+export interface KeptCall {
+  readonly line: Writable<CallLine>;
+  /** Monotonic milliseconds of its arrival. */
+  readonly startedAt: number;
+  /** Undefined once the log had to let go of it. */
+  kept: Kept | undefined;
+  chars: number;
+}
+
+/** What arrives first of a call. */
+export type Arrival = Omit<CallLine, 'n' | 'phase'>;
+
+/** The calls of one inspector. */
+export interface CallLog {
+  /** Adds a call. */
+  add(arrival: Arrival, input: JsonValue): KeptCall;
+  /** The newest call of this session and id. */
+  find(sessionId: string, callId: string): KeptCall | undefined;
+  /** The call of a number. */
+  get(n: number): KeptCall | undefined;
+  /** Notes a stage, now. */
+  stage(call: KeptCall, name: CallStage['name'], note: string): void;
+  /** Keeps something that the handler told. */
+  told(call: KeptCall, name: string, data: JsonValue): void;
+  /** Replaces the input or the result. */
+  keep(call: KeptCall, member: 'input' | 'result', value: JsonValue): void;
+  /** Tells readers that a call has changed. */
+  changed(call: KeptCall): void;
+  /** The numbers of all calls, as a set that gets those that change; the function ends that. */
+  follow(): { readonly changes: Set<number>; stop(): void };
+}
+
+/** @param monotonic Milliseconds that never go back. */
+export function createCallLog(monotonic: () => number): CallLog {
+  const calls = new Map<number, KeptCall>();
+  const newest = new Map<string, KeptCall>();
+  const readers = new Set<Set<number>>();
+  /** The next call whose content is let go when there is too much. */
+  let [last, chars, oldestKept] = [0, 0, 1];
+
+  const grow = (call: KeptCall, by: number): void => {
+    if (call.kept === undefined) return;
+    call.chars += by;
+    chars += by;
+    while (chars > mostChars && oldestKept <= last) letGo(oldestKept++);
+  };
+  const letGo = (n: number): void => {
+    const call = calls.get(n);
+    if (call?.kept === undefined) return;
+    call.kept = undefined;
+    chars -= call.chars;
+    call.chars = 0;
+  };
+  const forget = (n: number): void => {
+    const call = calls.get(n);
+    if (call === undefined) return;
+    letGo(n);
+    calls.delete(n);
+    const key = keyOf(call.line.sessionId, call.line.callId);
+    if (newest.get(key) === call) newest.delete(key);
+    for (const reader of readers) reader.delete(n);
+  };
+  const changed = ({ line }: KeptCall): void => {
+    for (const reader of readers) if (calls.has(line.n)) reader.add(line.n);
+  };
+  const since = (call: KeptCall): number => Math.max(0, monotonic() - call.startedAt);
+  const keep: CallLog['keep'] = (call, member, value) => {
+    if (call.kept === undefined) return;
+    const text = boundedJson(value, mostOfOne);
+    grow(call, text.length - (call.kept[member]?.length ?? 0));
+    if (call.kept !== undefined) call.kept[member] = text;
+  };
+  return {
+    add(arrival, input) {
+      const n = ++last;
+      if (n > mostCalls) forget(n - mostCalls);
+      const call: KeptCall = {
+        line: { n, ...arrival, phase: 'gates' },
+        startedAt: monotonic(),
+        kept: { stages: [], input: '', origins: [], shadow: [], told: [] },
+        chars: 0,
+      };
+      calls.set(n, call);
+      newest.set(keyOf(arrival.sessionId, arrival.callId), call);
+      // What every call needs besides its texts.
+      grow(call, 400);
+      keep(call, 'input', input);
+      changed(call);
+      return call;
+    },
+    find: (sessionId, callId) => newest.get(keyOf(sessionId, callId)),
+    get: (n) => calls.get(n),
+    stage(call, name, note) {
+      const { kept } = call;
+      if (kept === undefined || kept.stages.length >= mostStages) return;
+      const own = note.slice(0, mostOfTold);
+      kept.stages = [...kept.stages, { name, ms: since(call), note: own }];
+      grow(call, own.length + 60);
+    },
+    told(call, name, data) {
+      const { kept } = call;
+      if (kept === undefined || kept.told.length >= mostTold) return;
+      const text = boundedJson(data, mostOfTold);
+      kept.told = [...kept.told, { ms: since(call), name: name.slice(0, 200), data: text }];
+      grow(call, text.length + 100);
+    },
+    keep,
+    changed,
+    follow() {
+      const changes = new Set(calls.keys());
+      readers.add(changes);
+      return { changes, stop: () => void readers.delete(changes) };
+    },
+  };
+}
+
+function keyOf(sessionId: string, callId: string): string {
+  return JSON.stringify([sessionId, callId]);
+}

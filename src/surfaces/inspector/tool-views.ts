@@ -1,0 +1,150 @@
+/** What a session, or a session of a profile, shows of the tools, and why it hides the others. */
+import type { Explanation, HostToolRegistry } from '../../index.ts';
+import type { JsonObject, JsonValue } from '../../json/index.ts';
+import type { Redactor } from '../../redaction/redactor.ts';
+import {
+  explainCall,
+  listingOf,
+  readSessionOptions,
+  registryStateOf,
+  SessionState,
+} from '../../surface-port.ts';
+import type { FoundView, ToolDetail, ToolListing, VerdictView } from '../pages/inspector-wire.ts';
+import { boundedJson } from './bounded-json.ts';
+
+/** Most tools of a list. */
+const mostTools = 2_000;
+/** Most characters of a schema, of knobs, and of what each gate said. */
+const mostOfSchema = 60_000;
+
+const flagNames = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
+
+/** A session that exists for looking only: it makes no call, and nothing is told of it. */
+export function sessionForLooking(
+  registry: HostToolRegistry<never>,
+  profile: string,
+  principal = '',
+  facts: JsonObject = {},
+): SessionState {
+  const state = registryStateOf(registry);
+  const options = {
+    sessionId: 'inspector',
+    facts,
+    ...(profile === '' ? {} : { profile }),
+    ...(principal === '' ? {} : { principal }),
+  };
+  return new SessionState(state, readSessionOptions(options as never, state));
+}
+
+/** @param closed Whether the session that was asked for is over, and its profile is shown. */
+export function listTools(session: SessionState, closed: boolean): ToolListing {
+  const { names, dropped, prerequisites } = listingOf(session);
+  return {
+    closed,
+    facts: Object.keys(session.facts).slice(0, 200),
+    shown: names.slice(0, mostTools).flatMap((name) => {
+      const binding = session.binding(name);
+      if (binding === undefined) return [];
+      const { definition, internals } = binding.entry;
+      return {
+        name,
+        ...(definition.title === undefined ? {} : { title: definition.title.slice(0, 200) }),
+        executor: internals.runsIn,
+        requiresApproval: binding.asks || internals.requiresApproval !== false,
+        annotations: flagsOf(definition.annotations),
+        deprecated: definition.deprecated !== undefined,
+        ...foundOf(session, name),
+      };
+    }),
+    hidden: dropped.slice(0, mostTools).map(({ name, code }) => ({
+      name,
+      code,
+      unlockedBy: prerequisites
+        .filter(({ unlocks }) => unlocks.includes(name))
+        .map(({ tool }) => tool),
+    })),
+  };
+}
+
+/** Undefined if there is no such tool. */
+export async function detailOf(
+  session: SessionState,
+  name: string,
+): Promise<ToolDetail | undefined> {
+  const binding = session.binding(name);
+  if (binding === undefined || binding.entry.internals.internal) return undefined;
+  const { definition, internals, source, fingerprint } = binding.entry;
+  const { knobs: schema } = internals;
+  const explanation = await explainCall(session, name, undefined);
+  const { description, title, version, deprecated } = definition;
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    description,
+    source,
+    executor: internals.runsIn,
+    ...(version === undefined ? {} : { version }),
+    fingerprint,
+    tags: definition.tags ?? [],
+    annotations: flagsOf(definition.annotations),
+    requiresApproval: binding.asks || internals.requiresApproval !== false,
+    ...(deprecated === undefined ? {} : { deprecated: JSON.stringify(deprecated) }),
+    inputSchema: bounded(internals.input.json),
+    ...(internals.output === undefined ? {} : { outputSchema: bounded(internals.output.json) }),
+    ...(schema === undefined || binding.knobs === undefined
+      ? {}
+      : {
+          knobs: withoutSecrets(binding.knobs, binding.entry.knobRedactor(session.registry.redact)),
+        }),
+    ...(Number.isFinite(binding.timeoutMs) && binding.timeoutMs > 0
+      ? { timeoutMs: binding.timeoutMs }
+      : {}),
+    ...(Number.isFinite(binding.maxOutputChars) ? { maxOutputChars: binding.maxOutputChars } : {}),
+    ...(explanation.hiddenBy === undefined ? {} : { hiddenBy: explanation.hiddenBy }),
+    unlockedBy: explanation.unlockedBy ?? [],
+    ...foundOf(session, name),
+    verdict: verdictOf(explanation),
+  };
+}
+
+/** How a session with discovery came to list a tool. */
+function foundOf(session: SessionState, name: string): { readonly found?: FoundView } {
+  const found = session.discovery?.foundBy(name);
+  if (found === undefined) return {};
+  const { callId, words } = found;
+  return { found: { callId: callId.slice(0, 200), words: words.slice(0, 64) } };
+}
+
+/** What the gates say, as the page shows it. */
+export function verdictOf(explanation: Explanation): VerdictView {
+  const { decision, code, ruleId, source, origins, steps } = explanation;
+  const reason = decision?.effect === 'deny' ? decision.reason : undefined;
+  return {
+    ...(decision === undefined ? {} : { effect: decision.effect }),
+    ...(code === undefined ? {} : { code }),
+    ...(ruleId === undefined ? {} : { ruleId }),
+    ...(source === undefined ? {} : { layer: source }),
+    ...(reason === undefined ? {} : { reason }),
+    steps: steps.slice(0, 100).map((step) => bounded(step, 4_000)),
+    origins: (origins ?? []).map((one) => ({ path: one.path, origin: one.origin })),
+  };
+}
+
+function flagsOf(annotations: object | undefined): readonly string[] {
+  const given = annotations as Partial<Record<(typeof flagNames)[number], boolean>> | undefined;
+  return flagNames.filter((name) => given?.[name] === true);
+}
+
+function bounded(value: unknown, maxChars = mostOfSchema): JsonValue {
+  return JSON.parse(boundedJson(value as JsonValue, maxChars)) as JsonValue;
+}
+
+/** Knobs are what the schema gave, which need not be JSON. */
+function withoutSecrets(knobs: unknown, redactor: Redactor | undefined): JsonValue {
+  try {
+    const plain = JSON.parse(JSON.stringify(knobs) ?? 'null') as JsonValue;
+    return bounded(redactor === undefined ? plain : redactor.redact(plain));
+  } catch {
+    return '(cannot be shown as JSON)';
+  }
+}

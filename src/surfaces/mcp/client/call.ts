@@ -1,0 +1,192 @@
+/** One call to a server's tool: the executor behind an imported definition. */
+import { type Executor, fail, type JsonObject, type ToolContext } from '../../../index.ts';
+import { longestTimerMs } from '../../../options/index.ts';
+import { traceContextOf } from '../../../surface-port.ts';
+import { connectionFault, isFault, withdrawnFault } from '../../shared/executor-fault.ts';
+import { cleanText } from '../../shared/outside-text.ts';
+import type { Connection } from './connection.ts';
+import type { ServerTool } from './definition.ts';
+import { answerLost, type Link } from './link.ts';
+import { paramHeaders } from './param-headers.ts';
+import { maxErrorBytes, outcomeOf } from './result.ts';
+import { anyResult, type McpProgress } from './sdk.ts';
+
+/**
+ * Makes the executor of one tool.
+ * @param withdrawn why the definition may no longer be called; undefined while it may
+ * @param onCall called when a call begins; what it returns, when the call ends
+ */
+export function executorOf(
+  tool: ServerTool,
+  connection: Connection,
+  withdrawn: () => string | undefined,
+  onCall?: (context: ToolContext) => () => void,
+): Executor {
+  // Asked once the link is open: opening it may have shown that the definition changed.
+  const linked = async ({ signal }: ToolContext): Promise<Link> => {
+    const link = await within(connection.link(), signal);
+    const reason = withdrawn();
+    if (reason !== undefined) throw withdrawnFault(reason);
+    return link;
+  };
+  const execute = async (input: JsonObject, context: ToolContext): Promise<unknown> => {
+    const first = await linked(context);
+    try {
+      return await callOnce(tool, first, input, context);
+    } catch (error) {
+      // A server that has forgotten the session has not looked at the call, so it is safe to make
+      // it once more in a new session.
+      if (context.signal.aborted || !sessionForgotten(error, first)) throw toFault(error, first);
+      first.drop();
+    }
+    const second = await linked(context);
+    return callOnce(tool, second, input, context).catch((error: unknown) => {
+      throw toFault(error, second);
+    });
+  };
+  if (onCall === undefined) return Object.freeze({ kind: 'remote' as const, execute });
+  return Object.freeze({
+    kind: 'remote' as const,
+    execute: async (input: JsonObject, context: ToolContext) => {
+      const ended = onCall(context);
+      try {
+        return await execute(input, context);
+      } finally {
+        ended();
+      }
+    },
+  });
+}
+
+async function callOnce(
+  tool: ServerTool,
+  link: Link,
+  input: JsonObject,
+  context: ToolContext,
+): Promise<unknown> {
+  let result: unknown;
+  try {
+    result = await ask(tool, link, input, context);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return refusal;
+  }
+  return outcomeOf(result, tool.structured);
+}
+
+function ask(
+  { name, inputSchema }: ServerTool,
+  { client, direct }: Link,
+  input: JsonObject,
+  context: ToolContext,
+): Promise<unknown> {
+  const place = traceContextOf(context);
+  const params =
+    place === undefined
+      ? { name, arguments: input }
+      : // By SEP-414 and the conventions of OpenTelemetry for MCP.
+        { name, arguments: input, _meta: { ...place } };
+  const options = {
+    signal: context.signal,
+    onprogress: ({ progress, total, message }: McpProgress) =>
+      context.progress(progress, total, message),
+  };
+  if (direct !== undefined) return direct.call(params, options);
+  // `callTool` of the SDK would check the result with its own schema and describe every part that
+  // is wrong, at any length.
+  return client.request({ method: 'tools/call', params }, anyResult, {
+    ...options,
+    // The call has its own deadline, so the SDK's must never come first.
+    timeout: longestTimerMs,
+    ...(client.getProtocolEra() === 'modern' ? { headers: paramHeaders(inputSchema, input) } : {}),
+  });
+}
+
+/**
+ * A JSON-RPC error from the server itself, as a failure of the tool; undefined for any other error.
+ */
+function refusalOf(error: unknown): unknown {
+  const { code, message, data } = faceOf(error);
+  if (typeof code !== 'number' || data === answerLost) return undefined;
+  const text = cleanText(typeof message === 'string' ? message : '', maxErrorBytes);
+  return fail({
+    message:
+      text === ''
+        ? `The MCP server returned the error ${code}.`
+        : `The MCP server refused the call: ${text}`,
+    reason: 'mcp_error',
+    details: { code },
+  });
+}
+
+/** Codes of the SDK which mean that the server is not reachable. */
+const gone = new Set<unknown>([
+  'CONNECTION_CLOSED',
+  'NOT_CONNECTED',
+  'SEND_FAILED',
+  'ERA_NEGOTIATION_FAILED',
+]);
+
+/** The error of a call that got no answer. */
+function toFault(error: unknown, link: Link): unknown {
+  if (isFault(error)) return error;
+  const { code, data, message, status } = faceOf(error);
+  const away =
+    status === 502 ||
+    status === 503 ||
+    status === 504 ||
+    (status === 404 && hasServerSession(link));
+  // `fetch` throws a TypeError if there was no response.
+  if (link.lost || data === answerLost || gone.has(code) || away || error instanceof TypeError)
+    return connectionFault(
+      `${link.excess ?? 'The MCP server disconnected before it answered.'} The call may have run.`,
+      error,
+    );
+  return new Error(
+    cleanText(typeof message === 'string' ? message : 'The MCP call failed.', maxErrorBytes),
+    { cause: error },
+  );
+}
+
+/** How HTTP servers say that they have forgotten a session: 404 by the protocol, 400 by many. */
+function sessionForgotten(error: unknown, link: Link): boolean {
+  const { status, message } = faceOf(error);
+  return (
+    hasServerSession(link) &&
+    (status === 404 || (status === 400 && typeof message === 'string' && /session/i.test(message)))
+  );
+}
+
+/** Only such a session can be forgotten. */
+function hasServerSession({ client }: Link): boolean {
+  return client.getProtocolEra() === 'legacy' && client.transport?.sessionId !== undefined;
+}
+
+interface Face {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly data?: unknown;
+  readonly status?: unknown;
+}
+
+function faceOf(error: unknown): Face {
+  if (typeof error !== 'object' || error === null) return { message: String(error) };
+  const { code, message, data, status } = error as Face;
+  return { code, message, data, status: isRecord(data) ? (data as Face).status : status };
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Waits for the connection, but no longer than the call lasts. */
+function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void =>
+      reject(connectionFault('The call ended before the MCP server could be reached.'));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,135 @@
+/**
+ * Makes a definition from a server's description of a tool. The description is not trusted: nothing
+ * in it can loosen a check.
+ */
+import {
+  type AnyTool,
+  type Executor,
+  type JsonObject,
+  type JsonValue,
+  MisuseError,
+  type ToolAnnotations,
+} from '../../../index.ts';
+import { isJsonObject } from '../../../json/index.ts';
+import { gateSchema } from '../../../schema/gate.ts';
+import type { SharedPatterns } from '../../../schema/pattern-budget.ts';
+import { createDefinition, type FieldLabels, type OutsideOrigin } from '../../../surface-port.ts';
+import { cleanLine, cleanSchema, cleanText } from '../../shared/outside-text.ts';
+
+/** Most bytes of a description. */
+const maxDescriptionBytes = 8_192;
+/** Most characters of a name, prefix included. */
+const maxNameChars = 1_024;
+
+/**
+ * What the host says of a server's tool. Unlike what the server says, it may loosen checks. Absent
+ * members leave the cautious assumptions as they are.
+ */
+export interface McpToolLabels extends FieldLabels {
+  /** Replaces the hints that it names. */
+  readonly annotations?: ToolAnnotations | undefined;
+  /** Where the text of its output comes from. */
+  readonly origin?: 'trusted' | 'untrusted' | undefined;
+  /** Milliseconds that a call may run. */
+  readonly timeoutMs?: number | undefined;
+  readonly requiresApproval?: boolean | undefined;
+}
+
+const noLabels: McpToolLabels = Object.freeze({});
+
+/** What a definition needs besides the description. */
+export interface DefinitionOptions {
+  readonly prefix: string;
+  /** Milliseconds. */
+  readonly timeoutMs: number | undefined;
+  /** `mcp:<server>`. */
+  readonly source: string;
+  /** What the host says of this tool. */
+  readonly labels?: McpToolLabels | undefined;
+  /** What the patterns of the whole listing may still cost. */
+  readonly patterns: SharedPatterns;
+  /** Makes the executor, which calls the tool by the server's own name. */
+  executorOf(tool: ServerTool): Executor;
+  /** Whether the definition may be called, and which registries hold it. */
+  originOf(name: string): OutsideOrigin;
+}
+
+/** What a call needs of a tool. */
+export interface ServerTool {
+  /** The server's own name for it. */
+  readonly name: string;
+  /** Already checked. */
+  readonly inputSchema: JsonObject;
+  /** True if it declares an output schema: then its structured content is the output. */
+  readonly structured: boolean;
+}
+
+/** A tool's name in messages and reports, whatever the server sent. */
+export function reportedName(raw: unknown): string {
+  const name = isJsonObject(raw) ? raw.name : undefined;
+  return cleanLine(name, 200) || '(no name)';
+}
+
+/**
+ * Makes a definition from one entry of a listing, which must be a private JSON copy. A server's
+ * title is ignored, because fingerprints do not cover titles. @throws MisuseError whose message
+ * says what is wrong with the entry
+ */
+export function defineServerTool(raw: unknown, options: DefinitionOptions): AnyTool {
+  if (!isJsonObject(raw)) throw new MisuseError('invalid_definition', 'It is not an object.');
+  const { name, description, inputSchema, outputSchema, annotations } = raw;
+  if (typeof name !== 'string') throw new MisuseError('invalid_definition', 'It has no name.');
+  const ownName = options.prefix + name;
+  if (ownName.length > maxNameChars)
+    throw new MisuseError(
+      'invalid_definition',
+      `Its name is longer than ${maxNameChars} characters.`,
+    );
+  if (!isJsonObject(inputSchema))
+    throw new MisuseError('invalid_schema', 'Its `inputSchema` is not an object.');
+  const parameters = cleanSchema(gateSchema(inputSchema, options.patterns));
+  const output =
+    outputSchema === undefined || outputSchema === null
+      ? undefined
+      : cleanSchema(gateSchema(outputSchema, options.patterns));
+  const { labels = noLabels } = options;
+  const { timeoutMs = options.timeoutMs } = labels;
+  const text = typeof description === 'string' ? cleanText(description, maxDescriptionBytes) : '';
+  return createDefinition(
+    {
+      name: ownName,
+      description:
+        text || `A tool of the server ${options.source}, which gives no description of it.`,
+      parameters,
+      ...(output === undefined ? {} : { outputSchema: output }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(labels.origin === undefined ? {} : { origin: labels.origin }),
+      ...(labels.requiresApproval === undefined
+        ? {}
+        : { requiresApproval: labels.requiresApproval }),
+      annotations: { ...cautious(annotations), ...labels.annotations },
+      tags: ['untrusted'],
+      category: options.source,
+      executor: options.executorOf({
+        name,
+        inputSchema: parameters as JsonObject,
+        structured: output !== undefined,
+      }),
+    },
+    undefined,
+    options.originOf(ownName),
+  );
+}
+
+/**
+ * The protocol's own defaults: a tool is destructive and reaches the outside world unless its
+ * server says otherwise. `readOnly` and `idempotent` are ignored: they would let this library do
+ * more with a tool, such as run it in parallel, and a server is not trusted to allow that.
+ */
+function cautious(annotations: JsonValue | undefined): ToolAnnotations {
+  const { destructiveHint, openWorldHint } = isJsonObject(annotations) ? annotations : {};
+  return {
+    ...(destructiveHint === false ? {} : { destructive: true }),
+    ...(openWorldHint === false ? {} : { openWorld: true }),
+  };
+}

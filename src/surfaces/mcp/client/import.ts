@@ -1,0 +1,299 @@
+/**
+ * `importMcpTools`: another server's tools as definitions, checked like any other tool and pinned
+ * by fingerprint.
+ */
+
+import { describe } from '../../../errors/index.ts';
+import { MisuseError } from '../../../index.ts';
+import { isJsonObject } from '../../../json/index.ts';
+import {
+  anything,
+  arrayOf,
+  duration,
+  kind,
+  object,
+  readOptions,
+  required,
+  type TableOf,
+  text,
+  withDefault,
+  wrongOption,
+} from '../../../options/index.ts';
+import { cleanLine } from '../../shared/outside-text.ts';
+import { adoptClient } from './adopt-client.ts';
+import { type Connection, type ConnectionClock, createConnection } from './connection.ts';
+import { type ImportedMcpTools, importedTools } from './imported-tools.ts';
+import type { Link, OpenOptions } from './link.ts';
+import { type McpHttpConnection, openHttp } from './open-http.ts';
+import { type McpStdioConnection, stdioOpener } from './open-stdio.ts';
+import { createLedger, type McpPin } from './pins.ts';
+import { createRelisting, type Later } from './relisting.ts';
+import type { ConnectedMcpClient } from './sdk.ts';
+import { type ImportWishes, readTools, type ServerTools } from './server-tools.ts';
+
+/**
+ * How to reach a server: a command to start, an endpoint, or a connected client of
+ * `@modelcontextprotocol/client` 2, which the host closes itself.
+ */
+export type McpConnection = McpStdioConnection | McpHttpConnection | ConnectedMcpClient;
+
+/** Options of {@link importMcpTools}. */
+export interface ImportMcpOptions {
+  /** Put before each of the server's names. @default "" */
+  readonly prefix?: string | undefined;
+  /**
+   * The host's own name for the server. The source of its tools is `mcp:` followed by this name.
+   * @default what the server calls itself, unverified
+   */
+  readonly name?: string | undefined;
+  /**
+   * Accepted definitions by name, prefix included: fingerprints, or what `host-tools mcp pin`
+   * wrote. A tool that differs or is not named here is left out of `tools` and reported in `drift`.
+   * @default the first listing is accepted as it is; what changes or is added later is drift
+   */
+  readonly pins?: Readonly<Record<string, string | McpPin>> | undefined;
+  /**
+   * Milliseconds a call may run. Above 0, at most 2^31-1. @default the registry's
+   * `defaultTimeoutMs`
+   */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Time and chance, replaced in tests. */
+export interface ImportPorts {
+  readonly clock: ConnectionClock;
+  /** Milliseconds for a handshake, and for a listing. */
+  readonly handshakeMs: number;
+  readonly later: Later;
+}
+
+const where = 'importMcpTools';
+
+const ports: ImportPorts = {
+  clock: { now: () => performance.now(), random: Math.random },
+  handshakeMs: 30_000,
+  later: (run, ms) => {
+    const timer = setTimeout(run, ms);
+    // A listing that is due must not keep the process alive.
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/**
+ * Connects to an MCP server and makes definitions of its tools. The server is not trusted: its
+ * schemas are checked as schemas from outside, its texts are cleaned and shortened, its hints can
+ * only make checks stricter, and a definition that changes is withdrawn until it is accepted.
+ * @throws (rejects with) MisuseError `invalid_option`, `missing_dependency`; an error with the code
+ * `executor_lost` when the server cannot be reached or its listing is refused
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { importMcpTools } from 'host-tools/mcp';
+ *
+ * const { tools, close } = await importMcpTools(
+ *   { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/srv/docs'] },
+ *   { name: 'docs', prefix: 'docs.' },
+ * );
+ * const registry = new HostToolRegistry({
+ *   rules: [{ effect: 'ask', source: 'mcp:*', tools: 'docs.write_*' }],
+ * });
+ * registry.registerAll(tools);
+ * // later: await close();
+ * ```
+ */
+export async function importMcpTools(
+  connection: McpConnection,
+  options?: ImportMcpOptions,
+): Promise<ImportedMcpTools> {
+  return importThrough(connection, options, ports);
+}
+
+/** An import, and the connection behind it. */
+export interface Imported {
+  readonly imported: ImportedMcpTools;
+  readonly connection: Connection;
+}
+
+/**
+ * {@link importMcpTools} with wishes about the server's tools, and with milliseconds for a
+ * handshake, and for a listing.
+ */
+export function importByWishes(
+  connection: McpConnection,
+  options: ImportMcpOptions,
+  wishes: ImportWishes,
+  handshakeMs: number,
+): Promise<Imported> {
+  return importConnected(connection, options, { ...ports, handshakeMs }, wishes);
+}
+
+const noWishes: ImportWishes = Object.freeze({});
+
+/** {@link importMcpTools} with the given time and chance. */
+export async function importThrough(
+  given: McpConnection,
+  options: ImportMcpOptions | undefined,
+  through: ImportPorts,
+  wishes: ImportWishes = noWishes,
+): Promise<ImportedMcpTools> {
+  return (await importConnected(given, options, through, wishes)).imported;
+}
+
+async function importConnected(
+  given: McpConnection,
+  options: ImportMcpOptions | undefined,
+  { clock, handshakeMs, later }: ImportPorts,
+  wishes: ImportWishes,
+): Promise<Imported> {
+  const { prefix, timeoutMs, name, pins } = readOptions(where, options, importTable);
+  const plain: ServerTools['plain'] = new WeakMap();
+  const tools: ServerTools = {
+    prefix,
+    timeoutMs,
+    listingMs: handshakeMs,
+    wishes,
+    plain,
+    ledger: createLedger(readPins(pins), {
+      follows: wishes.follows,
+      plainOf: (definition) => plain.get(definition) ?? definition,
+    }),
+    source: name === undefined ? undefined : `mcp:${name}`,
+    failed: [],
+    readings: 0,
+  };
+  const connection: Connection = createConnection({
+    open: openerOf(given, {
+      handshakeMs,
+      toolsChanged: () => relisting.changed(),
+      othersChanged: wishes.onOthersChanged,
+      questions: wishes.questions,
+      auth: wishes.auth,
+    }),
+    greet: (client) => readTools(tools, client, connection),
+    clock,
+    reopen: !isClient(given),
+    ...(wishes.onLost === undefined ? {} : { onLost: wishes.onLost }),
+  });
+  const relisting = createRelisting({
+    list: async () => readTools(tools, (await connection.link()).client, connection),
+    clock,
+    later,
+  });
+  const close = async (): Promise<void> => {
+    tools.readings++;
+    relisting.close();
+    await connection.close();
+    tools.ledger.close();
+  };
+  const stop = (): void => void connection.close();
+  try {
+    if (wishes.signal?.aborted === true) stop();
+    wishes.signal?.addEventListener('abort', stop, { once: true });
+    await connection.link();
+  } catch (error) {
+    await close();
+    throw error;
+  } finally {
+    wishes.signal?.removeEventListener('abort', stop);
+  }
+  return { imported: importedTools(tools, relisting, close), connection };
+}
+
+function isClient(connection: McpConnection): connection is ConnectedMcpClient {
+  return typeof (connection as { request?: unknown }).request === 'function';
+}
+
+function openerOf(
+  connection: McpConnection,
+  options: Omit<OpenOptions, 'signal'>,
+): (signal: AbortSignal) => Promise<Link> {
+  const optionsFor = (signal: AbortSignal): OpenOptions => ({ ...options, signal });
+  if (typeof connection !== 'object' || connection === null) throw wrongConnection(connection);
+  if (isClient(connection)) {
+    if (typeof (connection as { getProtocolEra?: unknown }).getProtocolEra !== 'function')
+      throw new MisuseError(
+        'invalid_option',
+        'importMcpTools: expected a client of `@modelcontextprotocol/client` 2, got one of an ' +
+          'older SDK. Pass `{ command }` or `{ url }` instead, or connect with the newer ' +
+          'client, which works with older servers too.',
+      );
+    return async (signal) => adoptClient(connection, optionsFor(signal));
+  }
+  const isCommand = Object.hasOwn(connection, 'command');
+  // With both or neither, the intended one is unclear.
+  if (isCommand === Object.hasOwn(connection, 'url')) throw wrongConnection(connection);
+  if (isCommand) {
+    const { command, args, env, cwd } = readOptions(where, connection, commandTable, member);
+    const open = stdioOpener({ command, args, env, cwd });
+    return (signal) => open(optionsFor(signal));
+  }
+  const { url, headers } = readOptions(where, connection, addressTable, member);
+  // `fetch` refuses them as well, but quotes them in its error.
+  if (new URL(url).username !== '' || new URL(url).password !== '')
+    throw new MisuseError(
+      'invalid_option',
+      'importMcpTools: expected `url` without a user and a password. Pass them in a header instead.',
+    );
+  return (signal) => openHttp({ url, headers }, optionsFor(signal));
+}
+
+const member = { noun: 'member' };
+const noTexts: Readonly<Record<string, string>> = Object.freeze({});
+const commandTable = {
+  command: required(text(1)),
+  args: withDefault(arrayOf(text(), 'strings'), Object.freeze([])),
+  env: withDefault(
+    kind<Readonly<Record<string, string>>>(
+      'an object of strings',
+      (value) =>
+        isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'),
+    ),
+    noTexts,
+  ),
+  cwd: text(),
+} satisfies TableOf<McpStdioConnection>;
+const addressTable = {
+  url: required(
+    kind<string | URL>(
+      'an http(s) address',
+      (url) => URL.canParse(String(url)) && /^https?:$/.test(new URL(String(url)).protocol),
+    ),
+  ),
+  headers: withDefault(anything<Readonly<Record<string, string>>>(), noTexts),
+} satisfies TableOf<McpHttpConnection>;
+
+function wrongConnection(connection: unknown): MisuseError {
+  return new MisuseError(
+    'invalid_option',
+    'importMcpTools: expected a connection { command, args?, env?, cwd? }, { url, headers? } ' +
+      `with an http(s) address, or a connected client, got ${describe(connection)}.`,
+  );
+}
+
+const importTable = {
+  prefix: withDefault(text(), ''),
+  timeoutMs: duration,
+  name: kind<string>(
+    'a line of visible text',
+    (value) => typeof value === 'string' && value.trim() !== '' && cleanLine(value, 256) === value,
+  ),
+  pins: object<NonNullable<ImportMcpOptions['pins']>>(),
+} satisfies TableOf<ImportMcpOptions>;
+
+function readPins(pins: ImportMcpOptions['pins']): ReadonlyMap<string, string> | undefined {
+  if (pins === undefined) return undefined;
+  return new Map(
+    Object.entries(pins).map(([name, pin]) => {
+      // A file of pins holds objects, which may say more about each tool.
+      const fingerprint =
+        typeof pin === 'object' && pin !== null && Object.hasOwn(pin, 'fingerprint')
+          ? pin.fingerprint
+          : pin;
+      if (typeof fingerprint !== 'string')
+        throw wrongOption(where, `pins["${cleanLine(name, 100)}"]`, 'a fingerprint', pin);
+      return [name, fingerprint];
+    }),
+  );
+}

@@ -1,0 +1,217 @@
+/** Signing in to a server with OAuth, and the tokens that come of it, by the SDK's own helpers. */
+import type {
+  AuthProvider,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client';
+import { messageOf } from '../../../errors/index.ts';
+import { checkAddress, oauthFetch } from './oauth-fetch.ts';
+import { loadSdk } from './sdk.ts';
+
+type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
+
+/** What is kept of a login. Plain JSON. */
+export interface OAuthRecord {
+  /** Where the browser was sent back to. */
+  readonly redirectUrl: string;
+  client?: StoredOAuthClientInformation | undefined;
+  tokens?: StoredOAuthTokens | undefined;
+  /** Where the login was made. A server that says otherwise later is not believed. */
+  discovery?: OAuthDiscoveryState | undefined;
+}
+
+/** Keeps the login to one server. Other processes may write as well. */
+export interface OAuthStore {
+  /** @throws if what is kept cannot be trusted */
+  read(): Promise<OAuthRecord | undefined>;
+  write(record: OAuthRecord): Promise<void>;
+}
+
+/** What the browser brings back. */
+export interface Callback {
+  readonly code: string;
+  readonly iss: string | undefined;
+}
+
+/** How to sign in. */
+export interface SignInOptions {
+  readonly url: string;
+  readonly redirectUrl: string;
+  /** Comes back with the browser. */
+  readonly state: string;
+  readonly store: OAuthStore;
+  /** The client that the user has registered. @default registers one, if the server lets it */
+  readonly client?: { readonly id: string; readonly secret: string | undefined } | undefined;
+  /** Shows the address to open. */
+  show(address: URL): void;
+  /** Resolves when the browser is back. */
+  answer(): Promise<Callback>;
+}
+
+/** Adds the token to each request of a server, and replaces one that has expired. */
+export function bearerOf(
+  url: string,
+  store: OAuthStore,
+  {
+    hint,
+    told,
+  }: {
+    /** What to do without a token, as a sentence. */
+    readonly hint: string;
+    /** Called with what is secret in a login, before it is used. */
+    readonly told: (secret: string) => void;
+  },
+): AuthProvider {
+  let last: string | undefined;
+  let refreshing: Promise<void> | undefined;
+  const refresh = async ({ response }: UnauthorizedContext): Promise<void> => {
+    const record = await store.read();
+    const had = record?.tokens;
+    if (record === undefined || had === undefined) throw new Error(`It asks for a login. ${hint}`);
+    // Another process may have refreshed it meanwhile.
+    if (had.access_token !== last) return;
+    const { auth, extractWWWAuthenticateParams } = await loadSdk();
+    const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
+    const again = (): never => {
+      throw new Error(`Its login could not be renewed. ${hint}`);
+    };
+    const provider = providerOf(record, { redirect: again, saved: () => store.write(record) });
+    try {
+      // Without a way to keep it, the SDK registers no client.
+      await auth(Object.assign(provider, { saveClientInformation: undefined }), {
+        serverUrl: url,
+        fetchFn: oauthFetch(new URL(url)),
+        ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+      });
+    } catch (error) {
+      // A refresh token may count once, and another process was faster.
+      const now = (await store.read())?.tokens?.access_token;
+      if (now === undefined || now === had.access_token)
+        throw error instanceof Error && error.message.includes(hint)
+          ? error
+          : new Error(`Its login could not be renewed: ${messageOf(error)} ${hint}`, {
+              cause: error,
+            });
+    }
+  };
+  return {
+    async token() {
+      const { client, tokens } = (await store.read()) ?? {};
+      for (const secret of [client?.client_secret, tokens?.refresh_token, tokens?.access_token])
+        if (secret !== undefined) told(secret);
+      last = tokens?.access_token;
+      return last;
+    },
+    onUnauthorized(context) {
+      refreshing ??= refresh(context).finally(() => {
+        refreshing = undefined;
+      });
+      return refreshing;
+    },
+  };
+}
+
+/**
+ * Signs in. False if the server does not ask for it. Nothing is kept before it has succeeded, so an
+ * earlier login stays if this one fails.
+ */
+export async function signIn(options: SignInOptions): Promise<boolean> {
+  const { url, redirectUrl, state, store, client, show, answer } = options;
+  const { auth, extractWWWAuthenticateParams } = await loadSdk();
+  const server = new URL(url);
+  const fetchFn = oauthFetch(server);
+  const response = await fetchFn(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'ping' }),
+  });
+  await response.body?.cancel();
+  if (response.status !== 401) return false;
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+  const record: OAuthRecord = {
+    redirectUrl,
+    ...(client === undefined ? {} : { client: clientOf(client) }),
+  };
+  const redirect = (address: URL): void => {
+    if (!/^https?:$/.test(address.protocol))
+      throw new Error('The server named an address for the login that is not a web address.');
+    checkAddress(server, address);
+    show(address);
+  };
+  const provider = providerOf(record, { redirect, saved: async () => {}, state });
+  const wishes = {
+    serverUrl: url,
+    fetchFn,
+    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+    ...(scope === undefined ? {} : { scope }),
+  };
+  await auth(provider, wishes);
+  const { code, iss } = await answer();
+  await auth(provider, {
+    ...wishes,
+    authorizationCode: code,
+    ...(iss === undefined ? {} : { iss }),
+  });
+  await store.write(record);
+  return true;
+}
+
+/** What the SDK asks for, over a record. @param saved called when the record has new tokens */
+function providerOf(
+  record: OAuthRecord,
+  {
+    redirect,
+    saved,
+    state,
+  }: {
+    readonly redirect: (address: URL) => void;
+    readonly saved: () => Promise<void>;
+    readonly state?: string;
+  },
+): OAuthClientProvider {
+  let verifier = '';
+  return {
+    redirectUrl: record.redirectUrl,
+    clientMetadata: {
+      client_name: 'host-tools gateway',
+      redirect_uris: [record.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      // A program on the user's machine cannot keep a secret of its own.
+      token_endpoint_auth_method: 'none',
+    },
+    ...(state === undefined ? {} : { state: () => state }),
+    clientInformation: () => record.client,
+    saveClientInformation(client) {
+      record.client = client;
+    },
+    tokens: () => record.tokens,
+    saveTokens(tokens) {
+      record.tokens = tokens;
+      return saved();
+    },
+    redirectToAuthorization: redirect,
+    saveCodeVerifier(given) {
+      verifier = given;
+    },
+    codeVerifier: () => verifier,
+    saveDiscoveryState(found) {
+      record.discovery = found;
+    },
+    discoveryState: () => record.discovery,
+    invalidateCredentials(scope) {
+      // In memory only: what is kept may have been replaced by another process.
+      if (scope === 'all' || scope === 'client') record.client = undefined;
+      if (scope === 'all' || scope === 'tokens') record.tokens = undefined;
+    },
+  };
+}
+
+function clientOf({
+  id,
+  secret,
+}: NonNullable<SignInOptions['client']>): StoredOAuthClientInformation {
+  return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }) };
+}

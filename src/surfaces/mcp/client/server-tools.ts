@@ -1,0 +1,182 @@
+/** Reading a server's tools: each listing is made into definitions and offered to the ledger. */
+import { type AnyTool, MisuseError, type ToolContext } from '../../../index.ts';
+import { isJsonObject } from '../../../json/index.ts';
+import { createPause } from '../../../limits/stretches.ts';
+import type { SharedPatterns } from '../../../schema/pattern-budget.ts';
+import type { FieldLabels } from '../../../surface-port.ts';
+import { nameSkeleton } from '../../../text/names.ts';
+import { connectionFault } from '../../shared/executor-fault.ts';
+import { cleanLine } from '../../shared/outside-text.ts';
+import { executorOf } from './call.ts';
+import type { Connection } from './connection.ts';
+import { defineServerTool, type McpToolLabels, reportedName } from './definition.ts';
+import type { OpenOptions, ServerQuestions } from './link.ts';
+import { listTools } from './listing.ts';
+import type { Ledger } from './pins.ts';
+import type { ConnectedMcpClient } from './sdk.ts';
+
+/** A tool that could not be made into a definition. */
+export interface McpImportFailure {
+  /** What the server calls it, cleaned and shortened. */
+  readonly name: string;
+  /** What is wrong with it. */
+  readonly reason: string;
+}
+
+/** What the host wants of a server's tools, and says of them, by the server's own names. */
+export interface ImportWishes {
+  /** Whether a tool is taken. @default every tool */
+  readonly takes?: ((name: string) => boolean) | undefined;
+  /** What the host says of a tool. @default nothing */
+  readonly labelsOf?: ((name: string) => McpToolLabels | undefined) | undefined;
+  /** Accepts new and changed tools, where no pins are given. @default false */
+  readonly follows?: boolean | undefined;
+  /**
+   * Called after each listing, with the server's names of the tools that count as destructive although
+   * it says that they only read. @default not called
+   */
+  readonly onListed?: ((readers: readonly string[]) => void) | undefined;
+  /** Called when the server says that its prompts or resources changed. @default not listened to */
+  readonly onOthersChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
+  /** Gives the token for requests over HTTP. @default no token */
+  readonly auth?: OpenOptions['auth'];
+  /** Answers what the server asks. @default it cannot ask anything */
+  readonly questions?: ServerQuestions | undefined;
+  /** Called when a call begins; the returned function when it ends. @default not called */
+  readonly onCall?: ((context: ToolContext) => () => void) | undefined;
+  /** Called when the connection is lost, but not when it is closed from here. @default not called */
+  readonly onLost?: (() => void) | undefined;
+  /** Ends an import that is being opened, and what it has started. @default never */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is known of one server's tools. */
+export interface ServerTools {
+  /** Put before each of the server's names. */
+  readonly prefix: string;
+  /** Milliseconds a call may run; undefined for the registry's default. */
+  readonly timeoutMs: number | undefined;
+  /** Milliseconds for a listing. */
+  readonly listingMs: number;
+  readonly ledger: Ledger;
+  /** What the host wants of the server, and says of it. */
+  readonly wishes: ImportWishes;
+  /** What the server offers, for each definition to which the host has added labels. */
+  readonly plain: WeakMap<AnyTool<unknown>, AnyTool<unknown>>;
+  /** `mcp:` and the server's name; undefined until the first greeting if the host gave no name. */
+  source: string | undefined;
+  failed: readonly McpImportFailure[];
+  /** Counts the readings: one is void as soon as another begins, or the import is closed. */
+  readings: number;
+}
+
+/**
+ * Most instructions of the patterns of a listing. Compiling them takes a second or two at worst,
+ * during which other work of the process goes on.
+ */
+const maxPatternSize = 1_000_000;
+
+/**
+ * Reads the server's tools and offers them to the ledger. Rejects, and changes nothing, if the
+ * listing is refused or the reading became void meanwhile.
+ */
+export async function readTools(
+  tools: ServerTools,
+  client: ConnectedMcpClient,
+  connection: Connection,
+): Promise<void> {
+  tools.source ??= `mcp:${cleanLine(client.getServerVersion()?.name, 64) || 'unnamed'}`;
+  const { source } = tools;
+  const failed: McpImportFailure[] = [];
+  const readers: string[] = [];
+  // By what a name looks like.
+  const found = new Map<string, AnyTool<unknown>>();
+  const patterns: SharedPatterns = { left: maxPatternSize };
+  const reading = ++tools.readings;
+  const mustBeCurrent = (): void => {
+    if (reading !== tools.readings)
+      throw connectionFault('The connection to the MCP server was lost while its tools were read.');
+  };
+  const listed = await listTools(client, tools.listingMs);
+  mustBeCurrent();
+  const pause = createPause();
+  for (const raw of listed) {
+    await pause();
+    mustBeCurrent();
+    if (!isTaken(raw, tools.wishes)) continue;
+    try {
+      const definition = defineTool(raw, tools, source, patterns, connection);
+      const skeleton = nameSkeleton(definition.name);
+      const twin = found.get(skeleton)?.name;
+      if (twin !== undefined)
+        throw new MisuseError(
+          'name_conflict',
+          `Its name can be mistaken for \`${twin}\`, which the server listed first.`,
+        );
+      found.set(skeleton, definition);
+      if (saysItReads(raw)) readers.push(reportedName(raw));
+    } catch (error) {
+      failed.push({
+        name: reportedName(raw),
+        reason: cleanLine(error instanceof Error ? error.message : String(error), 1_000),
+      });
+    }
+  }
+  tools.failed = Object.freeze(failed);
+  tools.ledger.offer([...found.values()]);
+  tools.wishes.onListed?.(readers);
+}
+
+function isTaken(raw: unknown, { takes }: ImportWishes): boolean {
+  const name = ownNameOf(raw);
+  return takes === undefined || name === undefined || takes(name);
+}
+
+function saysItReads(raw: unknown): boolean {
+  const hints = isJsonObject(raw) ? raw.annotations : undefined;
+  return isJsonObject(hints) && hints.readOnlyHint === true && hints.destructiveHint !== false;
+}
+
+function ownNameOf(raw: unknown): string | undefined {
+  return isJsonObject(raw) && typeof raw.name === 'string' ? raw.name : undefined;
+}
+
+/** Makes the definition with the host's labels, and remembers the one without them. */
+function defineTool(
+  raw: unknown,
+  tools: ServerTools,
+  source: string,
+  patterns: SharedPatterns,
+  connection: Connection,
+): AnyTool<unknown> {
+  const { prefix, timeoutMs, ledger, wishes, plain } = tools;
+  const make = (labels: McpToolLabels | undefined, print?: string): AnyTool<unknown> => {
+    let origin: ReturnType<Ledger['originOf']> | undefined;
+    const definition = defineServerTool(raw, {
+      prefix,
+      timeoutMs,
+      source,
+      labels,
+      patterns,
+      executorOf: (tool) => executorOf(tool, connection, () => origin?.withdrawn(), wishes.onCall),
+      originOf: (name) => {
+        origin = ledger.originOf(name, source, fieldLabels(labels));
+        return origin;
+      },
+    }) as AnyTool<unknown>;
+    if (origin !== undefined) origin.fingerprint = print ?? definition.fingerprint;
+    return definition;
+  };
+  const offered = make(undefined);
+  const name = ownNameOf(raw);
+  const labels = name === undefined ? undefined : wishes.labelsOf?.(name);
+  if (labels === undefined) return offered;
+  const labelled = make(labels, offered.fingerprint);
+  plain.set(labelled, offered);
+  return labelled;
+}
+
+function fieldLabels(labels: McpToolLabels | undefined): FieldLabels | undefined {
+  if (labels?.origins === undefined && labels?.roles === undefined) return undefined;
+  return Object.freeze({ origins: labels.origins, roles: labels.roles });
+}

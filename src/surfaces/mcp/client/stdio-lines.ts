@@ -1,0 +1,101 @@
+/** Reads what a child process sends, and bounds it before anything parses it. */
+import type {
+  StdioClientTransport,
+  StdioServerParameters,
+} from '@modelcontextprotocol/client/stdio';
+import { excessOf, type JsonBounds } from '../../../text/json-bounds.ts';
+import { excessText, maxMessageBytes } from './message-guard.ts';
+
+/** What happens to the lines of a transport. */
+export interface LineWatch {
+  /** The bounds of a line, asked when it is complete. */
+  bounds(): JsonBounds;
+  /** Called with the bound that a line exceeds. */
+  exceeded(message: string): void;
+  /** Takes a line that is not for the SDK's client. False: it is for the client. */
+  take(line: string): boolean;
+}
+
+/** Where the SDK's transport collects what arrives. If adding a chunk throws, the process is ended. */
+interface Inside {
+  readonly _readBuffer?: { append(chunk: Uint8Array): void };
+}
+
+const lineFeed = 10;
+
+/**
+ * Counts each line that arrives at the transport, and at a second transport of the same class
+ * that the SDK may make to learn the protocol era.
+ * @throws Error if the transport is built differently from what this package knows, because it must
+ * not be used without bounds
+ */
+export function watchLines(transport: StdioClientTransport, watch: LineWatch): void {
+  const buffer = (transport as unknown as Inside)._readBuffer;
+  if (typeof buffer?.append !== 'function')
+    throw new Error(
+      'What a child process sends cannot be limited with the installed version of ' +
+        '`@modelcontextprotocol/client`. Install a version that this package supports.',
+    );
+  const pass = buffer.append.bind(buffer);
+  const reader = lineReader(maxMessageBytes, watch, pass);
+  buffer.append = (chunk) => {
+    try {
+      reader(chunk);
+    } catch (error) {
+      watch.exceeded((error as Error).message);
+      throw error;
+    }
+  };
+  const Transport = transport.constructor as new (
+    parameters: StdioServerParameters,
+  ) => StdioClientTransport;
+  function Bounded(parameters: StdioServerParameters): StdioClientTransport {
+    const sibling = new Transport(parameters);
+    watchLines(sibling, watch);
+    return sibling;
+  }
+  Object.defineProperty(transport, 'constructor', { value: Bounded });
+}
+
+/**
+ * Makes a function that takes chunks, and passes the lines on that are within the bounds and that
+ * nobody takes, with their line feeds. It throws an Error that names the bound which a line exceeds.
+ */
+export function lineReader(
+  maxBytes: number,
+  { bounds, take }: Omit<LineWatch, 'exceeded'>,
+  pass: (line: Uint8Array) => void,
+): (chunk: Uint8Array) => void {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  const hold = (piece: Uint8Array): void => {
+    bytes += piece.length;
+    if (bytes > maxBytes)
+      throw new Error(`The server sent a message of more than ${maxBytes} bytes.`);
+    pieces.push(piece);
+  };
+  const finish = (): void => {
+    const [first] = pieces;
+    const line = pieces.length === 1 ? asBuffer(first as Uint8Array) : Buffer.concat(pieces);
+    pieces = [];
+    bytes = 0;
+    const text = line.toString('utf8');
+    const limits = bounds();
+    const excess = excessOf(text, limits);
+    if (excess !== undefined) throw new Error(excessText(excess, limits));
+    if (!take(text)) pass(line);
+  };
+  return (chunk) => {
+    let start = 0;
+    for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, start)) {
+      hold(chunk.subarray(start, at + 1));
+      finish();
+      start = at + 1;
+    }
+    if (start < chunk.length) hold(chunk.subarray(start));
+  };
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}

@@ -1,0 +1,26 @@
+/**
+ * The Model Context Protocol in both directions: serving a session's tools to MCP clients, and
+ * importing the tools of MCP servers.
+ */
+
+export type { NodeRequest } from '../../http/node-request.ts';
+export type { NodeResponse } from '../../http/node-response.ts';
+export { type ImportMcpOptions, importMcpTools, type McpConnection } from './client/import.ts';
+export type { ImportedMcpTools } from './client/imported-tools.ts';
+export type { McpHttpConnection } from './client/open-http.ts';
+export type { McpStdioConnection } from './client/open-stdio.ts';
+export type { McpDrift, McpPin } from './client/pins.ts';
+export type { AnyResultSchema, ConnectedMcpClient, McpRequestOptions } from './client/sdk.ts';
+export type { McpImportFailure } from './client/server-tools.ts';
+export { createMcpHandler, type McpHandler } from './server/handler.ts';
+export type { LineInput, LineOutput } from './server/line-streams.ts';
+export { toNodeListener } from './server/node.ts';
+export type {
+  McpCaller,
+  McpEventStore,
+  McpHandlerOptions,
+  McpSessionRecord,
+  McpSessionStore,
+  McpSource,
+} from './server/options.ts';
+export { type McpStdio, type McpStdioOptions, serveMcpStdio } from './server/stdio.ts';

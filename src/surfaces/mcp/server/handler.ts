@@ -1,0 +1,146 @@
+/** Tools over HTTP, in both eras of the protocol, as one web-standard function. */
+
+import { describe as describeValue } from '../../../errors/index.ts';
+import { MisuseError, type ToolSession } from '../../../index.ts';
+import { stateOf } from '../../../surface-port.ts';
+import { createModernServing } from './modern.ts';
+import {
+  type HandlerSettings,
+  type McpHandlerOptions,
+  type McpSource,
+  readHandlerOptions,
+} from './options.ts';
+import { checkOrigin, corsOf, originPolicy, preflight } from './origin-guard.ts';
+import { createPlaces } from './places.ts';
+import { refusal } from './refusal.ts';
+import { createSessionFinder } from './resume.ts';
+import { rpcCodes } from './rpc.ts';
+import { loadSdk } from './sdk.ts';
+import { type HandlerParts, type MakeSession, serve } from './serve.ts';
+import { createMcpSessions } from './sessions.ts';
+
+/** A handler of HTTP requests that serves tools over MCP. */
+export interface McpHandler {
+  /**
+   * Answers one request. Rejects only if the optional package is missing. The request's `signal`
+   * should abort when its client goes away.
+   * @throws MisuseError (as a rejection) `missing_dependency`.
+   */
+  fetch(request: Request): Promise<Response>;
+  /**
+   * Ends all MCP sessions and streams, and closes the sessions that the source has made.
+   * Idempotent.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves tools over MCP in both protocol eras: the 2025 era with MCP sessions, the 2026 era request
+ * by request. Mount `fetch` wherever web-standard requests are answered, or wrap the handler with
+ * `toNodeListener`.
+ * @param source a session that all clients share, or a function that makes one for each client
+ * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { createMcpHandler, toNodeListener } from 'host-tools/mcp';
+ *
+ * const handler = createMcpHandler(
+ *   ({ principal = 'anybody' }) => registry.createSession({ sessionId: principal, principal }),
+ *   { name: 'weather', version: '1.0.0' },
+ * );
+ * createServer(toNodeListener(handler)).listen(3000, '127.0.0.1');
+ * ```
+ */
+export function createMcpHandler(source: McpSource, options?: McpHandlerOptions): McpHandler {
+  const settings = readHandlerOptions(options, loggerOf(source));
+  const policy = originPolicy(settings);
+  const makeSession = readSource(source, settings);
+  let parts: Promise<HandlerParts> | undefined;
+  let closing: Promise<void> | undefined;
+  const answer = async (request: Request): Promise<Response> => {
+    parts ??= loadParts(settings, makeSession);
+    const loaded = await parts;
+    const foreign = checkOrigin(request, policy);
+    if (foreign !== undefined) return foreign;
+    const cors = corsOf(request, policy);
+    if (request.method === 'OPTIONS' && cors !== undefined) return preflight(request, cors);
+    const response = await serve(loaded, request);
+    for (const [name, value] of Object.entries(cors ?? {})) response.headers.set(name, value);
+    return response;
+  };
+  return {
+    async fetch(request) {
+      if (closing !== undefined) return refusal(503, rpcCodes.server, 'The server is closed.');
+      try {
+        return await answer(request);
+      } catch (error) {
+        if (error instanceof MisuseError && error.code === 'missing_dependency') throw error;
+        settings.report(error);
+        return refusal(500, rpcCodes.internal, 'Internal error.');
+      }
+    },
+    close() {
+      closing ??= (async () => {
+        const loaded = await parts?.catch(() => undefined);
+        await Promise.all([loaded?.sessions.close(), loaded?.modern.close()]);
+      })();
+      return closing;
+    },
+  };
+}
+
+async function loadParts(
+  settings: HandlerSettings,
+  makeSession: MakeSession,
+): Promise<HandlerParts> {
+  const sdk = await loadSdk();
+  const requests = createPlaces(settings.maxRequests, settings.authenticate !== undefined);
+  const sessions = createMcpSessions(sdk, settings, requests);
+  return {
+    sdk,
+    settings,
+    makeSession,
+    sessions,
+    finder: createSessionFinder(sessions, settings),
+    modern: createModernServing(sdk, settings, requests),
+  };
+}
+
+/** The logger of the registry behind a session. */
+function loggerOf(source: unknown): object | undefined {
+  try {
+    return typeof source === 'function' ? undefined : stateOf(source).registry.logger;
+  } catch {
+    // Not a session of this copy of the package. `readSource` checks whether it can be served.
+    return undefined;
+  }
+}
+
+function readSource(source: McpSource, settings: HandlerSettings): MakeSession {
+  if (typeof source === 'function') {
+    return async ({ principal, request, era }) => {
+      try {
+        return {
+          session: await source({
+            ...(principal === undefined ? {} : { principal }),
+            headers: request.headers,
+            era,
+          }),
+          owned: true,
+        };
+      } catch (error) {
+        settings.logFault(error, 'source');
+        throw error;
+      }
+    };
+  }
+  if (typeof (source as ToolSession | null)?.call !== 'function')
+    throw new MisuseError(
+      'invalid_option',
+      'createMcpHandler: expected a session or a function that makes one, got ' +
+        `${describeValue(source)}.`,
+    );
+  return async () => ({ session: source, owned: false });
+}

@@ -1,0 +1,234 @@
+/** The 2026 era: each request is independent, over a session of its own or the shared one. */
+import { randomBytes } from 'node:crypto';
+import type { Server } from '@modelcontextprotocol/server';
+import type { ToolSession } from '../../../index.ts';
+import { isJsonObject } from '../../../json/index.ts';
+import { passedOnTo } from '../passed-on.ts';
+import { bounded } from './body.ts';
+import { learnCapabilities } from './client-facts.ts';
+import { createInstance } from './instance.ts';
+import { calledSchema } from './list.ts';
+import type { HandlerSettings } from './options.ts';
+import { paramHeaderMismatch } from './param-headers.ts';
+import { createPlaces, type Places } from './places.ts';
+import { refusal } from './refusal.ts';
+import { type RpcId, readMessage, rpcCodes } from './rpc.ts';
+import type { Sdk } from './sdk.ts';
+import type { Sourced } from './session.ts';
+
+/** Most streams of `subscriptions/listen` at once. */
+const maxStreams = 1_024;
+
+/** Serves the 2026 era. */
+export interface ModernServing {
+  /** `source` gives the session. It is called at most once, when the session is needed. */
+  fetch(
+    request: Request,
+    body: unknown,
+    principal: string | undefined,
+    source: () => Promise<Sourced>,
+  ): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** A request that is being answered. */
+interface Answering {
+  readonly source: () => Promise<Sourced>;
+  readonly body: unknown;
+  /** Answered instead of what the package answers. */
+  refused?: Response;
+}
+
+interface Modern {
+  readonly sdk: Sdk;
+  readonly settings: HandlerSettings;
+  readonly handler: ReturnType<Sdk['createMcpHandler']>;
+  readonly answering: WeakMap<Request, Answering>;
+  /** Ends each open stream. */
+  readonly listening: Set<() => Promise<void>>;
+}
+
+/** @param requests places for requests without an answer, shared with the other era */
+export function createModernServing(
+  sdk: Sdk,
+  settings: HandlerSettings,
+  requests: Places,
+): ModernServing {
+  const answering: Modern['answering'] = new WeakMap();
+  // One random mark and a count, because random bytes for each request would cost more.
+  const mark = randomBytes(9).toString('hex');
+  let served = 0;
+  const handler = sdk.createMcpHandler(
+    ({ requestInfo }) => {
+      const one = answering.get(requestInfo as Request) as Answering;
+      return serverFor(
+        sdk,
+        settings,
+        one,
+        requestInfo as Request,
+        () => `mcp-${mark}-${++served}-`,
+      );
+    },
+    { legacy: 'reject', onerror: settings.report },
+  );
+  const modern: Modern = { sdk, settings, handler, answering, listening: new Set() };
+  const streams = createPlaces(maxStreams, settings.authenticate !== undefined);
+  return {
+    async fetch(request, body, principal, source) {
+      const listens = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
+      const release = (listens ? streams : requests).take(principal);
+      if (typeof release === 'string') return tooMuch(release, listens, idOf(body));
+      try {
+        return await (listens ? listen : answer)(modern, request, { source, body }, release);
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    async close() {
+      await Promise.all([handler.close(), ...[...modern.listening].map((end) => end())]);
+    },
+  };
+}
+
+async function answer(
+  { handler, answering }: Modern,
+  request: Request,
+  one: Answering,
+  done: () => void,
+): Promise<Response> {
+  answering.set(request, one);
+  const response = await handler.fetch(request, { parsedBody: one.body });
+  return bounded(one.refused ?? response, done);
+}
+
+/** The server for one request. Its stream does not report changes of the tools. */
+async function serverFor(
+  sdk: Sdk,
+  settings: HandlerSettings,
+  one: Answering,
+  { headers }: Request,
+  nextPrefix: () => string,
+): Promise<Server> {
+  const { session, owned } = await one.source();
+  // Before the headers are checked, since a tool may wait for what the client declares.
+  if (owned) learnCapabilities(session, declaredIn(one.body, sdk));
+  const mismatch = mismatchIn(one.body, session, headers);
+  if (mismatch !== undefined) {
+    if (owned) await session.close();
+    one.refused = refusal(
+      400,
+      rpcCodes.headerMismatch,
+      `Bad Request: ${mismatch}.`,
+      {},
+      idOf(one.body),
+    );
+    throw new Error(`An MCP request was refused: ${mismatch}.`);
+  }
+  const server = createQuiet(sdk, settings, { session, owned }, nextPrefix());
+  server.onerror = settings.report;
+  server.onclose = () => {
+    if (owned) void session.close().catch(settings.report);
+  };
+  return server;
+}
+
+/** Opens a stream. It has a handler of its own, so that it reports only its session's changes. */
+async function listen(
+  { sdk, settings, listening }: Modern,
+  request: Request,
+  { source, body }: Answering,
+  done: () => void,
+): Promise<Response> {
+  const { session, owned } = await source();
+  if (owned) learnCapabilities(session, declaredIn(body, sdk));
+  const inner = sdk.createMcpHandler(() => createQuiet(sdk, settings, { session, owned }, 'mcp-'), {
+    legacy: 'reject',
+    onerror: settings.report,
+  });
+  const stop = session.events.on('tools:changed', () => inner.notify.toolsChanged());
+  const stopTelling = passedOnTo(session)?.onChanged((kind) =>
+    kind === 'prompts' ? inner.notify.promptsChanged() : inner.notify.resourcesChanged(),
+  );
+  let ended: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    ended ??= (async () => {
+      done();
+      stop();
+      stopTelling?.();
+      listening.delete(end);
+      await inner.close();
+      if (owned) await session.close();
+    })();
+    return ended;
+  };
+  listening.add(end);
+  try {
+    return bounded(
+      await inner.fetch(request, { parsedBody: body }),
+      () => void end().catch(settings.report),
+    );
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** The capabilities of the client, which every request of this era carries. */
+function declaredIn(body: unknown, sdk: Sdk): unknown {
+  const { params } = body as { readonly params?: { readonly _meta?: unknown } };
+  const meta = params?._meta;
+  return isJsonObject(meta) && Object.hasOwn(meta, sdk.CLIENT_CAPABILITIES_META_KEY)
+    ? meta[sdk.CLIENT_CAPABILITIES_META_KEY]
+    : undefined;
+}
+
+/** How the headers of a call disagree with its body. */
+function mismatchIn(body: unknown, session: ToolSession, headers: Headers): string | undefined {
+  const { method, params } = body as {
+    readonly method?: unknown;
+    readonly params?: { readonly name?: unknown; readonly arguments?: unknown };
+  };
+  if (method !== 'tools/call' || typeof params?.name !== 'string') return undefined;
+  const schema = calledSchema(session, params.name);
+  return schema === undefined ? undefined : paramHeaderMismatch(schema, params.arguments, headers);
+}
+
+/** Distinguishes a principal that has used up its share from a server that is full. */
+function tooMuch(why: 'share' | 'all', listens: boolean, id: RpcId | null): Response {
+  const [status, whose] = why === 'share' ? [429, ' of yours'] : [503, ''];
+  return refusal(
+    status,
+    rpcCodes.server,
+    listens
+      ? `Too many streams${whose} are open.`
+      : `Too many requests${whose} have no answer yet.`,
+    { 'Retry-After': '30' },
+    id,
+  );
+}
+
+function idOf(body: unknown): RpcId | null {
+  const message = readMessage(body);
+  return message?.kind === 'request' ? message.id : null;
+}
+
+/** A server that does not listen to changes of the tools. */
+function createQuiet(
+  sdk: Sdk,
+  settings: HandlerSettings,
+  { session, owned }: Sourced,
+  idPrefix: string,
+): Server {
+  const { clientApproves } = settings;
+  const { server, dispose } = createInstance(sdk, settings, {
+    session,
+    era: 'modern',
+    exposeErrors: 'masked',
+    exclusive: owned,
+    clientApproves,
+    idPrefix,
+  });
+  dispose();
+  return server;
+}

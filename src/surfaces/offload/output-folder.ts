@@ -1,0 +1,148 @@
+/**
+ * The files of outputs. A name has all that is asked of many files at once: when the output was
+ * kept, when it expires, how many bytes it has, and its key. The first line of a file is what is
+ * remembered of the output, and the rest is its text.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, statSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MisuseError, type OffloadedOutput } from '../../index.ts';
+
+/** A draft that is older was left by a process that died. */
+const oldDraftMs = 3_600_000;
+
+/** What the name of a file says. */
+export interface OutputFile {
+  readonly name: string;
+  /** A digest of the output's key. */
+  readonly key: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+  /** Of the text, as UTF-8. */
+  readonly bytes: number;
+}
+
+/** One folder with a folder for each session. */
+export interface OutputFolder {
+  /** The files of a session, the oldest first. */
+  list(session: string): Promise<readonly OutputFile[]>;
+  /** Whether a file has the output of this key. */
+  isOf(file: OutputFile, key: string): boolean;
+  write(output: OffloadedOutput, time: number): Promise<void>;
+  /** Undefined if the file is gone. */
+  read(session: string, file: OutputFile): Promise<{ text: string; about: string } | undefined>;
+  remove(session: string, file: OutputFile): Promise<void>;
+  /** Removes what has expired in all sessions, and what dead processes have left. */
+  sweep(time: number): Promise<void>;
+}
+
+const filePattern = /^\d{16}-\d+-(\d+)-(\d+)-([0-9a-f]{64})$/;
+const draftPattern = /^[0-9a-f-]{36}\.draft$/;
+const sessionPattern = /^[0-9a-f]{64}$/;
+
+/**
+ * Makes the folder if there is none.
+ * @throws MisuseError `invalid_option` if others may write to it. Errors of the file system as they
+ * are.
+ */
+export function outputFolder(where: string, root: string): OutputFolder {
+  makeRoot(where, root);
+  const folderOf = (session: string): string => join(root, digest(session));
+  let count = 0;
+  const place = async (folder: string, name: string, content: string): Promise<void> => {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const draft = join(folder, `${randomUUID()}.draft`);
+    try {
+      // Written beside its place, so that nobody reads half a file.
+      await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
+      await rename(draft, join(folder, name));
+    } finally {
+      await rm(draft, { force: true });
+    }
+  };
+  return {
+    list: (session) => listOf(folderOf(session)),
+    isOf: (file, key) => file.key === digest(key),
+    async write({ session, key, text, about, ttlMs }, time) {
+      const keptAt = String(Math.max(0, Math.floor(time))).padStart(16, '0');
+      const order = String(++count).padStart(12, '0');
+      const expiresAt = Math.ceil(time + ttlMs);
+      const name = `${keptAt}-${order}-${expiresAt}-${Buffer.byteLength(text)}-${digest(key)}`;
+      const content = `${JSON.stringify(about)}\n${text}`;
+      await place(folderOf(session), name, content).catch((error: unknown) => {
+        // Another process may have removed the folder when it was empty.
+        if (codeOf(error) !== 'ENOENT') throw error;
+        return place(folderOf(session), name, content);
+      });
+    },
+    async read(session, { name }) {
+      const content = await orMissing(readFile(join(folderOf(session), name), 'utf8'));
+      if (content === undefined) return undefined;
+      const end = content.indexOf('\n');
+      return { about: JSON.parse(content.slice(0, end)) as string, text: content.slice(end + 1) };
+    },
+    remove: (session, { name }) => rm(join(folderOf(session), name), { force: true }),
+    async sweep(time) {
+      for (const session of await readdir(root))
+        if (sessionPattern.test(session)) await sweepSession(join(root, session), time);
+    },
+  };
+}
+
+async function listOf(folder: string): Promise<readonly OutputFile[]> {
+  const files: OutputFile[] = [];
+  for (const name of ((await orMissing(readdir(folder))) ?? []).sort()) {
+    const [, expiresAt, bytes, key] = filePattern.exec(name) ?? [];
+    if (key === undefined) continue;
+    files.push({ name, key, expiresAt: Number(expiresAt), bytes: Number(bytes) });
+  }
+  return files;
+}
+
+async function sweepSession(folder: string, time: number): Promise<void> {
+  for (const { name, expiresAt } of await listOf(folder))
+    if (expiresAt <= time) await rm(join(folder, name), { force: true });
+  for (const name of (await orMissing(readdir(folder))) ?? []) {
+    if (!draftPattern.test(name)) continue;
+    const path = join(folder, name);
+    const writtenAt = (await orMissing(stat(path)))?.mtimeMs ?? time;
+    if (writtenAt + oldDraftMs <= time) await rm(path, { force: true });
+  }
+  // Fails unless the folder is empty.
+  await rmdir(folder).catch(() => undefined);
+}
+
+function makeRoot(where: string, root: string): void {
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const found = statSync(root);
+  if (!found.isDirectory())
+    throw new MisuseError('invalid_option', `${where}: expected \`dir\` to be a folder.`);
+  // Windows has no such bits.
+  if (process.platform !== 'win32' && (found.mode & 0o022) !== 0)
+    throw new MisuseError(
+      'invalid_option',
+      `${where}: expected a \`dir\` that only its owner can write to, got mode ` +
+        `${(found.mode & 0o777).toString(8).padStart(4, '0')}. Whoever can write to it can change ` +
+        'what outputs say, and where they came from. Run `chmod 700` on it, or give a folder of ' +
+        'its own.',
+    );
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Undefined if there is no such file or folder. */
+async function orMissing<T>(operation: Promise<T>): Promise<T | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | null)?.code;
+}

@@ -1,0 +1,67 @@
+/** What the approvals handler tells its page, as JSON. */
+import type { JsonObject, JsonValue } from '../../json/value.ts';
+
+/** An approval that waits. It never has a token. */
+export interface WaitingApproval {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly principal?: string;
+  readonly callId: string;
+  readonly tool: { readonly name: string };
+  readonly title: string;
+  /** Its last lines are `originWords`. */
+  readonly message?: string;
+  readonly risk?: string;
+  readonly ruleId?: string;
+  readonly source: string;
+  readonly input: JsonObject;
+  /** JSON pointers. */
+  readonly hiddenFields: readonly string[];
+  /** Sentences about values that are neither the user's nor trusted. */
+  readonly originWords: readonly string[];
+  readonly origins?: readonly {
+    readonly path: string;
+    readonly value: JsonValue;
+    readonly origin: string;
+    readonly seen?: { readonly callId: string; readonly toolName: string };
+    readonly approvedBy?: string;
+  }[];
+  readonly quotas?: readonly {
+    readonly quota: string;
+    readonly max: number;
+    readonly used: number;
+    readonly amount: number;
+  }[];
+  /** Epoch milliseconds. */
+  readonly requestedAt: number;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+  /** Whether a changed input may be sent. What is hidden cannot be edited: it would be lost. */
+  readonly editable: boolean;
+}
+
+/** A list of approvals. What expires first comes first. */
+export interface WaitingList {
+  /** Under which name an answer of whoever asked counts. */
+  readonly by: string;
+  readonly approvals: readonly WaitingApproval[];
+  /** The `after` of the next page. */
+  readonly next?: string;
+}
+
+/** An answer to send. */
+export interface SentDecision {
+  readonly decision: 'allow_once' | 'reject_once';
+  readonly message?: string;
+  readonly input?: JsonObject;
+}
+
+/** What came of an answer. */
+export interface DecisionOutcome {
+  readonly id: string;
+  readonly decision: string;
+  /** How the call ended, or `running`. */
+  readonly status: string;
+  readonly code?: string;
+  readonly reason?: string;
+}

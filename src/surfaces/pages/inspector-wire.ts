@@ -1,0 +1,300 @@
+/** What the inspector's server and its page tell each other, as JSON. */
+import type { JsonValue } from '../../json/value.ts';
+import type { QuotaLine } from './inspector-quota-wire.ts';
+
+/** How far a call is. */
+export type CallPhase = 'gates' | 'approval' | 'running' | 'ended';
+
+/** What a verdict says. */
+export type VerdictEffect = 'allow' | 'ask' | 'deny';
+
+/** A call as the list shows it. */
+export interface CallLine {
+  /** Its place in the order of arrival, from 1. */
+  readonly n: number;
+  /** Epoch milliseconds of its arrival. */
+  readonly at: number;
+  readonly callId: string;
+  /** 1, or 2 for a call that was suspended and resumed. */
+  readonly attempt: number;
+  readonly tool: string;
+  readonly sessionId: string;
+  /** `""` for no one, and likewise for a direct call. */
+  readonly principal: string;
+  readonly surface: string;
+  readonly parentCallId?: string;
+  readonly phase: CallPhase;
+  /** What the gates decided, once they have. */
+  readonly effect?: VerdictEffect;
+  /** The rule, policy or quota that decided. */
+  readonly ruleId?: string;
+  /** The layer that decided. */
+  readonly layer?: string;
+  /** How it ended. */
+  readonly status?: string;
+  readonly code?: string;
+  readonly reason?: string;
+  /** Milliseconds from its arrival to its end. */
+  readonly durationMs?: number;
+  /** A shadow rule would have decided otherwise. */
+  readonly shadowed?: true;
+}
+
+/** A step of a call. */
+export interface CallStage {
+  readonly name: 'arrived' | 'judged' | 'asked' | 'answered' | 'started' | 'ended' | 'late';
+  /** Milliseconds since the call arrived. */
+  readonly ms: number;
+  /** What happened, in words. */
+  readonly note: string;
+}
+
+/** Where an argument came from. */
+export interface CallOrigin {
+  readonly path: string;
+  readonly origin: string;
+  readonly seen?: { readonly callId: string; readonly toolName: string };
+  readonly approvedBy?: string;
+}
+
+/** A shadow rule that would have decided otherwise. */
+export interface ShadowHit {
+  readonly ruleId: string;
+  readonly layer: string;
+  readonly wouldBe: string;
+  readonly was: string;
+}
+
+/** A call with all that is kept of it. */
+export interface CallDetail {
+  readonly line: CallLine;
+  /** Absent if the call is so old that only its line is kept. */
+  readonly kept?: {
+    readonly stages: readonly CallStage[];
+    /** JSON, perhaps shortened. */
+    readonly input: string;
+    /** JSON, perhaps shortened; absent before the end, and where there is none. */
+    readonly result?: string;
+    /** The message of the error. */
+    readonly message?: string;
+    readonly origins: readonly CallOrigin[];
+    readonly shadow: readonly ShadowHit[];
+    /** What the handler told, each as JSON. */
+    readonly told: readonly { readonly ms: number; readonly name: string; readonly data: string }[];
+    readonly toolSource?: string;
+    /** Where the tool's calls run. */
+    readonly executor?: string;
+    readonly version?: string;
+    readonly fingerprint?: string;
+  };
+}
+
+/** Counts of one tool. */
+export interface ToolLine {
+  readonly name: string;
+  readonly calls: number;
+  readonly denied: number;
+  readonly failed: number;
+  /** Calls with a known duration, and their milliseconds together. */
+  readonly timed: number;
+  readonly sumMs: number;
+  /** How many calls took at most `le` milliseconds. */
+  readonly buckets: readonly { readonly le: number; readonly count: number }[];
+}
+
+/** A rule and what it has matched. */
+export interface RuleLine {
+  readonly id: string;
+  readonly layer: string;
+  readonly effect: VerdictEffect;
+  readonly shadow: boolean;
+  readonly reason?: string;
+  /** What it tests, such as `when {"path":{"glob":"/etc/*"}}`, cut; `""` if it tests nothing. */
+  readonly conditions: string;
+  /** Calls that it matched; rules of one id share the count. */
+  readonly matched: number;
+  /** Calls that it, as a shadow rule, would have changed. */
+  readonly wouldChange: number;
+  /** It has neither matched a call nor hidden a tool. */
+  readonly unused: boolean;
+  /** How many of the registry's tools it can concern, and the first of them. */
+  readonly tools: number;
+  readonly toolNames: readonly string[];
+}
+
+/** A session. */
+export interface SessionLine {
+  readonly key: number;
+  readonly sessionId: string;
+  readonly principal: string;
+  /** `""` if it has none. */
+  readonly profile: string;
+  /** Epoch milliseconds; absent if it began before the inspector. */
+  readonly startedAt?: number;
+  readonly open: boolean;
+  readonly calls: number;
+  readonly denied: number;
+}
+
+/** A question to a person. It never has the token of a suspended call. */
+export interface ApprovalLine {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly principal: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly title: string;
+  readonly message?: string;
+  readonly risk?: string;
+  readonly ruleId?: string;
+  readonly layer: string;
+  /** JSON, in full: a person judges it. */
+  readonly input: string;
+  readonly hiddenFields: readonly string[];
+  readonly origins: readonly CallOrigin[];
+  readonly requestedAt: number;
+  readonly expiresAt: number;
+}
+
+/** What the page shows besides calls. */
+export interface InspectorState {
+  readonly totals: {
+    readonly calls: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    readonly rejected: number;
+    readonly cancelled: number;
+    readonly pending: number;
+    readonly denied: number;
+    readonly lateSettles: number;
+  };
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+  readonly tools: readonly ToolLine[];
+  readonly rules: readonly RuleLine[];
+  readonly quotas: readonly QuotaLine[];
+  readonly sessions: readonly SessionLine[];
+  readonly approvals: readonly ApprovalLine[];
+  /** The store of approvals cannot be read: suspended calls are missing from the list. */
+  readonly approvalsUnread: boolean;
+  readonly profiles: readonly string[];
+  /** How much more there is of each list than is told. */
+  readonly more: Readonly<Record<'tools' | 'rules' | 'quotas' | 'sessions' | 'approvals', number>>;
+}
+
+/** A line of the stream. */
+export type FeedMessage =
+  | {
+      readonly type: 'hello';
+      readonly version: string;
+      readonly allowCalls: boolean;
+      /** Most calls that are kept. */
+      readonly mostCalls: number;
+    }
+  | { readonly type: 'calls'; readonly calls: readonly CallLine[] }
+  | { readonly type: 'state'; readonly state: InspectorState }
+  /** Nothing new; shows that the server is there. */
+  | { readonly type: 'beat' };
+
+/** Whose tools are shown: a session's, or a profile's, which may be none: `""`. */
+export type Viewer = { readonly session: number } | { readonly profile: string };
+
+/** How a tool was found with `find_tools`. */
+export interface FoundView {
+  readonly callId: string;
+  /** The words of the query that the tool has; none if it was found by its meaning. */
+  readonly words: readonly string[];
+}
+
+/** The tools of a {@link Viewer}. */
+export interface ToolListing {
+  /** Says so where the session is over, and the list is that of its profile. */
+  readonly closed: boolean;
+  /** Names of the session's facts. */
+  readonly facts: readonly string[];
+  readonly shown: readonly {
+    readonly name: string;
+    readonly title?: string;
+    /** Where its calls run. */
+    readonly executor: string;
+    readonly requiresApproval: boolean;
+    readonly annotations: readonly string[];
+    readonly deprecated: boolean;
+    readonly found?: FoundView;
+  }[];
+  readonly hidden: readonly {
+    readonly name: string;
+    readonly code: string;
+    /** Tools that provide the fact that it waits for. */
+    readonly unlockedBy: readonly string[];
+  }[];
+}
+
+/** All about a tool, for a {@link Viewer}. */
+export interface ToolDetail {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly source: string;
+  /** Where its calls run. */
+  readonly executor: string;
+  readonly version?: string;
+  readonly fingerprint: string;
+  readonly tags: readonly string[];
+  readonly annotations: readonly string[];
+  readonly requiresApproval: boolean;
+  readonly deprecated?: string;
+  readonly inputSchema: JsonValue;
+  readonly outputSchema?: JsonValue;
+  /** What the profile sets, without secrets; absent if the tool has none. */
+  readonly knobs?: JsonValue;
+  readonly timeoutMs?: number;
+  readonly maxOutputChars?: number;
+  readonly hiddenBy?: string;
+  readonly unlockedBy: readonly string[];
+  readonly found?: FoundView;
+  /** What the gates say without looking at an input. */
+  readonly verdict: VerdictView;
+}
+
+/** What the gates say. */
+export interface VerdictView {
+  readonly effect?: VerdictEffect;
+  readonly code?: string;
+  readonly ruleId?: string;
+  readonly layer?: string;
+  readonly reason?: string;
+  readonly steps: readonly JsonValue[];
+  readonly origins: readonly CallOrigin[];
+}
+
+/** A call that a person makes from the page. */
+export interface CallRequest {
+  readonly tool: string;
+  readonly input: JsonValue;
+  readonly profile: string;
+  readonly principal: string;
+}
+
+/** What came of it. */
+export interface CallAnswer {
+  readonly success: boolean;
+  readonly status: string;
+  readonly code?: string;
+  readonly message?: string;
+  /** JSON, perhaps shortened. */
+  readonly output?: string;
+  readonly durationMs: number;
+}
+
+/** An answer to a question. */
+export interface AnswerRequest {
+  readonly id: string;
+  readonly decision: 'allow_once' | 'reject_once';
+  readonly by: string;
+  readonly message?: string;
+}
+
+/** Why a request was refused. */
+export interface Refusal {
+  readonly error: string;
+}

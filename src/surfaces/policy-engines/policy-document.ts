@@ -1,0 +1,188 @@
+/**
+ * The data about a call that policy engines get: the same document for Cedar and OPA, so that a
+ * policy means the same in both.
+ */
+import type { PolicySubject } from '../../index.ts';
+import { escapePointer, type JsonObject, type JsonValue } from '../../json/index.ts';
+
+/** What Cedar and OPA are told about a call. */
+export interface PolicyDocument {
+  /** Whom the session acts for; `""` if it has no principal. */
+  readonly principal: string;
+  /** What is done. There is one action. */
+  readonly action: 'call';
+  /** The tool. */
+  readonly resource: {
+    /** The registered name. */
+    readonly name: string;
+    /** Who brought the tool: `host`, a scope's source, a relay application, an MCP server. */
+    readonly source: string;
+    /** Labels of the definition. */
+    readonly tags: readonly string[];
+    /** Hints of the definition; one that is not given is false. */
+    readonly annotations: {
+      /** Changes nothing. */
+      readonly readOnly: boolean;
+      /** May destroy or overwrite. */
+      readonly destructive: boolean;
+      /** Calling again with the same arguments changes nothing more. */
+      readonly idempotent: boolean;
+      /** Reaches beyond the host. */
+      readonly openWorld: boolean;
+    };
+    /** The definition's: `sha256:` and hex. */
+    readonly fingerprint: string;
+  };
+  /** Everything else about the call. */
+  readonly context: {
+    /** The canonical input. */
+    readonly input: JsonObject;
+    /** The facts of the session. */
+    readonly facts: JsonObject;
+    /** The adapter that the call came through; `""` for a direct call. */
+    readonly surface: string;
+    /** The session's id. */
+    readonly sessionId: string;
+    /** What the tool's `attributes` returned, by path. */
+    readonly attributes: JsonObject;
+  };
+}
+
+/** The document of a call. Nothing is copied. */
+export function policyDocument(call: PolicySubject): PolicyDocument {
+  const { tool, context } = call;
+  const { annotations } = tool;
+  return {
+    // Own members only: a polluted prototype names no principal and sets no hint.
+    principal: Object.hasOwn(context, 'principal') ? (context.principal ?? '') : '',
+    action: 'call',
+    resource: {
+      name: tool.name,
+      source: tool.source,
+      tags: tool.tags,
+      annotations: {
+        readOnly: Object.hasOwn(annotations, 'readOnly') && annotations.readOnly === true,
+        destructive: Object.hasOwn(annotations, 'destructive') && annotations.destructive === true,
+        idempotent: Object.hasOwn(annotations, 'idempotent') && annotations.idempotent === true,
+        openWorld: Object.hasOwn(annotations, 'openWorld') && annotations.openWorld === true,
+      },
+      fingerprint: tool.fingerprint,
+    },
+    context: {
+      input: call.input,
+      facts: call.facts,
+      surface: call.surface,
+      sessionId: context.sessionId,
+      attributes: call.attributes,
+    },
+  };
+}
+
+/**
+ * The most that a document may cost. The costs are in proportion to the time that Cedar, the
+ * slowest engine, takes to read a value. It runs in the host's thread, and reads a document of this
+ * cost in about 50 ms.
+ */
+const mostCost = 20_000;
+const cost = {
+  /** An item of a list. */
+  item: 1,
+  /** A member of an object, beside its name. */
+  member: 3,
+  /** A list or an object, beside what is in it. */
+  container: 3,
+  /** A number with a fraction, which Cedar parses as a decimal. */
+  fraction: 15,
+  /** A text, beside its characters. */
+  text: 1,
+  /** A character of ASCII. */
+  char: 1 / 64,
+  /** Each further byte of a character that takes several in UTF-8. */
+  byte: 4 / 64,
+} as const;
+/**
+ * The parsers of the engines are recursive. An input has at most 64 levels; facts may have more.
+ */
+const mostDepth = 80;
+
+/**
+ * Says why a document must not reach an engine; undefined if it may. Half of a surrogate pair is
+ * refused, because engines replace it by another character, so they would judge another text than
+ * the one that the tool gets.
+ */
+export function documentFault(document: PolicyDocument): string | undefined {
+  const walk: Walk = { left: mostCost, path: [] };
+  const fault = faultIn(document as unknown as JsonObject, walk, 0);
+  return fault === undefined ? undefined : `${fault} (at ${placeOf(walk.path)})`;
+}
+
+/** A JSON pointer to a place in a document, bounded. */
+export function placeOf(path: readonly (string | number)[]): string {
+  const pointer = `/${path.map((segment) => escapePointer(String(segment).slice(0, 60))).join('/')}`;
+  return pointer.length > 200 ? `${pointer.slice(0, 197)}...` : pointer;
+}
+
+/** Whether a text can be written as UTF-8 without loss. */
+export function isWellFormed(text: string): boolean {
+  // Every supported Node has it; the library of types that is compiled against does not.
+  return (text as unknown as { isWellFormed(): boolean }).isWellFormed();
+}
+
+interface Walk {
+  left: number;
+  /** Where the fault is. Filled in only while the walk unwinds. */
+  readonly path: (string | number)[];
+}
+
+function faultIn(value: JsonValue, walk: Walk, depth: number): string | undefined {
+  if (typeof value === 'string') return textFault(value, walk);
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? undefined : spend(walk, cost.fraction);
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth >= mostDepth) return `nested deeper than ${mostDepth} levels`;
+  return Array.isArray(value)
+    ? faultInList(value, walk, depth)
+    : faultInObject(value as JsonObject, walk, depth);
+}
+
+function faultInList(list: readonly JsonValue[], walk: Walk, depth: number): string | undefined {
+  const large = spend(walk, cost.container + list.length * cost.item);
+  if (large !== undefined) return large;
+  for (let index = 0; index < list.length; index++) {
+    const fault = faultIn(list[index] as JsonValue, walk, depth + 1);
+    if (fault !== undefined) {
+      walk.path.unshift(index);
+      return fault;
+    }
+  }
+  return undefined;
+}
+
+function faultInObject(object: JsonObject, walk: Walk, depth: number): string | undefined {
+  const keys = Object.keys(object);
+  const large = spend(walk, cost.container + keys.length * cost.member);
+  if (large !== undefined) return large;
+  for (const key of keys) {
+    const fault = textFault(key, walk) ?? faultIn(object[key] as JsonValue, walk, depth + 1);
+    if (fault !== undefined) {
+      walk.path.unshift(key);
+      return fault;
+    }
+  }
+  return undefined;
+}
+
+function textFault(text: string, walk: Walk): string | undefined {
+  const { length } = text;
+  // Counting the bytes of a very long text takes time as well.
+  const large =
+    spend(walk, cost.text + length * cost.char) ??
+    spend(walk, (Buffer.byteLength(text) - length) * cost.byte);
+  if (large !== undefined) return large;
+  return isWellFormed(text) ? undefined : 'half of a surrogate pair, which is not valid Unicode';
+}
+
+function spend(walk: Walk, amount: number): string | undefined {
+  walk.left -= amount;
+  return walk.left < 0 ? `larger than the budget of ${mostCost}` : undefined;
+}

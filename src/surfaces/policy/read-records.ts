@@ -1,0 +1,158 @@
+/** Reads recorded calls from text: one record per line, a list of records, or a tape. */
+import { describe, messageOf } from '../../errors/index.ts';
+import { MisuseError } from '../../index.ts';
+import { isJsonObject, type JsonValue } from '../../json/index.ts';
+import { readOptions, type TableOf, text, withDefault } from '../../options/index.ts';
+import { type BacktestRecord, inFile, readRecord } from './record.ts';
+import { noCall } from './records/format.ts';
+import { documentFormatOf, recordOf } from './records/formats.ts';
+import { decoded, linesOf } from './records/lines.ts';
+
+/** Options of {@link readRecords}. */
+export interface ReadRecordsOptions {
+  /** What messages call the text, such as the path of its file. @default "readRecords" */
+  readonly name?: string | undefined;
+}
+
+const table = { name: withDefault(text(1), 'readRecords') } satisfies TableOf<ReadRecordsOptions>;
+
+/** Most characters of a line: a call's arguments are at most 1 MiB, and the rest is small. */
+const maxLine = 2 * 1_048_576;
+/** Most characters of a text that has to be read as a whole. */
+const maxDocument = 64 * 1_048_576;
+
+/**
+ * Reads recorded calls from text that comes in pieces, such as a stream of a file. A text with one
+ * record per line may have any length, since no more than a line is kept; a line has at most 2 MiB.
+ * A text that is one JSON document, a list of records or a tape, is read as a whole and has at most
+ * 64 MiB; it is parsed at once, so a long log is better written with one record per line.
+ * @param chunks A stream, or another iterable, of text or of bytes of UTF-8.
+ * @throws MisuseError (as a rejection) `invalid_file`, which names the line or the index, the
+ * field, what was expected and what it got; `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { backtest, readRecords } from 'host-tools/policy';
+ * import { createReadStream } from 'node:fs';
+ *
+ * const records = readRecords(createReadStream('calls.jsonl'), { name: 'calls.jsonl' });
+ * const { changed } = await backtest(records, {
+ *   registry,
+ *   after: [{ effect: 'ask', tools: 'refund', when: { amount: { gt: 100 } } }],
+ * });
+ * ```
+ */
+export async function* readRecords(
+  chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  options: ReadRecordsOptions = {},
+): AsyncGenerator<BacktestRecord, void, undefined> {
+  const { name } = readOptions('readRecords', options, table);
+  if (!isStream(chunks))
+    throw new MisuseError(
+      'invalid_option',
+      `readRecords: expected a stream or another iterable of text, got ${describe(chunks)}.`,
+    );
+  const texts = decoded(chunks, name);
+  try {
+    const head = await headOf(texts);
+    if (!beginsWithRow(head)) {
+      const text = await wholeOf(head, texts, name);
+      return yield* rowsOf(parse(text, name, 'one record per line, or one JSON document'), name);
+    }
+    for await (const { number, text } of linesOf(after(head, texts), name, maxLine)) {
+      const where = `${name}: line ${number}`;
+      yield* checkedRow(parse(text, where), where);
+    }
+  } finally {
+    // Closes the stream also where a record is malformed.
+    await texts.return(undefined);
+  }
+}
+
+/** A text by itself is refused, since it is probably the path of a file. */
+function isStream(chunks: unknown): boolean {
+  return (
+    typeof chunks === 'object' &&
+    chunks !== null &&
+    (Symbol.asyncIterator in chunks || Symbol.iterator in chunks)
+  );
+}
+
+/** The beginning of the text, up to the end of its first line or to the length of a line. */
+async function headOf(texts: AsyncGenerator<string>): Promise<string> {
+  // Looks at each piece once: there may be as many as characters.
+  const parts: string[] = [];
+  let length = 0;
+  let isBlank = true;
+  while (length <= maxLine) {
+    const next = await texts.next();
+    if (next.done === true) break;
+    parts.push(next.value);
+    length += next.value.length;
+    const text: string = isBlank ? next.value.trimStart() : next.value;
+    isBlank &&= text === '';
+    if (text.includes('\n')) break;
+  }
+  return parts.join('');
+}
+
+/** Whether the first line is a record, so that the text has one per line. */
+function beginsWithRow(head: string): boolean {
+  const [first = ''] = head.trimStart().split('\n', 1);
+  if (first.length > maxLine) return false;
+  // A text without any line has no records either way.
+  if (first === '') return true;
+  try {
+    const value = JSON.parse(first) as JsonValue;
+    return isJsonObject(value) && documentFormatOf(value) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+async function* after(head: string, texts: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield head;
+  yield* texts;
+}
+
+async function wholeOf(head: string, texts: AsyncGenerator<string>, name: string): Promise<string> {
+  const parts = [head];
+  let { length } = head;
+  for await (const part of texts) {
+    length += part.length;
+    if (length > maxDocument)
+      throw new MisuseError(
+        'invalid_file',
+        `${name}: expected one record per line, or at most ${maxDocument} characters. The first ` +
+          'line is not a record.',
+      );
+    parts.push(part);
+  }
+  return parts.join('');
+}
+
+function parse(text: string, where: string, expected = 'JSON'): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw new MisuseError('invalid_file', `${where}: expected ${expected}: ${messageOf(error)}.`);
+  }
+}
+
+function* rowsOf(value: JsonValue, name: string): Generator<BacktestRecord> {
+  const format = documentFormatOf(value);
+  if (format !== undefined) return yield* format.read(value, name);
+  if (!Array.isArray(value))
+    throw new MisuseError(
+      'invalid_file',
+      `${name}: expected one record per line, a list of records or a tape.`,
+    );
+  for (const [index, row] of value.entries()) yield* checkedRow(row, `${name}: record ${index}`);
+}
+
+function* checkedRow(row: JsonValue, where: string): Generator<BacktestRecord> {
+  const record = recordOf(row, where);
+  if (record === noCall) return;
+  readRecord(record, where, inFile);
+  yield record;
+}

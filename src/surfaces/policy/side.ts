@@ -1,0 +1,112 @@
+/** One of the two sets of rules that are compared, with the sessions of the recorded calls. */
+import { MisuseError, memoryQuotas, type QuotaStore, type Rule } from '../../index.ts';
+import { canonicalJson } from '../../json/index.ts';
+import {
+  everyQuota,
+  type Judgement,
+  judgeRecorded,
+  judgingCopy,
+  readSessionOptions,
+  type registryStateOf,
+  SessionState,
+} from '../../surface-port.ts';
+import type { ReadRecord } from './record.ts';
+
+type RegistryState = ReturnType<typeof registryStateOf>;
+
+/** The time that quotas count by, in epoch milliseconds. */
+export interface Clock {
+  now: number;
+}
+
+/** What both sides know about a record. */
+export interface KnownRecord extends ReadRecord {
+  readonly callId: string;
+  readonly redacted: boolean;
+}
+
+/** One set of rules. */
+export interface Side {
+  /** The copy of the registry that has these rules. */
+  readonly registry: RegistryState;
+  /** @throws MisuseError for a profile that does not exist. */
+  judge(record: KnownRecord, where: string): ReturnType<typeof judgeRecorded>;
+}
+
+export type { Judgement };
+
+/** Most sessions that are kept for further calls. Making one again changes nothing. */
+const mostSessions = 1_000;
+/** Most characters of their keys, which have the facts: a thousand large ones would fill memory. */
+const mostKeyChars = 8_388_608;
+
+/** @param services What `attributes` get as `context.services`. */
+export function createSide(
+  original: RegistryState,
+  rules: readonly Rule[] | undefined,
+  clock: Clock,
+  services: unknown,
+): Side {
+  const now = (): number => clock.now;
+  const quotaStore = lasting(memoryQuotas({ now }));
+  const countsBySession = everyQuota(original).some(({ by }) => by === 'session');
+  const registry = judgingCopy(original, { rules, quotaStore, now });
+  const sessions = new Map<string, SessionState>();
+  let keyChars = 0;
+
+  const sessionOf = (record: KnownRecord, where: string): SessionState => {
+    const { callId, principal, facts, profile } = record;
+    // Calls of unknown sessions share one, unless that would add up what they spend.
+    const { sessionId = countsBySession ? callId : 'backtest' } = record;
+    const key =
+      JSON.stringify([sessionId, principal, profile]) +
+      (facts === undefined ? '' : canonicalJson(facts));
+    const known = sessions.get(key);
+    if (known !== undefined) return known;
+    if (sessions.size >= mostSessions || keyChars + key.length > mostKeyChars) {
+      sessions.clear();
+      keyChars = 0;
+    }
+    const session = new SessionState(
+      registry,
+      inPlace(where, () =>
+        readSessionOptions({ sessionId, principal, facts, profile, services } as never, registry),
+      ),
+    );
+    sessions.set(key, session);
+    keyChars += key.length;
+    return session;
+  };
+  return {
+    registry,
+    judge: (record, where) => judgeRecorded(sessionOf(record, where), record),
+  };
+}
+
+/** Names the place in what is wrong there. */
+export function inPlace<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof MisuseError)) throw error;
+    const message = error.message.replace(/^createSession: /, '');
+    throw new MisuseError(error.code, `${where}: ${message}`);
+  }
+}
+
+/**
+ * Keeps what sessions have spent until the end. A session may be made several times here, and what
+ * it has spent must not depend on when the engine collects one of them.
+ */
+function lasting(store: QuotaStore): QuotaStore {
+  const session = {};
+  const kept: <T extends Parameters<QuotaStore['reserve']>[0]>(spends: T) => T = (spends) =>
+    (spends.some((spend) => spend.session !== undefined)
+      ? spends.map((spend) => (spend.session === undefined ? spend : { ...spend, session }))
+      : spends) as never;
+  return {
+    reserve: (spends) => store.reserve(kept(spends)),
+    giveBack: (reservation) => store.giveBack(reservation),
+    look: (spends) => store.look(kept(spends)),
+  };
+}

@@ -1,0 +1,269 @@
+/**
+ * What quotas have counted, in Redis: processes that share it spend together. Under each key there
+ * are the times of its reservations (a sorted set) and their amounts with the sum of them (a hash).
+ */
+import { randomUUID } from 'node:crypto';
+import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../index.ts';
+import { redisCommands, redisScript } from './commands.ts';
+import { quotaAmountsKey, quotaBackKey, quotaTimesKey } from './keys.ts';
+import { type RedisOptions, redisSettings } from './options.ts';
+import { nowLua } from './redis-clock.ts';
+
+/** How long the sum of a session is kept after its last reservation: 30 days. */
+const keepSessionMs = 30 * 86_400_000;
+
+/**
+ * Amounts have more digits than a number of Lua holds exactly, so they are lists of five numbers of
+ * nine digits, the lowest first.
+ */
+const amountsLua = `
+local function big(text)
+  local n = {}
+  for i = 1, 5 do
+    local last = #text - (i - 1) * 9
+    local first = i == 5 and 1 or math.max(1, last - 8)
+    n[i] = last > 0 and tonumber(string.sub(text, first, last)) or 0
+  end
+  return n
+end
+local function text(n)
+  local all = string.format('%.0f%09.0f%09.0f%09.0f%09.0f', n[5], n[4], n[3], n[2], n[1])
+  return string.match(all, '^0*(%d+)$')
+end
+local function add(a, b)
+  local sum, carry = {}, 0
+  for i = 1, 5 do
+    sum[i] = a[i] + b[i] + carry
+    carry = 0
+    if i < 5 and sum[i] >= 1e9 then sum[i] = sum[i] - 1e9; carry = 1 end
+  end
+  return sum
+end
+local function sub(a, b)
+  local rest, borrow = {}, 0
+  for i = 1, 5 do
+    rest[i] = a[i] - b[i] - borrow
+    borrow = 0
+    if i < 5 and rest[i] < 0 then rest[i] = rest[i] + 1e9; borrow = 1 end
+  end
+  return rest
+end
+local function atMost(a, b)
+  for i = 5, 1, -1 do
+    if a[i] ~= b[i] then return a[i] < b[i] end
+  end
+  return true
+end`;
+
+/**
+ * Reserves all amounts or none, or, without an id, only looks. KEYS: times and amounts of each.
+ * ARGV: the id of the reservation, then for each the amount, the most and the window in
+ * milliseconds; the last two may be empty.
+ *
+ * Like the store in memory it keeps 1 024 reservations one by one, and beyond that those of a 1 024th
+ * of the window as one that counts until the latest of them has left the window. Field \`t\` has the
+ * sum, field \`s\` the time at which the newest reservation began.
+ */
+const reserveScript = redisScript(`${nowLua}
+${amountsLua}
+local id, isLook = ARGV[1], ARGV[1] == ''
+local count = #KEYS / 2
+local found, answer, fits = {}, {0}, true
+for i = 1, count do
+  local times, amounts = KEYS[2 * i - 1], KEYS[2 * i]
+  local one = {
+    times = times, amounts = amounts, window = tonumber(ARGV[3 * i + 1]), moment = now, gone = 0,
+    amount = big(ARGV[3 * i - 1]), max = ARGV[3 * i] ~= '' and big(ARGV[3 * i])
+  }
+  found[i] = one
+  one.total = big(redis.call('HGET', amounts, 't') or '0')
+  local newest = redis.call('ZREVRANGE', times, 0, 0, 'WITHSCORES')
+  one.newest, one.at = newest[1], tonumber(newest[2])
+  if one.at and one.at > now then one.moment = one.at end
+  if one.window then
+    local last = string.format('%.0f', one.moment - one.window)
+    local gone = redis.call('ZRANGEBYSCORE', times, '-inf', last)
+    one.gone = #gone
+    if #gone > 0 then
+      for _, amount in ipairs(redis.call('HMGET', amounts, unpack(gone))) do
+        one.total = sub(one.total, big(amount or '0'))
+      end
+      if not isLook then
+        redis.call('ZREMRANGEBYSCORE', times, '-inf', last)
+        redis.call('HDEL', amounts, unpack(gone))
+        redis.call('HSET', amounts, 't', text(one.total))
+        one.gone = 0
+        if redis.call('ZCARD', times) == 0 then one.newest = nil end
+      end
+    end
+  end
+  one.isOver = one.max and not atMost(add(one.total, one.amount), one.max)
+  if one.isOver then fits = false end
+end
+
+local function wait(one)
+  if not one.isOver then return 0 end
+  if not one.window or not atMost(one.amount, one.max) then return -1 end
+  local left, from = one.total, one.gone
+  while true do
+    local page = redis.call('ZRANGE', one.times, from, from + 99, 'WITHSCORES')
+    if #page == 0 then return -1 end
+    for i = 1, #page, 2 do
+      left = sub(left, big(redis.call('HGET', one.amounts, page[i]) or '0'))
+      if atMost(add(left, one.amount), one.max) then
+        return math.max(1, tonumber(page[i + 1]) + one.window - now)
+      end
+    end
+    from = from + 100
+  end
+end
+
+if isLook or not fits then
+  for _, one in ipairs(found) do
+    answer[#answer + 1] = text(one.total)
+    answer[#answer + 1] = wait(one)
+  end
+  return answer
+end
+answer[1] = 1
+for _, one in ipairs(found) do
+  local bucket, at = one.newest, string.format('%.0f', one.moment)
+  local started = tonumber(redis.call('HGET', one.amounts, 's') or '0')
+  local joins = bucket and (not one.window or one.at == one.moment
+    or (redis.call('ZCARD', one.times) >= 1024 and one.moment - started <= one.window / 1024))
+  if not joins then
+    bucket = id
+    redis.call('HSET', one.amounts, 's', at)
+  end
+  redis.call('ZADD', one.times, at, bucket)
+  local before = big(redis.call('HGET', one.amounts, bucket) or '0')
+  redis.call('HSET', one.amounts, bucket, text(add(before, one.amount)),
+    't', text(add(one.total, one.amount)))
+  local keep = one.window and one.moment - now + one.window + 1 or ${keepSessionMs}
+  redis.call('PEXPIRE', one.times, string.format('%.0f', keep))
+  redis.call('PEXPIRE', one.amounts, string.format('%.0f', keep))
+  answer[#answer + 1] = bucket
+end
+return answer`);
+
+/** How long a reservation is known to have been given back: longer than any client sends again. */
+const keepBackMs = 600_000;
+
+/**
+ * Takes the amounts of a reservation off, once: a client may send a command again whose answer was
+ * lost. KEYS: the mark of the reservation, and the amounts of each. ARGV: for each the bucket that
+ * it is in, and the amount.
+ */
+const giveBackScript = redisScript(`${amountsLua}
+if not redis.call('SET', KEYS[1], '1', 'NX', 'PX', ${keepBackMs}) then return 0 end
+for i = 1, #KEYS - 1 do
+  local amounts, bucket, back = KEYS[i + 1], ARGV[2 * i - 1], big(ARGV[2 * i])
+  local kept = redis.call('HGET', amounts, bucket)
+  if kept then
+    kept = big(kept)
+    if not atMost(back, kept) then back = kept end
+    local total = big(redis.call('HGET', amounts, 't') or '0')
+    redis.call('HSET', amounts, bucket, text(sub(kept, back)), 't', text(sub(total, back)))
+  end
+end
+return 1`);
+
+/** What was added, until it is given back. */
+class Reservation {
+  readonly id: string;
+  parts: readonly { readonly key: string; readonly bucket: string; readonly amount: bigint }[];
+
+  constructor(id: string, parts: Reservation['parts']) {
+    this.id = id;
+    this.parts = parts;
+  }
+}
+
+/**
+ * A store for a registry's quotas, on Redis 6.2 or later. All registries with the same Redis and
+ * prefix spend together. A reservation is one script and one round trip, and windows slide by the
+ * clock of Redis. Keys are digests, so no principal or payee can be read in Redis, and they expire
+ * with their windows; what a session has spent, 30 days after its last call. In a cluster, all keys
+ * of a prefix are on one server, since a call reserves all of its quotas in one step.
+ *
+ * Operations fail as those of `redisStore` do. A reservation that is answered after
+ * `commandTimeoutMs` is given back. If its answer is lost, it may stay spent until it leaves the
+ * window: a quota is never exceeded, but less than all of it may be spent. In a window with more
+ * than 1 024 reservations, a refusal may last a 1 024th of the window too long.
+ * @throws MisuseError `invalid_option`.
+ *
+ * @example
+ * ```ts
+ * import { HostToolRegistry } from 'host-tools';
+ * import { redisQuotas } from 'host-tools/redis';
+ * import { Redis } from 'ioredis';
+ *
+ * const registry = new HostToolRegistry({
+ *   quotaStore: redisQuotas({ client: new Redis() }),
+ *   quotas: [{ id: 'refunds', tools: 'refund', sum: 'amount', max: 500, per: 'day', by: 'registry' }],
+ * });
+ * ```
+ */
+export function redisQuotas(options: RedisOptions): QuotaStore {
+  const { prefix, run } = redisCommands(redisSettings('redisQuotas', options));
+  const keysOf = (spends: readonly QuotaSpend[]): string[] =>
+    spends.flatMap(({ key }) => [quotaTimesKey(prefix, key), quotaAmountsKey(prefix, key)]);
+  const takeOff = async (reservation: Reservation): Promise<void> => {
+    const { id, parts } = reservation;
+    reservation.parts = [];
+    if (parts.length === 0) return;
+    await run(
+      giveBackScript,
+      [quotaBackKey(prefix, id), ...parts.map(({ key }) => quotaAmountsKey(prefix, key))],
+      parts.flatMap(({ bucket, amount }) => [bucket, String(amount)]),
+    );
+  };
+  return {
+    async reserve(spends) {
+      const id = randomUUID();
+      const values = [id, ...spends.flatMap(argumentsOf)];
+      const reply = await run(reserveScript, keysOf(spends), values, (late) => {
+        const answer = answerOf(id, late, spends);
+        // If this fails too, the amounts stay spent until they leave the window.
+        if (Object.hasOwn(answer, 'reservation'))
+          takeOff((answer as { reservation: Reservation }).reservation).catch(() => undefined);
+      });
+      return answerOf(id, reply, spends);
+    },
+    async giveBack(reservation) {
+      if (reservation instanceof Reservation) await takeOff(reservation);
+    },
+    async look(spends) {
+      const values = ['', ...spends.flatMap(argumentsOf)];
+      return usesOf((await run(reserveScript, keysOf(spends), values)) as Reply);
+    },
+  };
+}
+
+/** What the script answers: 1 and the buckets, or 0 and for each the sum and the time to wait. */
+type Reply = readonly [number, ...(string | number)[]];
+
+function argumentsOf({ amount, max, windowMs }: QuotaSpend): string[] {
+  return [String(amount), max === undefined ? '' : String(max), String(windowMs ?? '')];
+}
+
+function answerOf(id: string, reply: unknown, spends: readonly QuotaSpend[]): QuotaAnswer {
+  const [reserved, ...buckets] = reply as Reply;
+  if (reserved !== 1) return { refused: usesOf(reply as Reply) };
+  return {
+    reservation: new Reservation(
+      id,
+      spends.map(({ key, amount }, index) => ({ key, bucket: String(buckets[index]), amount })),
+    ),
+  };
+}
+
+function usesOf([, ...found]: Reply): QuotaUse[] {
+  return Array.from({ length: found.length / 2 }, (_, index) => {
+    const wait = Number(found[index * 2 + 1]);
+    return {
+      used: BigInt(found[index * 2] as string),
+      retryAfterMs: wait < 0 ? undefined : wait,
+    };
+  });
+}

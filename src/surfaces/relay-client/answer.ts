@@ -1,0 +1,107 @@
+/** Turns what a handler returned or threw into the answer for the relay. */
+
+import { excessOf, type JsonBounds } from '../../text/json-bounds.ts';
+import { maxAnswerValues, maxBodyDepth } from '../relay/ports/answer-bounds.ts';
+
+/** An answer as text. */
+export interface Answer {
+  readonly requestId: string;
+  /** JSON: `{ requestId, result }` or `{ requestId, error }`. */
+  readonly body: string;
+  /** The length of `body` in UTF-8. */
+  readonly bytes: number;
+}
+
+/** Most bytes of an answer. */
+export const maxAnswerBytes = 4 * 1_048_576;
+/** The bounds that a relay enforces. */
+const bounds: JsonBounds = { maxDepth: maxBodyDepth, maxValues: maxAnswerValues };
+/** Most characters of an error's message. */
+const maxMessageChars = 8_192;
+
+/**
+ * The answer of a handler that returned. A result that is not JSON, or too large, becomes an error
+ * that says so.
+ */
+export function resultAnswer(requestId: string, tool: string, result: unknown): Answer {
+  try {
+    const answer = answerOf(requestId, 'result', jsonOf(result));
+    if (excessOf(answer.body, bounds) !== undefined)
+      return errorAnswer(
+        requestId,
+        `The result of ${tool} has too many values or is nested too deeply. A relay accepts at ` +
+          `most ${maxAnswerValues} values and ${maxBodyDepth} levels. Return less, or one part ` +
+          'at a time.',
+      );
+    if (answer.bytes <= maxAnswerBytes) return answer;
+    const megabytes = (answer.bytes / 1_048_576).toFixed(1);
+    return errorAnswer(
+      requestId,
+      `The result of ${tool} is ${megabytes} MB as JSON. A relay accepts at most 4 MB. Return ` +
+        'less, or one part at a time.',
+    );
+  } catch (error) {
+    return errorAnswer(
+      requestId,
+      `The result of ${tool} cannot be sent as JSON: ${messageOf(error)}`,
+    );
+  }
+}
+
+/** The answer of a handler that threw. */
+export function thrownAnswer(requestId: string, thrown: unknown): Answer {
+  return errorAnswer(requestId, messageOf(thrown));
+}
+
+/** An answer that is an error. */
+export function errorAnswer(requestId: string, message: string): Answer {
+  return answerOf(
+    requestId,
+    'error',
+    JSON.stringify({ message: message.slice(0, maxMessageChars) }),
+  );
+}
+
+/** The message of whatever was thrown. Never throws itself. */
+function messageOf(thrown: unknown): string {
+  try {
+    const { message } = (thrown ?? {}) as { readonly message?: unknown };
+    return typeof message === 'string' && message !== ''
+      ? message
+      : `The handler threw ${String(thrown)}.`;
+  } catch {
+    return 'The handler threw something that cannot be read.';
+  }
+}
+
+function answerOf(requestId: string, key: 'result' | 'error', json: string): Answer {
+  const body = `{"requestId":${JSON.stringify(requestId)},"${key}":${json}}`;
+  return { requestId, body, bytes: new TextEncoder().encode(body).length };
+}
+
+/** The value as JSON. Throws if JSON would silently leave something out. */
+function jsonOf(result: unknown): string {
+  if (result === undefined) return 'null';
+  const json = JSON.stringify(result, (key, value: unknown) => {
+    const fault = faultOf(value);
+    if (fault !== undefined)
+      throw new TypeError(`${key === '' ? 'it' : JSON.stringify(key)} is ${fault}.`);
+    return value;
+  }) as string | undefined;
+  if (json === undefined) throw new TypeError('its toJSON returns nothing.');
+  return json;
+}
+
+function faultOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : String(value);
+  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol')
+    return `a ${typeof value}`;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (ArrayBuffer.isView(value)) return 'binary data (encode it as text)';
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const plain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  // JSON would turn a Map, a Promise or an Error into an empty object.
+  return plain || Object.keys(value).length > 0
+    ? undefined
+    : `a ${Object.prototype.toString.call(value).slice(8, -1)}, which has no JSON form`;
+}

@@ -1,0 +1,187 @@
+/**
+ * Delivers a call to the connection that has the application's lease. A call that must not run
+ * twice is never delivered to a second application.
+ */
+import type { JsonObject } from '../../../index.ts';
+import { type CallDocument, keys, logKeep, type Wake } from '../ports/documents.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
+import type { LogPage } from '../ports/stored.ts';
+import { type Carried, carriedBy } from './apply-and-wake.ts';
+import { changeCall, type FoundCall, writeCall } from './call-documents.ts';
+import type { CallParts } from './call-parts.ts';
+
+/**
+ * Milliseconds in which a call that was read counts as new. A store that takes longer was
+ * unavailable, and the caller may have given up in the meantime.
+ */
+export const momentMs = 500;
+
+/** The connection that asks for calls. */
+export interface Recipient {
+  /**
+   * The epoch of its lease. A call that a newer connection has received is not delivered to an
+   * older one.
+   */
+  readonly epoch: number;
+  /** Identifies the running application; undefined if the connection names none. */
+  readonly client: string | undefined;
+  /**
+   * Whether the call was made a moment ago, while the connection listened. The caller of such a
+   * call still waits and ends it with a monotonic timer. Any other call may have lost its caller,
+   * so it is delivered only before its deadline by the clock. If a clock has jumped, a caller that
+   * still waits asks again within a lease. This is called after the store has answered, which may
+   * take a while.
+   */
+  isNew(): boolean;
+}
+
+/** A call for a connection, or whether the call is lost. */
+export type Delivery = { readonly data: JsonObject } | { readonly lost: boolean };
+
+/** Claims the `attempt`th delivery of a call for a connection. */
+export async function deliverCall(
+  parts: CallParts,
+  code: string,
+  id: string,
+  attempt: number,
+  to: Recipient,
+): Promise<Delivery> {
+  const { store, now } = parts.settings;
+  let delivery: Delivery = { lost: false };
+  let version = 0;
+  const document = await changeCall(
+    store,
+    code,
+    id,
+    (document) => {
+      delivery = { lost: false };
+      if (!isWanted(document, attempt, to, now)) return undefined;
+      if (mustNotRunAgain(document, to)) {
+        delivery = { lost: true };
+        return { ...document, state: 'lost' };
+      }
+      const next = delivered(document, to);
+      delivery = { data: dataOf(id, next) };
+      return next;
+    },
+    async (op) => {
+      version = (await store.apply(code, [op])).results?.[0] ?? 0;
+      return version > 0;
+    },
+  );
+  const given: Delivery = delivery as Delivery;
+  if (document === undefined || !('data' in given)) return given;
+  remember(parts, code, id, { document, version });
+  // The store may have taken longer to store the claim than the call may take.
+  return isTooLate(document.deadline, to, now) ? { lost: false } : given;
+}
+
+/** A new call that a message has carried, and when it came, on the clock of `performance.now()`. */
+export interface Offer extends Carried<CallDocument & { readonly id: string }> {
+  readonly at: number;
+}
+
+/** The new call that a message offers to the application's connections. */
+export function offerIn(wake: Wake | undefined): Offer | undefined {
+  const carried = carriedBy<CallDocument & { readonly id: string }>(wake, 'log:application');
+  return carried && { ...carried, at: performance.now() };
+}
+
+/** What a connection takes in one step. */
+export interface Taken {
+  readonly page: LogPage;
+  /** The calls that are now delivered to it, by their ids: the data of their `tool-request`. */
+  readonly claimed: ReadonlyMap<string, JsonObject>;
+}
+
+/**
+ * Renews the connection's lease, reads the log and claims the first delivery of new calls, in one
+ * step. Undefined if it has no longer the lease, or one of the calls has changed: each has then to
+ * be looked at by itself.
+ * @param after the entry after which to read
+ */
+export async function takeOffered(
+  parts: CallParts,
+  code: string,
+  offers: readonly Offer[],
+  to: Omit<Recipient, 'isNew'>,
+  after: number,
+): Promise<Taken | undefined> {
+  const { store, leaseMs, now } = parts.settings;
+  const isTimely = ({ at, document }: Offer): boolean =>
+    performance.now() - at <= momentMs || document.deadline > now();
+  const claims = offers.filter(isTimely).map((offer) => {
+    const { id, ...document } = offer.document;
+    return { offer, id, found: { document: delivered(document, to), version: offer.version } };
+  });
+  const ops: readonly StoreOp[] = [
+    { op: 'read', log: 'application', after, limit: logKeep },
+    { op: 'renew', lease: keys.applicationLease, epoch: to.epoch, ttlMs: leaseMs },
+    ...claims.map(({ id, found }) => writeCall(id, found)),
+  ];
+  const { results } = await store.apply(code, ops);
+  if (results === undefined) return undefined;
+  const claimed = new Map<string, JsonObject>();
+  for (const [index, { offer, id, found }] of claims.entries()) {
+    remember(parts, code, id, { ...found, version: results[index + 2] as number });
+    // The store may have taken longer to store the claim than the call may take.
+    if (isTimely(offer)) claimed.set(id, dataOf(id, found.document));
+  }
+  return { page: results[0] as LogPage, claimed };
+}
+
+/** Most calls of which a node knows how they are stored. */
+const mostRemembered = 10_000;
+
+/** Keeps how a call is stored, so that its answer can be written without reading it. */
+function remember(
+  { state: { delivered } }: CallParts,
+  code: string,
+  id: string,
+  { document: { args: _args, ...document }, version }: FoundCall,
+): void {
+  delivered.set(`${code} ${id}`, { document, version });
+  if (delivered.size <= mostRemembered) return;
+  const [oldest] = delivered.keys();
+  delivered.delete(oldest as string);
+}
+
+function delivered(
+  { client: _former, ...rest }: CallDocument,
+  { epoch, client }: Pick<Recipient, 'epoch' | 'client'>,
+): CallDocument {
+  return {
+    ...rest,
+    attempt: rest.attempt + 1,
+    epoch,
+    ...(client === undefined ? {} : { client }),
+  };
+}
+
+/** The data of the event `tool-request`. */
+function dataOf(id: string, { tool, args = {}, deadline, attempt }: CallDocument): JsonObject {
+  return { requestId: id, tool, args, deadline, attempt };
+}
+
+function isWanted(
+  { state, deadline, epoch, attempt: delivered }: CallDocument,
+  attempt: number,
+  to: Recipient,
+  now: () => number,
+): boolean {
+  if (state !== 'open' || epoch > to.epoch || isTooLate(deadline, to, now)) return false;
+  return epoch < to.epoch || delivered < attempt;
+}
+
+function isTooLate(deadline: number, to: Pick<Recipient, 'isNew'>, now: () => number): boolean {
+  return !to.isNew() && deadline <= now();
+}
+
+/**
+ * True when another running application has received the call and may have started it. An
+ * application without a name gets every call, and has to recognize those that it has run by their
+ * ids.
+ */
+function mustNotRunAgain({ attempt, client, idempotent }: CallDocument, to: Recipient): boolean {
+  return attempt > 0 && client !== undefined && client !== to.client && !idempotent;
+}

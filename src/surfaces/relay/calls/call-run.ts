@@ -1,0 +1,197 @@
+/** Runs one call at the application. This is the body of a relayed tool's executor. */
+import type { JsonObject, ToolContext } from '../../../index.ts';
+import { connectionFault, isFault } from '../../shared/executor-fault.ts';
+import { type CallAnswer, type CallDocument, keys, type LogRecord } from '../ports/documents.ts';
+import { faultOf } from '../report.ts';
+import { applyAndWake, carriedBy, tellingOf } from './apply-and-wake.ts';
+import { endedCall, type FoundCall, writeCall } from './call-documents.ts';
+import { outcomeOf } from './call-outcome.ts';
+import { type CallParts, endCall, forgetDropped, logEntry, tellApplication } from './call-parts.ts';
+import { type BegunWait, waitForAnswer } from './call-wait.ts';
+import { passOnReport } from './progress-wakes.ts';
+
+/**
+ * Stores the call, has it delivered and waits for the answer. Rejects with a fault that the run
+ * stage knows.
+ */
+export async function runCall(
+  parts: CallParts,
+  code: string,
+  input: JsonObject,
+  context: ToolContext,
+  idempotent: boolean,
+): Promise<unknown> {
+  const { hub, state } = parts;
+  const { store, now, leaseMs, requestTimeoutMs } = parts.settings;
+  const { idempotencyKey: id, signal, toolName: tool } = context;
+  const { deadline = now() + requestTimeoutMs } = context;
+  const key = `${code} ${id}`;
+  let wait: BegunWait | undefined;
+  let stop: (() => void) | undefined;
+  let answered: FoundCall | undefined;
+  let begun = false;
+  /** Looks at the call once the wait has begun. */
+  let heed: (() => void) | undefined;
+  try {
+    stop = await hub.watch(code, (wake) => {
+      const carried = carriedBy<CallDocument>(wake, `call:${id}`);
+      if (carried !== undefined) heed = () => wait?.take(carried);
+      else if (wake === undefined || wake === 'closed' || wake === `call:${id}`)
+        heed = () => wait?.look();
+      else return passOnReport(wake, id, context);
+      heed();
+    });
+    begun = true;
+    const document = newDocument(tool, input, deadline, idempotent);
+    const isNew = await send(parts, code, id, document, signal);
+    wait = waitForAnswer({
+      code,
+      id,
+      store,
+      leaseMs,
+      signal,
+      sentAway: () => state.draining,
+      again: (attempt) => announce(parts, code, { kind: 'call', id, attempt }, signal),
+    });
+    // The answer may have arrived before the wait began.
+    if (!isNew) wait.look();
+    else heed?.();
+    answered = await wait.answer;
+    if (state.kept.has(key)) state.answered.set(key, answered);
+    return outcomeOf(answered.document.answer as CallAnswer);
+  } catch (error) {
+    if (isFault(error)) throw error;
+    throw Object.assign(connectionFault('The relay cannot reach its store.', error), {
+      reason: 'store_unavailable',
+    });
+  } finally {
+    stop?.();
+    if (begun && !state.kept.has(key) && (answered !== undefined || !state.leaving))
+      end(parts, code, id, answered, reasonOf(signal)).catch((error: unknown) =>
+        parts.settings.logger.warn({ err: faultOf(error) }, 'relay: a call could not be closed'),
+      );
+  }
+}
+
+/** Ends a call. One that was answered need not be read again. */
+async function end(
+  parts: CallParts,
+  code: string,
+  id: string,
+  answered: FoundCall | undefined,
+  reason: string,
+): Promise<void> {
+  if (answered !== undefined) {
+    const { document, version } = answered;
+    const op = writeCall(id, { document: endedCall(document), version });
+    if ((await parts.settings.store.apply(code, [op])).results !== undefined) return;
+  }
+  await endCall(parts, code, id, reason);
+}
+
+/**
+ * Stores a call and adds it to the application's log, in one step. The store may take longer for
+ * that than the call may take. The call is then ended at once, whether it is stored or not, so that
+ * it is not delivered late. If this node is leaving, another node continues the call.
+ * @returns false for a call that is already stored: a node that has died has started it
+ */
+async function send(
+  parts: CallParts,
+  code: string,
+  id: string,
+  document: CallDocument,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { settings, state, usage } = parts;
+  if (signal.aborted && !state.leaving) return true;
+  const text = JSON.stringify({ id, ...document });
+  const withdraw = async (): Promise<void> => {
+    const op = writeCall(id, { document: endedCall(document), version: 0 });
+    if ((await settings.store.apply(code, [op])).results !== undefined) return;
+    await endCall(parts, code, id, reasonOf(signal), isUndelivered(1));
+  };
+  const applied = await unlessAborted(parts, signal, withdraw, () =>
+    applyAndWake(
+      parts,
+      code,
+      [
+        { op: 'set', key: keys.call(id), value: JSON.stringify(document), version: 0 },
+        logEntry({ kind: 'call', id, attempt: 1 }),
+      ],
+      [tellingOf(settings, 'log:application', text, 0)],
+    ),
+  );
+  if (applied.results === undefined) return false;
+  usage.count(code, document.tool);
+  forgetDropped(parts, code, applied.results[1].dropped);
+  return true;
+}
+
+/** Adds another entry of a call to the application's log, as {@link send} does. */
+async function announce(
+  parts: CallParts,
+  code: string,
+  entry: Extract<LogRecord, { kind: 'call' }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id, attempt } = entry;
+  await unlessAborted(
+    parts,
+    signal,
+    () => endCall(parts, code, id, reasonOf(signal), isUndelivered(attempt)),
+    () => tellApplication(parts, code, entry),
+  );
+}
+
+/** Runs `late` if the call ends while the store works on it, unless this node is leaving. */
+async function unlessAborted<T>(
+  { state }: CallParts,
+  signal: AbortSignal,
+  late: () => Promise<void>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const onAbort = (): void => {
+    // If the store fails here, the call is ended again when its result is stored.
+    if (!state.leaving) late().catch(() => {});
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await work();
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** A call that was delivered, or even answered, is left to the node that stores its result. */
+function isUndelivered(attempt: number): (document: CallDocument) => boolean {
+  return (document) => document.state === 'open' && document.attempt < attempt;
+}
+
+function newDocument(
+  tool: string,
+  args: JsonObject,
+  deadline: number,
+  idempotent: boolean,
+): CallDocument {
+  return {
+    tool,
+    args,
+    deadline: Math.floor(deadline),
+    idempotent,
+    attempt: 0,
+    epoch: 0,
+    state: 'open',
+  };
+}
+
+function reasonOf({ aborted, reason }: AbortSignal): string {
+  return aborted && isTimeout(reason) ? 'timeout' : aborted ? 'cancelled' : 'executor_lost';
+}
+
+function isTimeout(reason: unknown): boolean {
+  return (
+    typeof reason === 'object' &&
+    reason !== null &&
+    (reason as { name?: unknown }).name === 'TimeoutError'
+  );
+}

@@ -1,0 +1,155 @@
+/**
+ * Waits for the application's answer. A wait reads the call's document when it is woken and at
+ * intervals, has the call delivered again, and gives up when no application is connected.
+ */
+import { connectionFault } from '../../shared/executor-fault.ts';
+import { keys } from '../ports/documents.ts';
+import type { RelayStore } from '../ports/store.ts';
+import { type FoundCall, findCall } from './call-documents.ts';
+
+/** The call to wait for, and what the wait needs. */
+export interface CallWait {
+  readonly code: string;
+  readonly id: string;
+  readonly store: RelayStore;
+  /**
+   * Milliseconds without an answer after which a call is delivered again, and without a connection
+   * after which it is given up.
+   */
+  readonly leaseMs: number;
+  /** Aborts when the call has ended without an answer. */
+  readonly signal: AbortSignal;
+  /**
+   * True when this node has disconnected its applications. An application that has the call may
+   * then answer it without a connection.
+   */
+  sentAway(): boolean;
+  /** Has the call delivered for the `attempt`th time. */
+  again(attempt: number): Promise<void>;
+}
+
+/** A wait that has started. */
+export interface BegunWait {
+  /** The call with its answer. Rejects with a fault that the run stage knows. */
+  readonly answer: Promise<FoundCall>;
+  /** Reads the document at once. */
+  look(): void;
+  /** Takes the document as it is stored. */
+  take(found: FoundCall): void;
+}
+
+/** How often the document is read without a wake-up in each `leaseMs`. */
+const looksPerLease = 4;
+
+interface Settle {
+  resolve(answered: FoundCall): void;
+  reject(error: unknown): void;
+}
+
+interface WaitState {
+  /** Undefined once the wait has ended. */
+  settle: Settle | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the call was last sent, on the clock of `performance.now()`. */
+  asked: number;
+  /**
+   * The time since which no application is known to be connected. Time during which the store
+   * cannot be reached does not count, since leases may expire for that reason alone.
+   */
+  absentSince: number | undefined;
+  readonly onAbort: () => void;
+}
+
+/** Starts to wait. */
+export function waitForAnswer(call: CallWait): BegunWait {
+  const asked = performance.now();
+  const state: WaitState = {
+    settle: undefined,
+    timer: undefined,
+    asked,
+    absentSince: asked,
+    onAbort: () => lost(call, state, 'The call ended before the application answered.'),
+  };
+  const answer = new Promise<FoundCall>((resolve, reject) => {
+    state.settle = { resolve, reject };
+  });
+  arm(call, state);
+  if (call.signal.aborted) state.onAbort();
+  else call.signal.addEventListener('abort', state.onAbort, { once: true });
+  return {
+    answer,
+    look: () => {
+      look(call, state).catch(() => {});
+    },
+    take: (found) => heed(call, state, found),
+  };
+}
+
+function arm(call: CallWait, state: WaitState): void {
+  state.timer = setTimeout(() => {
+    tick(call, state)
+      .catch(() => {
+        // If the store does not answer, the wait goes on for as long as the call may take.
+        state.absentSince = undefined;
+      })
+      .finally(() => {
+        if (state.settle !== undefined) arm(call, state);
+      });
+  }, call.leaseMs / looksPerLease);
+}
+
+async function tick(call: CallWait, state: WaitState): Promise<void> {
+  const { code, store, leaseMs } = call;
+  const attempt = await look(call, state);
+  if (state.settle === undefined || attempt === undefined) return;
+  const time = performance.now();
+  const isPresent = (await store.holder(code, keys.applicationLease)) !== undefined;
+  state.absentSince =
+    isPresent || (attempt > 0 && call.sentAway()) ? undefined : (state.absentSince ?? time);
+  if (state.absentSince !== undefined && time - state.absentSince >= leaseMs)
+    return lost(
+      call,
+      state,
+      attempt === 0
+        ? 'No application is connected to the session.'
+        : 'The application went away before it answered, and did not come back in time. The call ' +
+            'may have run.',
+    );
+  if (state.settle === undefined || !isPresent || time - state.asked < leaseMs) return;
+  state.asked = time;
+  await call.again(attempt + 1);
+}
+
+/** Reads the document. @returns the deliveries so far; undefined for a missing document */
+async function look(call: CallWait, state: WaitState): Promise<number | undefined> {
+  const found = await findCall(call.store, call.code, call.id);
+  if (found === undefined) lost(call, state, 'The relay session is over.');
+  else heed(call, state, found);
+  return found?.document.attempt;
+}
+
+/** Ends the wait if the call has ended. */
+function heed(call: CallWait, state: WaitState, found: FoundCall): void {
+  const { document } = found;
+  if (document.answer !== undefined) finish(call, state, ({ resolve }) => resolve(found));
+  else if (document.state === 'lost')
+    lost(
+      call,
+      state,
+      'The application that had the call went away before it answered. The call may have run.',
+    );
+  else if (document.state === 'ended') lost(call, state, 'The call was ended elsewhere.');
+}
+
+function lost(call: CallWait, state: WaitState, message: string): void {
+  finish(call, state, ({ reject }) => reject(connectionFault(message)));
+}
+
+function finish({ signal }: CallWait, state: WaitState, end: (settled: Settle) => void): void {
+  const { settle } = state;
+  if (settle === undefined) return;
+  state.settle = undefined;
+  clearTimeout(state.timer);
+  signal.removeEventListener('abort', state.onAbort);
+  end(settle);
+}

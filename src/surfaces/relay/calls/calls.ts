@@ -1,0 +1,148 @@
+/**
+ * Calls to the application. They are stored, delivered until they are answered, and given up when
+ * no application is connected.
+ */
+import type { JsonObject, ToolContext } from '../../../index.ts';
+import type { Hub } from '../hub.ts';
+import type { CallAnswer, CallProgress } from '../ports/documents.ts';
+import type { StoreOp } from '../ports/store-ops.ts';
+import type { RelaySettings } from '../settings.ts';
+import { answerCall } from './call-answer.ts';
+import {
+  deliverCall,
+  type Offer,
+  type Recipient,
+  type Taken,
+  takeOffered,
+} from './call-delivery.ts';
+import { endedCall, findCall, writeCall } from './call-documents.ts';
+import { type CallParts, endCall, newCallState } from './call-parts.ts';
+import { runCall } from './call-run.ts';
+import { reportWake } from './progress-wakes.ts';
+import { createUsage } from './usage.ts';
+import type { Use } from './use.ts';
+
+/** The calls of all sessions on this node. */
+export interface Calls {
+  /**
+   * Runs one call at the application. This is the body of a relayed tool's executor.
+   * @param idempotent whether the application allows the tool to run twice
+   */
+  run(code: string, input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
+  /**
+   * Takes an answer. The first one wins; later ones have no effect. False for a call that the
+   * session does not have.
+   * @param use counted first, in the same step; rejects with its refusal
+   */
+  answer(code: string, id: string, answer: CallAnswer, use?: Use): Promise<boolean>;
+  /**
+   * Passes the progress of a call on to the node that runs it. It has no effect once the call has
+   * ended. False for a call that the session does not have.
+   */
+  progress(code: string, id: string, progress: CallProgress): Promise<boolean>;
+  /**
+   * Delivers a call to a connection.
+   * @returns the data of its `tool-request`; undefined if the call is not for this connection
+   */
+  deliver(
+    code: string,
+    id: string,
+    attempt: number,
+    to: Recipient,
+  ): Promise<JsonObject | undefined>;
+  /** See {@link takeOffered}. */
+  take(
+    code: string,
+    offers: readonly Offer[],
+    to: Omit<Recipient, 'isNew'>,
+    after: number,
+  ): Promise<Taken | undefined>;
+  /**
+   * Finds the stored state of a call: its deadline in epoch milliseconds, whether an application
+   * has received it, and whether it has an answer.
+   */
+  find(
+    code: string,
+    id: string,
+  ): Promise<
+    | { readonly deadline: number; readonly delivered: boolean; readonly answered: boolean }
+    | undefined
+  >;
+  /** How often each tool of the application has been called; a few seconds may be missing. */
+  usage(code: string): Promise<ReadonlyMap<string, number>>;
+  /** Stores what was counted of {@link usage}. Never rejects. */
+  storeUsage(): Promise<void>;
+  /**
+   * Keeps a call open until {@link end}, because its result is not stored yet and another node may
+   * have to do that.
+   */
+  keep(code: string, id: string): void;
+  /**
+   * The operation that ends a kept call that was answered, for the step that stores its result;
+   * undefined if {@link end} has to do it.
+   */
+  ending(code: string, id: string): StoreOp | undefined;
+  /** Undoes {@link keep}. */
+  letGo(code: string, id: string): void;
+  /**
+   * Ends a call whose result is kept elsewhere, or not at all.
+   * @param reason what the application gets if it has not answered
+   */
+  end(code: string, id: string, reason: string): Promise<void>;
+  /** Marks this node as one that disconnects its applications and waits for their answers. */
+  drain(): void;
+  /** Marks this node as ending. Its open calls are left to other nodes. */
+  leave(): void;
+}
+
+/** Makes the calls of a node. */
+export function createCalls(settings: RelaySettings, hub: Hub): Calls {
+  const usage = createUsage(settings.store);
+  const state = newCallState();
+  const parts: CallParts = { settings, hub, usage, state };
+  const { store } = settings;
+  return {
+    run: (code, input, context, idempotent) => runCall(parts, code, input, context, idempotent),
+    answer: (code, id, answer, use) => answerCall(parts, code, id, answer, use),
+    async progress(code, id, progress) {
+      const found = await findCall(store, code, id);
+      if (found?.document.state === 'open') hub.wake(code, reportWake(id, progress));
+      return found !== undefined;
+    },
+    async deliver(code, id, attempt, to) {
+      const delivery = await deliverCall(parts, code, id, attempt, to);
+      if ('data' in delivery) return delivery.data;
+      if (delivery.lost) hub.wake(code, `call:${id}`);
+      return undefined;
+    },
+    take: (code, offers, to, after) => takeOffered(parts, code, offers, to, after),
+    async find(code, id) {
+      const found = await findCall(store, code, id);
+      return (
+        found && {
+          deadline: found.document.deadline,
+          delivered: found.document.attempt > 0,
+          answered: found.document.answer !== undefined,
+        }
+      );
+    },
+    usage: usage.read,
+    storeUsage: usage.flush,
+    keep: (code, id) => void state.kept.add(`${code} ${id}`),
+    ending(code, id) {
+      const answered = state.answered.get(`${code} ${id}`);
+      return answered && writeCall(id, { ...answered, document: endedCall(answered.document) });
+    },
+    letGo(code, id) {
+      state.kept.delete(`${code} ${id}`);
+      state.answered.delete(`${code} ${id}`);
+    },
+    end: (code, id, reason) => endCall(parts, code, id, reason),
+    drain() {
+      state.draining = true;
+    },
+    leave() {
+      state.leaving = true;
+    },
+  };
+}

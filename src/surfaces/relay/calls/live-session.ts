@@ -1,0 +1,96 @@
+/** One relay session that agents use on this node. */
+import type { ToolSession } from '../../../index.ts';
+import type { SessionDocument, Wake } from '../ports/documents.ts';
+import type { RelayError } from '../relay-error.ts';
+import type { RelayedTools } from '../tools/relayed-tools.ts';
+
+/** A relay session as this node holds it. */
+export interface LiveSession {
+  readonly code: string;
+  /** The governed session that every call from an agent goes through. */
+  readonly session: ToolSession;
+  /** Whether a tool belongs to the application. */
+  isRelayed(name: string): boolean;
+  /**
+   * Keeps the session from being closed as idle. @returns a function that releases it; idempotent
+   */
+  retain(): () => void;
+  /**
+   * Calls a function at each wake-up of the session, as `Hub.watch` does. @returns a function that
+   * stops it
+   */
+  onWake(run: (wake: Wake | undefined) => void): () => void;
+  /** Adds a function that runs when the session closes on this node. */
+  onClose(run: () => void | Promise<void>): void;
+}
+
+/** A live session with the members that only {@link LiveSessions} uses. */
+export interface LiveEntry extends LiveSession {
+  readonly tools: RelayedTools;
+  readonly closers: (() => void | Promise<void>)[];
+  readonly listeners: Set<(wake: Wake | undefined) => void>;
+  /** As far as is known here: the host may have extended the session. */
+  expiresAt: number;
+  /** Stops listening for wake-ups. */
+  stop: () => void;
+  /** The revision of the tools that the session has. */
+  revision: number;
+  /** Settles after the last update of the tools that was started. Updates run one by one. */
+  syncing: Promise<void>;
+  /** How many callers retain it. */
+  held: number;
+  /** When it was last used, on the clock of `performance.now()`. */
+  usedAt: number;
+  /** Characters of its definitions. */
+  chars: number;
+  /** Why the session must not be opened again; undefined while it may be. */
+  over: RelayError | undefined;
+}
+
+export function newEntry(
+  { code, expiresAt }: Pick<SessionDocument, 'code' | 'expiresAt'>,
+  session: ToolSession,
+  tools: RelayedTools,
+): LiveEntry {
+  const closers: LiveEntry['closers'] = [];
+  const listeners: LiveEntry['listeners'] = new Set();
+  const entry: LiveEntry = {
+    code,
+    session,
+    tools,
+    closers,
+    listeners,
+    expiresAt,
+    isRelayed: tools.has,
+    retain() {
+      let holds = true;
+      entry.held++;
+      return () => {
+        if (!holds) return;
+        holds = false;
+        entry.held--;
+        entry.usedAt = performance.now();
+      };
+    },
+    onWake(run) {
+      // A function of its own, so that one can be added twice.
+      const own: typeof run = (wake) => run(wake);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    onClose: (run) => void closers.push(run),
+    stop: () => {},
+    revision: 0,
+    syncing: Promise.resolve(),
+    held: 0,
+    usedAt: performance.now(),
+    chars: 0,
+    over: undefined,
+  };
+  return entry;
+}
+
+/** True for an entry that is not retained and was last used at least `ms` milliseconds ago. */
+export function isUnused({ held, usedAt }: LiveEntry, ms: number): boolean {
+  return held === 0 && performance.now() - usedAt >= ms;
+}

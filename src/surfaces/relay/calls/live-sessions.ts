@@ -1,0 +1,106 @@
+/**
+ * The governed sessions of this node. Each relay session that an agent uses here has one, and all
+ * share one registry of the host's tools.
+ */
+import type { HostToolRegistry, SessionOptions } from '../../../index.ts';
+import { findToolsName, readSessionOptions, registryStateOf } from '../../../surface-port.ts';
+import { nameSkeleton } from '../../../text/names.ts';
+import type { Hub } from '../hub.ts';
+import type { RelaySessionOptions } from '../options.ts';
+import type { SessionDocument } from '../ports/documents.ts';
+import { leaving, sessionNotFound } from '../relay-error.ts';
+import type { RelaySettings } from '../settings.ts';
+import type { Calls } from './calls.ts';
+import type { LiveSession } from './live-session.ts';
+import { closeIdle, closeLive } from './live-session-close.ts';
+import { type DescribedSession, describeLive } from './live-session-describe.ts';
+import { getLive } from './live-session-open.ts';
+import type { LiveSessionParts, LiveState } from './live-session-parts.ts';
+import { governedSessionOptions, sessionRegistry } from './session-registry.ts';
+
+/** The live sessions of a node. */
+export interface LiveSessions {
+  /** The registry of the host's tools, rules and profiles. */
+  readonly registry: HostToolRegistry;
+  readonly count: number;
+  /**
+   * Gets the session of a document, with the tools that the document names. The session is opened
+   * on first use. Rejects with a relay error when the session or the node has ended.
+   */
+  get(document: SessionDocument): Promise<LiveSession>;
+  /**
+   * The tools that a session shows, with what its application has registered. A session that is not
+   * open on this node is not kept open.
+   */
+  describe(document: SessionDocument): Promise<DescribedSession>;
+  /** Changes with every change of the host that may change what sessions show. */
+  readonly epoch: number;
+  /**
+   * Changes with what a session lists, such as with what its agent finds; undefined for a session
+   * that is not open on this node.
+   */
+  listed(code: string): string | undefined;
+  /** Finds the host's tool that has this name or one that is too similar. */
+  taken(name: string): string | undefined;
+  /** Closes a relay session that has ended. */
+  close(code: string): Promise<void>;
+  /** Closes all sessions when the node ends, and the registry if the relay made it. */
+  closeAll(): Promise<void>;
+}
+
+const sweepMs = 60_000;
+/**
+ * Most characters of the definitions of all live sessions. What is built from them takes ten times
+ * as much memory. Above it, unused sessions close sooner, longest unused first.
+ */
+const mostLiveChars = 64 * 1_024 * 1_024;
+
+/**
+ * Makes the live sessions of a node.
+ * @throws MisuseError for options that no session can be made with
+ */
+export function createLiveSessions(
+  options: RelaySessionOptions,
+  settings: RelaySettings,
+  hub: Hub,
+  calls: Calls,
+  mostChars = mostLiveChars,
+): LiveSessions {
+  const registry = sessionRegistry(options, settings);
+  const registryState = registryStateOf(registry);
+  // Checked here, so that a mistake shows before an agent's first call.
+  readSessionOptions(
+    governedSessionOptions(options, 'session') as SessionOptions<never>,
+    registryState,
+  );
+  const state: LiveState = { entries: new Map(), alive: new Map(), ended: false };
+  const parts: LiveSessionParts = { options, settings, hub, calls, registry, mostChars, state };
+  const sweep = setInterval(() => closeIdle(parts), sweepMs);
+  // The timer must not keep the process alive.
+  sweep.unref?.();
+
+  return {
+    registry,
+    get count() {
+      return state.entries.size;
+    },
+    get: (document) => getLive(parts, document),
+    describe: (document) => describeLive(parts, document),
+    get epoch() {
+      return registryState.epoch;
+    },
+    listed: (code) => state.alive.get(code)?.session.effectiveTools().hash,
+    taken: (name) =>
+      registryState.twinOf(name) ??
+      (options.discovery !== undefined && nameSkeleton(name) === nameSkeleton(findToolsName)
+        ? findToolsName
+        : undefined),
+    close: (code) => closeLive(parts, code, sessionNotFound()),
+    async closeAll() {
+      clearInterval(sweep);
+      state.ended = true;
+      await Promise.all([...state.entries.keys()].map((code) => closeLive(parts, code, leaving())));
+      if (options.registry === undefined) await registry.close();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * Makes events from the entries of a log. An entry names what happened; the documents hold the
+ * data.
+ */
+import type { JsonObject, JsonValue, ToolResult } from '../../../index.ts';
+import { unkeptResult } from '../calls/lost-result.ts';
+import {
+  type CallDocument,
+  keys,
+  type LogRecord,
+  type RequestDocument,
+  type SessionDocument,
+  type Side,
+  type ToolsDocument,
+  type ToolsRecord,
+} from '../ports/documents.ts';
+import type { RelayStore } from '../ports/store.ts';
+import { readTools } from '../tools/tools-document.ts';
+import type { StreamEvent } from './ports.ts';
+import { updateData } from './shared-updates.ts';
+import { describeUpdate } from './tool-updates.ts';
+
+/** An entry of a log. */
+export interface LogRead {
+  readonly id: number;
+  readonly record: LogRecord;
+}
+
+/** Where the data of events is looked up. */
+export interface EventLookup {
+  readonly store: RelayStore;
+  readonly code: string;
+  /** Whose log is read. */
+  readonly side: Side;
+  /**
+   * The data of a `tool-request`; undefined when there is nothing to deliver.
+   * @param isNew whether the call was made a moment ago, while this reader listened, so that its
+   * caller still waits
+   */
+  deliver(id: string, attempt: number, isNew: () => boolean): Promise<JsonObject | undefined>;
+  /** The tools as last read. Kept while the entries of one read are made into events. */
+  tools: ToolsDocument | undefined;
+}
+
+/**
+ * Makes the event for a change of tools; undefined when the session is gone.
+ * @param upTo the id of the last entry that the change covers
+ */
+export async function updateEvent(
+  lookup: EventLookup,
+  id: number,
+  record: ToolsRecord,
+  upTo = id,
+): Promise<StreamEvent | undefined> {
+  const { store, code, side } = lookup;
+  const [session] = await store.get(code, [keys.session]);
+  if (session === undefined) return undefined;
+  const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
+  // Whoever reads the same entries needs the tools as they were after the last of them, or later.
+  const key = `${code} ${side} ${upTo} ${toolsRevision} ${JSON.stringify(record)}`;
+  const data = await updateData(store, key, record, async () => {
+    // Kept between events, because several changes in a row would each read all definitions again.
+    if (lookup.tools === undefined || lookup.tools.revision < toolsRevision)
+      lookup.tools = (await readTools(store, code))?.document;
+    return describeUpdate(code, record, lookup.tools);
+  });
+  return { id, event: 'tool-availability-update', data };
+}
+
+/** Makes the event for an entry; undefined when the entry is obsolete. */
+export async function eventOf(
+  lookup: EventLookup,
+  { id, record }: LogRead,
+  isNew: () => boolean,
+): Promise<StreamEvent | undefined> {
+  if (record.kind === 'tools') return updateEvent(lookup, id, record);
+  if (record.kind === 'call') {
+    const data = await lookup.deliver(record.id, record.attempt, isNew);
+    return data && { id, event: 'tool-request', data };
+  }
+  if (record.kind === 'cancel')
+    return { id, event: 'tool-cancel', data: { requestId: record.id, reason: record.reason } };
+  if (record.kind === 'approval') {
+    const { approvalId, id: requestId, title, message, risk } = record;
+    return {
+      id,
+      event: 'approval-required',
+      data: { approvalId, requestId, title, ...(message && { message }), ...(risk && { risk }) },
+    };
+  }
+  const [stored] = await lookup.store.get(lookup.code, [keys.request(record.id)]);
+  const document = stored && (JSON.parse(stored.value) as RequestDocument);
+  const result = document && resultOf(record.id, document);
+  return (
+    result && {
+      id,
+      event: 'tool-result',
+      data: { requestId: record.id, result: result as unknown as JsonValue },
+    }
+  );
+}
+
+/** An agent that waits for a result that is no longer kept has to hear that its call is done. */
+function resultOf(id: string, { result, status, tool }: RequestDocument): ToolResult | undefined {
+  return result ?? (status === 'done' ? unkeptResult(id, tool, 0) : undefined);
+}
+
+/**
+ * Removes entries of calls that are no longer open. The calls are looked up together.
+ * @param claimed calls that are known to be open
+ */
+export async function withoutDoneCalls(
+  { store, code }: EventLookup,
+  reads: readonly LogRead[],
+  claimed: ReadonlyMap<string, unknown>,
+): Promise<readonly LogRead[]> {
+  const calls = reads.filter(({ record }) => record.kind === 'call' && !claimed.has(record.id));
+  if (calls.length < 2) return reads;
+  const stored = await store.get(
+    code,
+    calls.map(({ record }) => keys.call((record as { id: string }).id)),
+  );
+  const done = new Set(calls.filter((_, index) => isDone(stored[index]?.value)));
+  return reads.filter((read) => !done.has(read));
+}
+
+function isDone(value: string | undefined): boolean {
+  return value === undefined || (JSON.parse(value) as CallDocument).state !== 'open';
+}

@@ -1,0 +1,84 @@
+/**
+ * Large changes of tools. A session may have a thousand agents that listen, and a change may be a
+ * megabyte: it is made once for all of them, and each is sent it in a turn of its own.
+ */
+import type { JsonObject } from '../../../index.ts';
+import { nextTurn } from '../../../limits/next-turn.ts';
+import type { ToolsRecord } from '../ports/documents.ts';
+import type { RelayStore } from '../ports/store.ts';
+
+/** Definitions above which a change is large. */
+const manyTools = 50;
+/** Changes that a node keeps, and milliseconds for which it does. */
+const mostKept = 8;
+const keptMs = 1_000;
+
+/** The changes of one node. */
+interface Shared {
+  /** The one that was made longest ago comes first. */
+  readonly kept: Map<string, Promise<JsonObject>>;
+  /** The turn of the last connection that waits for one. */
+  turn: Promise<void>;
+}
+
+const nodes = new WeakMap<RelayStore, Shared>();
+
+/** Whether a change may carry many definitions. */
+function mayBeLarge({ added, modified, all }: ToolsRecord): boolean {
+  return all === true || added.length + modified.length > manyTools;
+}
+
+/** Whether it does. */
+function isLarge({ updates }: JsonObject): boolean {
+  const { added, modified } = updates as { readonly [kind: string]: readonly unknown[] };
+  return (added?.length ?? 0) + (modified?.length ?? 0) > manyTools;
+}
+
+/**
+ * The data of a change.
+ * @param key the same for connections that can be sent the same data
+ * @param make makes it from the present tools
+ */
+export async function updateData(
+  store: RelayStore,
+  key: string,
+  record: ToolsRecord,
+  make: () => Promise<JsonObject>,
+): Promise<JsonObject> {
+  if (!mayBeLarge(record)) return make();
+  let shared = nodes.get(store);
+  if (shared === undefined) {
+    shared = { kept: new Map(), turn: Promise.resolve() };
+    nodes.set(store, shared);
+  }
+  const { kept } = shared;
+  let data = kept.get(key);
+  if (data === undefined) {
+    data = make();
+    keep(kept, key, data);
+  }
+  const given = await data;
+  if (!isLarge(given)) return given;
+  shared.turn = shared.turn.then(nextTurn);
+  await shared.turn;
+  return given;
+}
+
+/** Keeps a change for a moment, or until it turns out to be small. */
+function keep(kept: Shared['kept'], key: string, data: Promise<JsonObject>): void {
+  kept.set(key, data);
+  const forget = (): void => {
+    if (kept.get(key) === data) kept.delete(key);
+  };
+  data.then(
+    (given) => {
+      if (!isLarge(given)) forget();
+    },
+    () => forget(),
+  );
+  setTimeout(forget, keptMs).unref?.();
+  for (const [oldest] of kept) {
+    if (kept.size <= mostKept) break;
+    kept.delete(oldest);
+  }
+}

@@ -1,0 +1,163 @@
+/** JSON Schemas of registrations, updates and metadata. */
+import type { JsonObject } from '../../../index.ts';
+import {
+  anyObject,
+  anything,
+  boolean,
+  count,
+  list,
+  names,
+  nullableList,
+  nullableString,
+  object,
+  ref,
+  string,
+  time,
+} from './openapi-parts.ts';
+
+/** The schemas by name. */
+export const toolSchemas: Readonly<Record<string, JsonObject>> = {
+  ToolDefinition: object(
+    {
+      name: { type: 'string', minLength: 1 },
+      description: { type: 'string', description: 'At most 8 KB.' },
+      parameters: {
+        type: 'object',
+        description: 'A JSON Schema of type object. `inputSchema` is also read.',
+      },
+      inputSchema: anyObject,
+      outputSchema: anyObject,
+      title: string,
+      annotations: anyObject,
+      constraints: anyObject,
+    },
+    ['parameters', 'inputSchema', 'outputSchema', 'title', 'annotations', 'constraints'],
+  ),
+  ListedTool: object(
+    {
+      name: string,
+      description: string,
+      parameters: anyObject,
+      outputSchema: anyObject,
+      title: string,
+      annotations: anyObject,
+      constraints: anyObject,
+      status: { const: 'active' },
+      registeredAt: time,
+      usageCount: count,
+    },
+    [
+      'outputSchema',
+      'title',
+      'annotations',
+      'constraints',
+      // The tools of the host have none of these.
+      'status',
+      'registeredAt',
+      'usageCount',
+    ],
+  ),
+  Capability: {
+    description: 'A word, or an object. An object may have other members too.',
+    anyOf: [
+      string,
+      object(
+        {
+          type: nullableString,
+          level: nullableString,
+          resources: nullableList(anything),
+          permissions: nullableList(string),
+        },
+        ['type', 'level', 'resources', 'permissions'],
+      ),
+    ],
+  },
+  Environment: object(
+    {
+      version: nullableString,
+      features: nullableList(string),
+      limitations: nullableList(string),
+      contextInfo: object(
+        {
+          dataContexts: { type: ['number', 'null'] },
+          components: nullableList(anything),
+          activeDatasets: nullableList(string),
+          userPermissions: nullableList(string),
+        },
+        ['dataContexts', 'components', 'activeDatasets', 'userPermissions'],
+        { type: ['object', 'null'] },
+      ),
+    },
+    ['version', 'features', 'limitations', 'contextInfo'],
+    { description: 'It may have other members too.' },
+  ),
+  FailedTool: object({ toolName: string, error: string, recoverable: boolean }),
+  Registration: object(
+    {
+      pluginType: string,
+      pluginVersion: string,
+      capabilities: list(ref('Capability')),
+      availableTools: list(ref('ToolDefinition')),
+      environment: ref('Environment'),
+      constraints: anyObject,
+    },
+    ['pluginVersion', 'capabilities', 'environment', 'constraints'],
+  ),
+  Registered: object({
+    success: { const: true },
+    registeredTools: names,
+    failedTools: list(ref('FailedTool')),
+    sessionConfiguration: object({
+      toolCount: count,
+      capabilities: list(anything),
+      environment: anyObject,
+      constraints: anyObject,
+    }),
+    toolsRevision: count,
+  }),
+  ToolsUpdate: object(
+    {
+      added: list(ref('ToolDefinition')),
+      removed: names,
+      modified: list(ref('ToolDefinition')),
+      reason: string,
+    },
+    ['added', 'removed', 'modified', 'reason'],
+  ),
+  Updated: object({
+    success: boolean,
+    added: names,
+    removed: names,
+    modified: names,
+    notFound: names,
+    failedTools: list(ref('FailedTool')),
+    toolsRevision: count,
+  }),
+  Metadata: {
+    anyOf: [
+      object({
+        apiVersion: { const: '2.0.0' },
+        sessionId: ref('Code'),
+        pluginType: nullableString,
+        pluginVersion: nullableString,
+        capabilities: list(anything),
+        tools: list(ref('ListedTool')),
+        environment: anyObject,
+        constraints: anyObject,
+        connected: boolean,
+        toolCount: count,
+        lastUpdated: time,
+        supportedOperations: names,
+      }),
+      object({
+        apiVersion: { const: '1.0.0' },
+        toolManifestVersion: string,
+        supportedVersions: names,
+        tools: list(anyObject),
+        sessionCode: ref('Code'),
+        generatedAt: time,
+        expiresAt: time,
+      }),
+    ],
+  },
+};

@@ -1,0 +1,75 @@
+/** An application's answers to calls, over HTTP and WebSockets. */
+import type { JsonObject, JsonValue } from '../../../index.ts';
+import type { CallAnswer, SessionDocument } from '../ports/documents.ts';
+import { relayError } from '../relay-error.ts';
+import { findSession } from './access.ts';
+import { fieldOf, maxResultBytes, readObject } from './bodies.ts';
+import type { NodeParts, SessionHandlers } from './node-parts.ts';
+import { answer } from './responses.ts';
+
+/** Makes the handler of the route. */
+export function responseRoute(parts: NodeParts): Pick<SessionHandlers, 'response'> {
+  return {
+    async response({ request, bounds, document }) {
+      return answer(200, await takeResponse(parts, document, await readObject(request, bounds)));
+    },
+  };
+}
+
+/**
+ * Takes `{ requestId, result | error }`. The first answer to a call wins. Later ones are accepted
+ * but have no effect.
+ * @throws RelayError 400 `missing_request_id`, `missing_result_or_error`, 404 `request_not_found`,
+ * `session_not_found`, 413, 429
+ */
+export async function takeResponse(
+  { limits, calls, settings }: Pick<NodeParts, 'limits' | 'calls' | 'settings'>,
+  { code }: SessionDocument,
+  body: JsonObject,
+): Promise<JsonObject> {
+  const requestId = fieldOf(body, 'requestId', 'id');
+  if (typeof requestId !== 'string' || requestId === '')
+    throw relayError(
+      400,
+      'missing_request_id',
+      'Expected `requestId` to be the id of a `tool-request`.',
+    );
+  const given = readAnswer(body);
+  const isLong = requestId.length > 1_024;
+  if (isLong) await limits.response(code);
+  if (!isLong && (await calls.answer(code, requestId, given, limits.uses.response)))
+    return { success: true, requestId };
+  // The session may have ended since it was read.
+  await findSession(settings.store, settings.now(), code);
+  throw relayError(
+    404,
+    'request_not_found',
+    'This session has no such request, or no longer has it.',
+  );
+}
+
+/** 0, false, "" and null are results. An empty error is ignored if there is a result. */
+function readAnswer(body: JsonObject): CallAnswer {
+  const result = fieldOf(body, 'result', 'content');
+  const error = fieldOf(body, 'error');
+  if (
+    error !== undefined &&
+    error !== null &&
+    (result === undefined || (error !== false && error !== ''))
+  )
+    return { error: bounded(error) };
+  if (result === undefined)
+    throw relayError(400, 'missing_result_or_error', 'Expected `result` (any JSON) or `error`.');
+  return { result: bounded(result) };
+}
+
+function bounded(value: JsonValue): JsonValue {
+  const text = JSON.stringify(value);
+  if (text.length * 3 > maxResultBytes && Buffer.byteLength(text) > maxResultBytes)
+    throw relayError(
+      413,
+      'payload_too_large',
+      `Expected a result of at most ${maxResultBytes} bytes of JSON.`,
+    );
+  return value;
+}

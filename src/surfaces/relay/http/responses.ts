@@ -1,0 +1,47 @@
+/** Answers over HTTP: JSON, and errors as `{ error, message, code }`. */
+import type { JsonObject } from '../../../index.ts';
+import { isRelayError, type RelayError, relayError } from '../relay-error.ts';
+import type { Reply } from './reply.ts';
+
+/** Headers of every answer. Answers must not be cached, and browsers must not guess their type. */
+export const commonHeaders: Readonly<Record<string, string>> = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** Makes a JSON answer with a status. */
+export function answer(
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    text: JSON.stringify(body),
+  };
+}
+
+/** The body of a relay error. */
+export function errorBody({ details, error, message, code }: RelayError): JsonObject {
+  return { ...details, error, message, code };
+}
+
+/** Answers with a relay error. */
+export function errorAnswer(error: RelayError): Reply {
+  return answer(error.status, errorBody(error), error.headers);
+}
+
+/**
+ * Converts whatever was thrown to a relay error. Any other error is a bug of the relay or the host.
+ * It is reported, and the client learns no details.
+ */
+export function toRelayError(error: unknown, report: (fault: unknown) => void): RelayError {
+  if (isRelayError(error)) return error;
+  report(error);
+  return relayError(
+    500,
+    'internal_server_error',
+    'The relay had an internal error. The request may have had no effect.',
+  );
+}

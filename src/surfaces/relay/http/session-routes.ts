@@ -1,0 +1,156 @@
+/** The routes that create and delete sessions, pair clients and issue tickets. */
+
+import { describe } from '../../../errors/index.ts';
+import type { JsonObject } from '../../../json/index.ts';
+import {
+  changeSession,
+  createSessionDocument,
+  keptAfterwardsMs,
+} from '../calls/session-document.ts';
+import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
+import { relayError, sessionNotFound } from '../relay-error.ts';
+import { hashOf, newToken } from '../secrets.ts';
+import type { RelaySettings } from '../settings.ts';
+import { findSession, sessionExpired, type TicketDocument } from './access.ts';
+import { fieldOf, readObject } from './bodies.ts';
+import type { NodeParts, OpenHandlers, SessionHandlers } from './node-parts.ts';
+import { answer } from './responses.ts';
+
+/** The longest life of a session that the options allow. */
+const mostTtlSeconds = 2_000_000;
+/** Milliseconds for which a ticket is valid. */
+const ticketMs = 30_000;
+
+/** Makes the handlers of the routes without a token. */
+export function openSessionRoutes({
+  settings,
+  limits,
+}: NodeParts): Pick<OpenHandlers, 'create' | 'pair'> {
+  const { store, now, ttlMs } = settings;
+  return {
+    async create({ request, address, bounds }) {
+      const body = await readObject(request, bounds);
+      if (Object.keys(body).length > 0)
+        throw relayError(400, 'invalid_request', 'Expected the body to be `{}`.');
+      await limits.session(address);
+      const { document, sessionToken, agentToken } = await createSessionDocument(settings);
+      const { code, expiresAt } = document;
+      return answer(201, {
+        code,
+        sessionToken,
+        agentToken,
+        ttl: ttlMs / 1_000,
+        expiresAt: new Date(expiresAt).toISOString(),
+      });
+    },
+
+    async pair({ request, params: { code = '' }, address, bounds }) {
+      if (!settings.pairing) throw relayError(404, 'not_found', 'There is no such route here.');
+      const side = fieldOf(await readObject(request, bounds), 'side');
+      if (side !== 'application' && side !== 'agent')
+        throw relayError(400, 'invalid_request', 'Expected `side` to be "application" or "agent".');
+      await limits.pair(address, code);
+      // Without a token a client must not learn that a session has expired.
+      const { expiresAt } = await findSession(store, now(), code).catch((error: unknown) => {
+        throw (error as { status?: unknown }).status === 410 ? sessionNotFound() : error;
+      });
+      const token = newToken();
+      const hash = hashOf(token);
+      const after = await changeSession(store, code, (document) => {
+        if (document.paired.includes(side))
+          throw relayError(
+            409,
+            'already_paired',
+            `The ${side} side has already exchanged this code for a token.`,
+          );
+        const tokens = { ...document.tokens, [side]: [...document.tokens[side].slice(0, 1), hash] };
+        return { ...document, tokens, paired: [...document.paired, side] };
+      });
+      if (after === undefined) throw sessionNotFound();
+      return answer(200, { code, side, token, expiresAt: new Date(expiresAt).toISOString() });
+    },
+  };
+}
+
+/** Makes the handlers of the routes with a token. */
+export function sessionRoutes({
+  settings,
+  limits,
+  hub,
+  live,
+}: NodeParts): Pick<SessionHandlers, 'ticket' | 'extend' | 'delete'> {
+  const { store, now } = settings;
+  return {
+    async ticket({ request, document, side }) {
+      await request.body?.cancel().catch(() => {});
+      await limits.ticket(document.code);
+      const ticket = newToken();
+      const value: TicketDocument = { side: side as Side, expiresAt: Math.floor(now()) + ticketMs };
+      if (
+        (await store.set(document.code, keys.ticket(hashOf(ticket)), JSON.stringify(value), 0)) ===
+        undefined
+      )
+        throw sessionNotFound();
+      return answer(200, { ticket, expiresAt: new Date(value.expiresAt).toISOString() });
+    },
+
+    async extend({ request, bounds, document }) {
+      const ttlSeconds = readTtl(await readObject(request, bounds));
+      const { code, expiresAt } = await extendSession(settings, document, ttlSeconds * 1_000);
+      return answer(200, {
+        code,
+        ttl: Math.max(0, Math.floor((expiresAt - now()) / 1_000)),
+        expiresAt: new Date(expiresAt).toISOString(),
+      });
+    },
+
+    async delete({ document: { code } }) {
+      if (!(await store.drop(code))) throw sessionNotFound();
+      hub.wake(code, 'closed');
+      await live.close(code);
+      return new Response(null, { status: 204 });
+    },
+  };
+}
+
+function readTtl({ ttlSeconds, ...rest }: JsonObject): number {
+  const [unknown] = Object.keys(rest);
+  if (
+    unknown === undefined &&
+    typeof ttlSeconds === 'number' &&
+    ttlSeconds >= 1 &&
+    ttlSeconds <= mostTtlSeconds
+  )
+    return ttlSeconds;
+  throw relayError(
+    400,
+    'invalid_request',
+    `Expected the body to be \`{ ttlSeconds }\` with a number from 1 to ${mostTtlSeconds}, got ` +
+      `${unknown === undefined ? describe(ttlSeconds) : 'other members'}.`,
+  );
+}
+
+/**
+ * Moves the end of a session to so many milliseconds from now, but not beyond the longest life that
+ * a session may have. It never becomes earlier.
+ * @returns the document afterwards
+ * @throws RelayError 404, 410, 503 `busy`
+ */
+async function extendSession(
+  { store, now, maxTtlMs }: Pick<RelaySettings, 'store' | 'now' | 'maxTtlMs'>,
+  document: SessionDocument,
+  ttlMs: number,
+): Promise<SessionDocument> {
+  const { code, createdAt } = document;
+  const end = Math.floor(Math.min(now() + ttlMs, createdAt + maxTtlMs));
+  if (end <= document.expiresAt) return document;
+  // First, so that the store never drops a session that is not over.
+  if (!(await store.extend(code, end + keptAfterwardsMs))) throw sessionNotFound();
+  const after = await changeSession(store, code, (current) => {
+    // It may have expired while the store was asked.
+    if (now() >= current.expiresAt) throw sessionExpired();
+    return end > current.expiresAt ? { ...current, expiresAt: end } : undefined;
+  });
+  if (after === undefined) throw sessionNotFound();
+  return after;
+}

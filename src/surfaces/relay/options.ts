@@ -1,0 +1,199 @@
+/** The options of a relay. */
+import type {
+  AnyTool,
+  Approver,
+  DiscoveryOptions,
+  Hook,
+  HostToolRegistry,
+  JsonObject,
+  Limits,
+  MaybePromise,
+  Policy,
+  Profile,
+  Quota,
+  QuotaStore,
+  RegistryOptions,
+  Rule,
+} from '../../index.ts';
+import type { RelayBus } from './ports/bus.ts';
+import type { RelayStore } from './ports/store.ts';
+import type { RelayLimits, RelayLogger } from './settings.ts';
+
+/**
+ * The host's part of every relay session: its own tools, and the checks that every call passes. The
+ * principal of a relay session is `relay:` and its code. The values are checked like the options of
+ * `HostToolRegistry` and `createSession`.
+ */
+export interface RelaySessionOptions<S = unknown> {
+  /**
+   * The host's tools. Every session has them in addition to its application's tools, which cannot
+   * take their names. Not with `registry`. @default none
+   */
+  readonly tools?: readonly AnyTool<S>[] | undefined;
+  /**
+   * The host's own registry, instead of `tools`, `rules`, `quotas`, `quotaStore`, `profiles` and
+   * `approvals`. The host may change it at any time, and closes it.
+   * @default one is made from those options
+   */
+  readonly registry?: HostToolRegistry<S> | undefined;
+  /** Rules for every session. Not with `registry`. @default none */
+  readonly rules?: readonly Rule[] | undefined;
+  /**
+   * Quotas for every session. On several nodes, they need a `quotaStore` that the nodes share. Not
+   * with `registry`. @default none
+   */
+  readonly quotas?: readonly Quota[] | undefined;
+  /** Keeps what the quotas have counted. Not with `registry`. @default memoryQuotas() */
+  readonly quotaStore?: QuotaStore | undefined;
+  /** Profiles that `profile` may name. Not with `registry`. @default none */
+  readonly profiles?: readonly Profile[] | undefined;
+  /**
+   * How suspended approvals are signed and stored. The first secret signs, and all of them verify.
+   * `ttlMs` is how many milliseconds an approval can be answered, by default 3 600 000. Required
+   * for `approvalMode: "suspend"`. Not with `registry`. @default none
+   */
+  readonly approvals?: RegistryOptions<S>['approvals'];
+  /** The id of the profile of every session. @default none: all tools are effective */
+  readonly profile?: string | undefined;
+  /** Policies for every call, after those of the registry. @default none */
+  readonly policies?: readonly Policy<S>[] | undefined;
+  /** Hooks around every call, in this order. @default none */
+  readonly hooks?: readonly Hook[] | undefined;
+  /** The `services` of the host's handlers and policies. @default undefined */
+  readonly services?: S | undefined;
+  /**
+   * Lists a few tools to an agent, which finds the others with `find_tools`, including those of the
+   * application. A tool that was found is listed by the node that found it, and can be called on
+   * all.
+   * @default all tools are listed
+   */
+  readonly discovery?: DiscoveryOptions | undefined;
+  /** Facts for `requires`, flat and with dotted keys. @default {} */
+  readonly facts?: JsonObject | undefined;
+  /**
+   * Limits of one session on one node, in addition to those of the relay. @default those of
+   * `Limits`
+   */
+  readonly limits?: Limits | undefined;
+  /**
+   * `masked` hides the messages of errors that the host's handlers throw. Messages of an
+   * application are never hidden. @default "masked"
+   */
+  readonly exposeErrors?: 'message' | 'masked' | undefined;
+  /**
+   * Asks a person for approval while the call waits. @default none: calls that need approval are
+   * rejected
+   */
+  readonly approver?: Approver | undefined;
+  /**
+   * `suspend`: a call that needs approval waits in the store, agents get `approval-required`, and
+   * the host answers with `POST /:code/approvals/:approvalId`. @default "ask"
+   */
+  readonly approvalMode?: 'ask' | 'suspend' | undefined;
+  /** Milliseconds that `approver` has from when it is asked. @default 300_000 */
+  readonly approvalTimeoutMs?: number | undefined;
+}
+
+/**
+ * Options of `createRelay`. An unknown option or a value out of range throws a MisuseError
+ * `invalid_option` that names the field.
+ */
+export interface RelayOptions<S = unknown> {
+  /**
+   * Keeps everything that must outlive a node. The relay never closes a store that the host passes.
+   * @default `memoryStore()`: for one process, and gone with it
+   */
+  readonly store?: RelayStore | undefined;
+  /**
+   * Carries wake-ups between nodes that share a store. The relay never closes a bus that the host
+   * passes. @default `memoryBus()`: for one process
+   */
+  readonly bus?: RelayBus | undefined;
+  /**
+   * Seconds that a session lives from its creation, unless the host extends it with
+   * `POST /:code/extend`. 1 to 2 000 000. @default 3_600
+   */
+  readonly ttlSeconds?: number | undefined;
+  /**
+   * Seconds from its creation after which a session ends, however often the host extends it. From
+   * `ttlSeconds` to 2 000 000. @default 86_400, or `ttlSeconds` if that is more
+   */
+  readonly maxTtlSeconds?: number | undefined;
+  /**
+   * Milliseconds that the application has to answer a call, from when the call is passed on. After
+   * that the call ends as `timeout`. 1 to 2^31-1. @default 30_000
+   */
+  readonly requestTimeoutMs?: number | undefined;
+  /**
+   * Milliseconds between heartbeats on a stream, and the longest wait of a poll. 1 to 2^31-1.
+   * @default 30_000
+   */
+  readonly heartbeatMs?: number | undefined;
+  /**
+   * Milliseconds without a connected application after which a call ends as `executor_lost`. A node
+   * counts as dead after as long, or after three seconds if that is less. 1 to 2^31-1.
+   * @default 10_000
+   */
+  readonly leaseMs?: number | undefined;
+  /**
+   * Limits per session or address, shared by all nodes. Each from 1. @default those of
+   * {@link RelayLimits}
+   */
+  readonly limits?: Partial<RelayLimits> | undefined;
+  /**
+   * The host's own Bearer token. With it set, only requests with this token can create sessions or
+   * answer approvals. 16 to 200 visible ASCII characters without spaces; use at least 32, for
+   * example from `openssl rand -hex 32`. @default none: anyone can create sessions, and the route
+   * for approvals does not exist
+   */
+  readonly hostKey?: string | undefined;
+  /**
+   * Offers the counts of the node's calls at `/metrics`, for Prometheus, to requests with the host
+   * key. Needs `hostKey`. @default false: the route does not exist
+   */
+  readonly metrics?: boolean | undefined;
+  /**
+   * Origins of web pages that may call the relay, such as `https://app.example.com`. `"*"` allows
+   * all. Requests without an Origin do not come from a page of another site and pass. @default
+   * only pages of the relay's own origin, if its host is a loopback name or in `allowedHosts`
+   */
+  readonly allowedOrigins?: '*' | readonly string[] | undefined;
+  /**
+   * Values of the `Host` header that are answered: names for any port, or `name:port`. `/healthz`
+   * and `/readyz` answer any. @default any; for `serveRelay` on a loopback address, the loopback
+   * names
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /**
+   * Identifies the client for per-address limits; undefined if it is unknown. @default the address
+   * that the server reports, see `trustProxy`
+   */
+  readonly clientAddress?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
+  /**
+   * How many proxies in front of the relay write to `X-Forwarded-For`. The client's address is the
+   * entry of the outermost of them. `true` means 1. Up to 16. @default false
+   */
+  readonly trustProxy?: boolean | number | undefined;
+  /** The host's part of every session. @default no host tools and no rules */
+  readonly session?: RelaySessionOptions<S> | undefined;
+  /**
+   * Lets a client exchange a session code for a token with `POST /:code/pair`, once per side. The
+   * first client that knows the code gets that side. @default false
+   */
+  readonly pairing?: boolean | undefined;
+  /**
+   * Refuses a definition that differs from the first one with its name in the session. @default
+   * false
+   */
+  readonly pinDefinitions?: boolean | undefined;
+  /**
+   * The time in epoch milliseconds, for timestamps and expiry. Deadlines use a monotonic clock.
+   * @default Date.now
+   */
+  readonly now?: (() => number) | undefined;
+  /**
+   * Gets one line per request, and failures. It never gets tokens, arguments or results. Errors
+   * that it throws are ignored. @default none
+   */
+  readonly logger?: RelayLogger | undefined;
+}

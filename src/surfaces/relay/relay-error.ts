@@ -1,0 +1,74 @@
+/** Errors that clients of the relay get: the 4xx and 503 of the protocol. */
+import type { JsonObject } from '../../index.ts';
+
+const brand = Symbol('relay error');
+
+/** Thrown by route handlers, and answered as `{ error, message, code, ...details }`. */
+export interface RelayError extends Error {
+  readonly status: number;
+  /** Stable, snake_case. */
+  readonly error: string;
+  /** The older code if there is one, such as `REQUEST_RATE_LIMIT`; else `error` again. */
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Further members of the answer. */
+  readonly details: JsonObject;
+}
+
+/** The optional parts of {@link relayError}. */
+export interface RelayErrorMore {
+  readonly code?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly details?: JsonObject;
+  readonly cause?: unknown;
+}
+
+/**
+ * Makes a relay error.
+ * @param message for people: what was expected, what was got, and what to do. Never a secret, and
+ * never another session's data
+ */
+export function relayError(
+  status: number,
+  error: string,
+  message: string,
+  more: RelayErrorMore = {},
+): RelayError {
+  const { code = error, headers = {}, details = {}, cause } = more;
+  return Object.assign(new Error(message, cause === undefined ? undefined : { cause }), {
+    [brand]: true,
+    status,
+    error,
+    code,
+    headers,
+    details,
+  });
+}
+
+/** True for errors made by {@link relayError}. */
+export function isRelayError(error: unknown): error is RelayError {
+  return typeof error === 'object' && error !== null && brand in error;
+}
+
+/** 503: the store cannot be reached. */
+export function storeUnavailable(cause: unknown): RelayError {
+  return relayError(503, 'store_unavailable', 'The relay cannot reach its store. Try again.', {
+    headers: { 'Retry-After': '1' },
+    cause,
+  });
+}
+
+/** 503: the node is shutting down. */
+export function leaving(cause?: unknown): RelayError {
+  return relayError(
+    503,
+    'shutting_down',
+    'This node is shutting down. Try again to reach another node.',
+    { headers: { 'Retry-After': '1' }, cause },
+  );
+}
+
+/** 404, with the same words for every reason, so that it reveals nothing. */
+export function sessionNotFound(): RelayError {
+  return relayError(404, 'session_not_found', 'Session not found or expired');
+}

@@ -1,0 +1,67 @@
+/**
+ * Reports failures to the host's logger: without secrets, not so often that they flood the log, and
+ * without an effect on requests.
+ */
+import { loggedError, logTo } from '../../surface-port.ts';
+import { cleanLine } from '../shared/outside-text.ts';
+import type { RelayLogger } from './settings.ts';
+
+/**
+ * Logs a failure. Each kind is logged at most once in ten seconds, with the number of failures left
+ * out.
+ * @param kind such as `store`
+ */
+export type Report = (kind: string, error: unknown) => void;
+
+const quietMs = 10_000;
+
+/** Wraps a logger that may be missing, throw or reject, so that it affects nothing else. */
+export function safeLogger(logger: RelayLogger | undefined): RelayLogger {
+  const tell =
+    (level: keyof RelayLogger) =>
+    (data: object, message = ''): void =>
+      logTo(logger, level, data, message);
+  return { info: tell('info'), warn: tell('warn'), error: tell('error') };
+}
+
+/** Makes the report function of a relay, which calls `logger.error({ kind, err, leftOut? })`. */
+export function createReport(logger: RelayLogger): Report {
+  const kinds = new Map<string, { until: number; leftOut: number }>();
+  return (kind, error) => {
+    const time = performance.now();
+    const known = kinds.get(kind) ?? { until: 0, leftOut: 0 };
+    kinds.set(kind, known);
+    if (time < known.until) {
+      known.leftOut++;
+      return;
+    }
+    logger.error(
+      { kind, err: faultOf(error), ...(known.leftOut > 0 ? { leftOut: known.leftOut } : {}) },
+      `The relay met a fault: ${kind}`,
+    );
+    known.until = time + quietMs;
+    known.leftOut = 0;
+  };
+}
+
+const mostLines = 40;
+
+/**
+ * Prepares an error for the log, with its stack and its causes and without anything that could be a
+ * token or a password.
+ */
+export function faultOf(error: unknown): unknown {
+  return loggedError(error, scrub);
+}
+
+/**
+ * Hides long words, which may be tokens, and passwords in addresses. This happens before lines are
+ * cut, since half a token is a secret too.
+ */
+function scrub(text: string): string {
+  const hidden = text.replace(/[\w-]{32,}/g, '[hidden]').replace(/\/\/[^\s/@]+@/g, '//[hidden]@');
+  return hidden
+    .split('\n', mostLines)
+    .map((line) => cleanLine(line, 500))
+    .join('\n    ');
+}

@@ -1,0 +1,149 @@
+/**
+ * What an agent sends over its WebSocket: calls, and cancellations. Results come as events of the
+ * stream, as to every agent of the session.
+ */
+import type { ToolResult } from '../../../index.ts';
+import type { JsonObject, JsonValue } from '../../../json/index.ts';
+import type { AgentCall } from '../calls/request-submit.ts';
+import type { StreamEvent } from '../events/ports.ts';
+import { cancelCall, readRequest } from '../http/agent-routes.ts';
+import { callBody, smallBody } from '../http/bodies.ts';
+import type { NodeParts } from '../http/node-parts.ts';
+import type { SessionDocument } from '../ports/documents.ts';
+import { isRelayError, leaving, relayError } from '../relay-error.ts';
+import { type FrameKind, idOf, workOfFrame } from './frame-work.ts';
+import type { SocketFrame } from './socket-port.ts';
+
+/**
+ * Most calls of one socket that have not passed their checks yet. They may wait for an approver, so
+ * the socket goes on reading meanwhile.
+ */
+const mostUnchecked = 256;
+
+/** One socket of an agent. */
+interface AgentSocket {
+  readonly parts: NodeParts;
+  readonly code: string;
+  /** Calls that are on their way into the store. A cancellation waits for them. */
+  readonly storing: Map<string, Promise<unknown>>;
+  /** Calls that have not passed their checks. */
+  unchecked: number;
+}
+
+type Reply = (event: StreamEvent) => void;
+
+/** The frames of one socket of an agent. */
+export function agentFrames(parts: NodeParts, code: string): ReadonlyMap<string, SocketFrame> {
+  const socket: AgentSocket = { parts, code, storing: new Map(), unchecked: 0 };
+  return new Map<string, SocketFrame>([
+    ['request', { bounds: callBody, take: (data, reply) => takeRequest(socket, data, reply) }],
+    ['cancel', { bounds: smallBody, take: (data, reply) => takeCancel(socket, data, reply) }],
+  ]);
+}
+
+/** Takes a call. Resolves when it is in the store, or when it was refused. */
+async function takeRequest(socket: AgentSocket, data: unknown, reply: Reply): Promise<void> {
+  const { parts, code, storing } = socket;
+  const kind: FrameKind = { code, side: 'agent', route: 'request', event: 'request-refused' };
+  const work = workOfFrame(parts, kind, data, reply, (session, body) =>
+    request(socket, session, body, reply),
+  );
+  const id = idOf(data);
+  if (id === undefined) return work;
+  const all = Promise.all([storing.get(id), work]);
+  storing.set(id, all);
+  await work;
+  if (storing.get(id) === all) storing.delete(id);
+}
+
+async function request(
+  socket: AgentSocket,
+  session: SessionDocument,
+  body: JsonObject,
+  reply: Reply,
+): Promise<void> {
+  const { limits, draining } = socket.parts;
+  if (draining.aborted) throw leaving();
+  const { requestId, tool, args } = readRequest(body);
+  // Without an id, the agent could not tell its result from others.
+  if (requestId === undefined)
+    throw relayError(
+      400,
+      'missing_request_id',
+      'Expected `requestId`: an id of your own, by which you know the result.',
+    );
+  if (socket.unchecked >= mostUnchecked)
+    throw relayError(
+      429,
+      'rate_limit_exceeded',
+      `More than ${mostUnchecked} calls of this socket wait for their checks. Wait for some of them.`,
+      { code: 'REQUEST_RATE_LIMIT', headers: { 'Retry-After': '1' } },
+    );
+  socket.unchecked++;
+  const letGo = (): void => {
+    socket.unchecked--;
+  };
+  await limits.request(session.code).catch((error: unknown) => {
+    letGo();
+    throw error;
+  });
+  await submit(socket, session, { requestId, tool, args }, { reply, letGo });
+}
+
+/** Resolves when a new call is in the store, or when one that was there has been answered. */
+function submit(
+  { parts: { requests, counters, report } }: AgentSocket,
+  session: SessionDocument,
+  call: Omit<AgentCall, 'wait'>,
+  { reply, letGo }: { readonly reply: Reply; readonly letGo: () => void },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isStored = false;
+    let isKnown = false;
+    const onStored = (isNew: boolean): void => {
+      isStored = true;
+      isKnown = !isNew;
+      // What becomes of a new call is an event of the stream.
+      if (isNew) resolve();
+    };
+    requests.submit(session, { ...call, wait: false, onStored }).then(
+      (given) => {
+        letGo();
+        if ('result' in given) {
+          counters.called(given.result);
+          // Its event may have passed long ago.
+          if (isKnown) reply(resultEvent(given.requestId, given.result));
+        }
+        resolve();
+      },
+      (error: unknown) => {
+        letGo();
+        if (!isStored || isKnown) reject(error);
+        // The node or the session ends, and the stream with it.
+        else if (!isRelayError(error)) report('internal', error);
+      },
+    );
+  });
+}
+
+function resultEvent(requestId: string, result: ToolResult): StreamEvent {
+  return { event: 'tool-result', data: { requestId, result: result as unknown as JsonValue } };
+}
+
+async function takeCancel(socket: AgentSocket, data: unknown, reply: Reply): Promise<void> {
+  const { parts, code, storing } = socket;
+  const kind: FrameKind = {
+    code,
+    side: 'agent',
+    route: 'request-cancel',
+    event: 'cancel-refused',
+  };
+  const id = idOf(data);
+  // The call may have been sent just before.
+  const before = id === undefined ? undefined : storing.get(id);
+  await workOfFrame(parts, kind, data, reply, async (session) => {
+    if (parts.closed.aborted) throw leaving();
+    await before;
+    await cancelCall(parts, session, id);
+  });
+}

@@ -1,0 +1,84 @@
+/** What all frames have in common: they are paced, counted and refused like requests over HTTP. */
+import { describe } from '../../../errors/index.ts';
+import { isJsonObject, type JsonObject } from '../../../json/index.ts';
+import type { StreamEvent } from '../events/ports.ts';
+import { findSession } from '../http/access.ts';
+import { fieldOf } from '../http/bodies.ts';
+import { clientNamed, type NodeParts } from '../http/node-parts.ts';
+import { toRelayError } from '../http/responses.ts';
+import type { SessionRouteName } from '../http/route-table.ts';
+import type { SessionDocument, Side } from '../ports/documents.ts';
+import { type RelayError, relayError } from '../relay-error.ts';
+
+/** A kind of frame. */
+export interface FrameKind {
+  readonly code: string;
+  readonly side: Side;
+  /** The route that does the same. */
+  readonly route: SessionRouteName;
+  /** Tells the client of a refusal. */
+  readonly event: string;
+}
+
+/**
+ * Does the work of a frame, and tells the client if it is refused. Never rejects.
+ * @param work gets the session as it is now, since it may have ended
+ */
+export async function workOfFrame(
+  parts: NodeParts,
+  { code, side, route, event }: FrameKind,
+  data: unknown,
+  reply: (event: StreamEvent) => void,
+  work: (session: SessionDocument, data: JsonObject) => Promise<void>,
+): Promise<void> {
+  const { settings, pace, counters, report } = parts;
+  const client = clientNamed(code, side);
+  await pace.enter(client);
+  const startedAt = performance.now();
+  let refusal: RelayError | undefined;
+  try {
+    await work(await findSession(settings.store, settings.now(), code), objectOf(data));
+  } catch (error) {
+    refusal = toRelayError(error, (fault) => report('internal', fault));
+    reply({ event, data: { ...idIn(data), ...toldOf(refusal) } });
+  }
+  const status = refusal?.status ?? 200;
+  if (status >= 400 && status < 500) pace.refused(client, performance.now() - startedAt);
+  counters.answered(route, status, refusal?.error);
+}
+
+/** The id that a frame names; a refusal has it, so that the client knows what was refused. */
+export function idOf(data: unknown): string | undefined {
+  if (!isJsonObject(data)) return undefined;
+  const id = fieldOf(data, 'requestId', 'id');
+  return typeof id === 'string' ? id : undefined;
+}
+
+function idIn(data: unknown): JsonObject {
+  const id = idOf(data);
+  return id === undefined ? {} : { requestId: id.slice(0, 200) };
+}
+
+function toldOf({ status, error, message, headers }: RelayError): JsonObject {
+  const seconds = Number(headers['Retry-After'] ?? Number.NaN);
+  return {
+    status,
+    error,
+    message,
+    ...(Number.isFinite(seconds) ? { retryAfterMs: seconds * 1_000 } : {}),
+  };
+}
+
+/**
+ * Reads the data of a frame. Its size was checked when the frame arrived.
+ * @throws RelayError 400
+ */
+export function objectOf(data: unknown): JsonObject {
+  if (!isJsonObject(data))
+    throw relayError(
+      400,
+      'invalid_request',
+      `Expected \`data\` to be a JSON object, got ${describe(data)}.`,
+    );
+  return data;
+}

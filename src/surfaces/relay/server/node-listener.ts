@@ -1,0 +1,125 @@
+/** Connects `node:http` to a handler for web-standard requests. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { lazyRequest } from '../../../http/lazy-request.ts';
+import { pipe } from '../../../http/node-response.ts';
+import { type Answered, isReply } from '../http/reply.ts';
+import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
+
+/** Answers a request. */
+export type Answer = (request: Request, info: { readonly address?: string }) => Promise<Answered>;
+
+/**
+ * Milliseconds that a client may take to finish sending a body that is not read. The answer is sent
+ * before that.
+ */
+const unwantedMs = 5_000;
+
+/**
+ * Makes a listener for the `request` event of a Node server.
+ * @param report called with the error when an answer fails; the client then gets a 500
+ * @param toRequest how requests are made; benchmarks pass another way to compare it
+ */
+export function nodeListener(
+  answer: Answer,
+  report: (error: unknown) => void,
+  toRequest = lazyRequest,
+): RequestListener {
+  const unread = createUnreadAnswers();
+  return (incoming, outgoing) => {
+    // Reading the body or writing the answer reports the error.
+    incoming.on('error', () => {});
+    const { remoteAddress } = incoming.socket;
+    answer(
+      toRequest(incoming, outgoing),
+      remoteAddress === undefined ? {} : { address: remoteAddress },
+    )
+      .catch((error: unknown) => {
+        report(error);
+        const error500 = {
+          error: 'internal_server_error',
+          message: 'The relay failed. Try again.',
+          code: 'internal_server_error',
+        };
+        return Response.json(error500, { status: 500 });
+      })
+      .then((response) => send(response, incoming, outgoing, unread))
+      .then(() => letGo(incoming))
+      // The body of a dropped stream ends with an error.
+      .catch(() => outgoing.destroy());
+  };
+}
+
+async function send(
+  answered: Answered,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  unread: UnreadAnswers,
+): Promise<void> {
+  const whole = (
+    status: number,
+    headers: Record<string, string | number>,
+    text: string | Buffer | undefined,
+  ): void => {
+    sendWhole(status, headers, text, incoming, outgoing);
+    unread.add(outgoing);
+  };
+  if (isReply(answered))
+    return outgoing.destroyed
+      ? undefined
+      : whole(answered.status, { ...answered.headers }, answered.text);
+  const { body, status } = answered;
+  if (outgoing.destroyed) return void (await body?.cancel());
+  const headers: Record<string, string | number> = Object.fromEntries(answered.headers);
+  if (
+    headers['content-type']?.toString().startsWith('text/event-stream') === true &&
+    body !== null
+  ) {
+    letFinish(headers, incoming);
+    outgoing.writeHead(status, headers).flushHeaders();
+    return pipe(body, outgoing, {
+      waits: () => unread.watch(outgoing),
+      flows: () => unread.release(outgoing),
+    });
+  }
+  // Only event streams can grow without bound. Other answers are limited where they are made.
+  return whole(
+    status,
+    headers,
+    body === null ? undefined : Buffer.from(await answered.arrayBuffer()),
+  );
+}
+
+function sendWhole(
+  status: number,
+  headers: Record<string, string | number>,
+  body: string | Buffer | undefined,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): void {
+  letFinish(headers, incoming);
+  if (body !== undefined) headers['Content-Length'] = Buffer.byteLength(body);
+  else if (status !== 204 && status !== 304 && incoming.method !== 'HEAD')
+    headers['Content-Length'] = 0;
+  outgoing.writeHead(status, headers).end(body);
+}
+
+/**
+ * Removes `Connection` from an answer whose request is still arriving. Closing at once would cut
+ * off the client before it has read the answer.
+ */
+function letFinish(headers: Record<string, string | number>, incoming: IncomingMessage): void {
+  if (incoming.complete) return;
+  for (const name of Object.keys(headers))
+    if (name.toLowerCase() === 'connection') delete headers[name];
+}
+
+/**
+ * Discards the rest of a body that was not read, which would otherwise block the connection. A
+ * client that takes too long is disconnected.
+ */
+function letGo(incoming: IncomingMessage): void {
+  if (incoming.complete || incoming.destroyed) return;
+  incoming.resume();
+  const timer = setTimeout(() => incoming.socket.destroy(), unwantedMs);
+  incoming.once('close', () => clearTimeout(timer));
+}

@@ -1,0 +1,46 @@
+/**
+ * What a relay offers to WebSockets, which cannot be answered with a Response: its checks, then a
+ * stream and a way to send answers.
+ */
+import type { JsonObject } from '../../../index.ts';
+import type { EventStreams, StreamEvent, StreamRequest } from '../events/ports.ts';
+import type { BodyBounds } from '../http/bodies.ts';
+import type { RelayLogger } from '../settings.ts';
+
+/** A frame that a client may send. */
+export interface SocketFrame {
+  /** Bounds of its data. */
+  readonly bounds: BodyBounds;
+  /**
+   * Takes the data of a frame within these bounds. Never rejects.
+   * @param reply sends an event to the client, also later
+   */
+  take(data: unknown, reply: (event: StreamEvent) => void): Promise<void>;
+}
+
+/** An admitted socket. */
+export interface SocketAdmission {
+  readonly stream: StreamRequest;
+  readonly streams: EventStreams;
+  /**
+   * Does what `POST /:code/response` does with this body, and returns the status and body of its
+   * answer. The caller has checked the size of the body. Never rejects. Checks again what may have
+   * changed, such as whether the session has ended. Only called if `stream.side` is `application`.
+   */
+  respond(data: unknown): Promise<{ readonly status: number; readonly body: JsonObject }>;
+  /** Frames other than `response` that this client may send, by event. @default none */
+  readonly frames?: ReadonlyMap<string, SocketFrame>;
+}
+
+/** A relay as the WebSocket server sees it. */
+export interface SocketPort {
+  /**
+   * Runs the checks of `GET /api/sessions/:code/stream` (application), and of `/:code/events` and
+   * `/:code/agent` (agent):
+   * route, Origin, token or `?ticket=`, side, expiry, `?client=`, `?after=`. Any other route is a
+   * 404. For a refused request it resolves with a Response. Does not reject.
+   */
+  open(request: Request, info: { readonly address?: string }): Promise<Response | SocketAdmission>;
+  readonly heartbeatMs: number;
+  readonly logger: RelayLogger;
+}

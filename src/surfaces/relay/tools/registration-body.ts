@@ -1,0 +1,198 @@
+/**
+ * Checks and cleans the bodies of registrations and updates, except for the definitions, which are
+ * read one by one later.
+ */
+
+import { describe } from '../../../errors/index.ts';
+import type { JsonObject, JsonValue } from '../../../index.ts';
+import { copyJson, isJsonObject } from '../../../json/index.ts';
+import { cleanAll, cleanLine } from '../../shared/outside-text.ts';
+import { type RelayError, relayError } from '../relay-error.ts';
+import { checkCapabilities, checkEnvironment } from './plugin-claims.ts';
+
+/** Most characters of a plugin's type and of its version. */
+const maxWordChars = 64;
+const maxCapabilities = 100;
+/** Most bytes of the capabilities, of the environment and of the constraints, as JSON. */
+const maxBytes = 65_536;
+/** Most bytes of a reason; a longer one is cut. */
+const maxReasonBytes = 200;
+
+/** What an application registers. */
+export interface Registration {
+  /**
+   * The kind of application: `codap`, `slack`, `database`, `custom` or another word, 1 to 64
+   * characters.
+   */
+  readonly pluginType: string;
+  /** At most 64 characters; `0` if it is left out. */
+  readonly pluginVersion: string;
+  /** Objects and strings, at most 100. */
+  readonly capabilities: readonly JsonValue[];
+  readonly environment: JsonObject;
+  /** What the application says of its limits. @default {} */
+  readonly constraints?: JsonObject;
+  /** Not yet checked; at least one. */
+  readonly availableTools: readonly unknown[];
+}
+
+/** How an application changes its tools. */
+export interface ToolsUpdate {
+  /** Definitions, not yet checked. */
+  readonly added: readonly unknown[];
+  /** Names. */
+  readonly removed: readonly string[];
+  /** Definitions, not yet checked. */
+  readonly modified: readonly unknown[];
+  /** One line. */
+  readonly reason: string;
+}
+
+/**
+ * Reads `{ pluginType, pluginVersion?, capabilities?, availableTools, environment?, constraints? }`,
+ * or `tools` instead of `availableTools`. Other members are ignored.
+ * @throws RelayError 400 `validation_error`; 422 `registration_failed` for an empty list
+ */
+export function readRegistration(body: unknown): Registration {
+  const {
+    pluginType,
+    pluginVersion,
+    capabilities,
+    environment,
+    constraints,
+    availableTools,
+    tools,
+  } = objectOf(body);
+  const type = cleanLine(pluginType, 4 * maxWordChars);
+  if (type === '' || type.length > maxWordChars)
+    throw invalid(
+      'pluginType',
+      `a string of 1 to ${maxWordChars} characters, such as "custom"`,
+      pluginType,
+    );
+  const list = availableTools ?? tools;
+  if (!Array.isArray(list))
+    throw invalid(
+      'availableTools',
+      'an array of tool definitions { name, description, parameters }',
+      list,
+    );
+  const registration: Registration = {
+    pluginType: type,
+    pluginVersion: readVersion(pluginVersion),
+    capabilities: readCapabilities(capabilities ?? []),
+    environment: readEnvironment(environment ?? {}),
+    constraints: readObject('constraints', constraints ?? {}),
+    availableTools: list,
+  };
+  if (list.length === 0)
+    throw relayError(
+      422,
+      'registration_failed',
+      'Expected at least one tool in `availableTools`, got none. Use `update-tools` to remove tools.',
+      {
+        details: { failedTools: [] },
+      },
+    );
+  return registration;
+}
+
+/**
+ * Reads `{ added?, removed?, modified?, reason? }`. `removed` holds names, or objects with a
+ * `name`.
+ * @throws RelayError 400 `validation_error`, also when the update is empty
+ */
+export function readUpdate(body: unknown): ToolsUpdate {
+  const { added, removed, modified, reason } = objectOf(body);
+  for (const [field, list] of Object.entries({ added, removed, modified }))
+    if (list !== undefined && list !== null && !Array.isArray(list))
+      throw invalid(field, 'left out or an array', list);
+  if (reason !== undefined && reason !== null && typeof reason !== 'string')
+    throw invalid('reason', 'left out or a string', reason);
+  const update: ToolsUpdate = {
+    added: (added as unknown[] | null | undefined) ?? [],
+    removed: ((removed as unknown[] | null | undefined) ?? []).map(removedName),
+    modified: (modified as unknown[] | null | undefined) ?? [],
+    reason: cleanLine(reason, maxReasonBytes) || 'update',
+  };
+  if (update.added.length + update.removed.length + update.modified.length === 0)
+    throw relayError(
+      400,
+      'validation_error',
+      'Expected at least one tool in `added`, `removed` or `modified`, got none.',
+    );
+  return update;
+}
+
+function objectOf(body: unknown): Readonly<Record<string, unknown>> {
+  if (!isJsonObject(body))
+    throw relayError(
+      400,
+      'validation_error',
+      `Expected the body to be a JSON object, got ${describe(body)}.`,
+    );
+  return body;
+}
+
+function readVersion(version: unknown): string {
+  if (version === undefined || version === null) return '0';
+  const clean = cleanLine(version, 4 * maxWordChars);
+  if (clean === '' || clean.length > maxWordChars)
+    throw invalid('pluginVersion', `a string of 1 to ${maxWordChars} characters`, version);
+  return clean;
+}
+
+function readCapabilities(capabilities: unknown): readonly JsonValue[] {
+  const fits = (one: unknown): boolean => typeof one === 'string' || isJsonObject(one);
+  if (
+    !Array.isArray(capabilities) ||
+    capabilities.length > maxCapabilities ||
+    !capabilities.every(fits)
+  )
+    throw invalid(
+      'capabilities',
+      `an array of at most ${maxCapabilities} objects or strings`,
+      capabilities,
+    );
+  const copy = bounded('capabilities', capabilities) as readonly JsonValue[];
+  checkCapabilities(copy);
+  return copy;
+}
+
+function readEnvironment(environment: unknown): JsonObject {
+  const copy = readObject('environment', environment);
+  checkEnvironment(copy);
+  return copy;
+}
+
+function readObject(field: string, value: unknown): JsonObject {
+  if (!isJsonObject(value)) throw invalid(field, 'an object', value);
+  return bounded(field, value) as JsonObject;
+}
+
+/** A private copy with cleaned strings. */
+function bounded(field: string, value: unknown): JsonValue {
+  const copy = copyJson(value, { maxDepth: 32, maxValues: maxBytes, maxChars: 2 * maxBytes });
+  if (!copy.ok || copy.overflow || Buffer.byteLength(JSON.stringify(copy.value)) > maxBytes)
+    throw relayError(
+      400,
+      'validation_error',
+      `Expected \`${field}\` to be JSON of at most ${maxBytes} bytes, nested at most 32 levels ` +
+        'deep, got more.',
+    );
+  return cleanAll(copy.value);
+}
+
+function removedName(one: unknown): string {
+  const name = isJsonObject(one) ? one.name : one;
+  if (typeof name !== 'string') throw invalid('removed', 'an array of tool names', one);
+  return name;
+}
+
+function invalid(field: string, expected: string, got: unknown): RelayError {
+  return relayError(
+    400,
+    'validation_error',
+    `Expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
+  );
+}

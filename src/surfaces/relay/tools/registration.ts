@@ -1,0 +1,264 @@
+/**
+ * How a registration or an update changes the tools of a session's application: pure functions from
+ * document to document.
+ */
+import type { JsonObject, JsonValue } from '../../../index.ts';
+import { isJsonObject } from '../../../json/index.ts';
+import type { Pause } from '../../../limits/stretches.ts';
+import type { RelayedDefinition, ToolsDocument } from '../ports/documents.ts';
+import { relayError } from '../relay-error.ts';
+import { definitionPause } from './definition-pause.ts';
+import {
+  contentOf,
+  definitionsByName,
+  nextDocument,
+  sizeOf,
+  type ToolsChange,
+} from './next-document.ts';
+import { type FailedTool, readDefinitions } from './read-definitions.ts';
+import type { Registration, ToolsUpdate } from './registration-body.ts';
+import { pinDefinitions } from './tool-pins.ts';
+
+/** Most characters of all definitions of a session, as JSON. */
+const maxDefinitionChars = 4 * 1_048_576;
+
+/** Options of {@link registerTools} and {@link updateTools}. */
+export interface RegistrationOptions {
+  /** Now, in epoch milliseconds. */
+  readonly at: number;
+  /**
+   * The host's tool that conflicts with a name: it has the same name or one that looks like it.
+   * Undefined when the name is free.
+   */
+  readonly taken: (name: string) => string | undefined;
+  /** Most tools of a session. */
+  readonly maxTools: number;
+  /** Whether a name keeps the first definition that it had in the session. */
+  readonly pinDefinitions: boolean;
+}
+
+/** The answer to `POST /:code/register-tools`. */
+export interface RegistrationResponse {
+  readonly success: true;
+  /** In the order in which they were given. */
+  readonly registeredTools: readonly string[];
+  readonly failedTools: readonly FailedTool[];
+  readonly sessionConfiguration: {
+    /** Including pinned tools that kept their former definition. */
+    readonly toolCount: number;
+    readonly capabilities: readonly JsonValue[];
+    readonly environment: JsonObject;
+    readonly constraints: JsonObject;
+  };
+}
+
+/** The answer to `POST /:code/update-tools`. */
+export interface UpdateResponse extends ToolsChange {
+  /** False when no part of the update could be done. */
+  readonly success: boolean;
+  /** Names to remove or modify that the session does not have. */
+  readonly notFound: readonly string[];
+  readonly failedTools: readonly FailedTool[];
+}
+
+/** The outcome of a registration or an update. */
+export interface Registered<Response> {
+  /** `before` itself if nothing has changed. */
+  readonly document: ToolsDocument;
+  readonly change: ToolsChange;
+  readonly response: Response;
+}
+
+/**
+ * Registers tools: the list replaces the former ones. A definition that differs from a pinned one
+ * is refused, and the pinned one stays. A tool with any other fault is left out.
+ * @throws RelayError 413 `too_many_tools`; 422 `registration_failed` with `failedTools` when no
+ * tool can be registered, and then nothing changes
+ */
+export async function registerTools(
+  before: ToolsDocument | undefined,
+  registration: Registration,
+  options: RegistrationOptions,
+): Promise<Registered<RegistrationResponse>> {
+  const {
+    pluginType,
+    pluginVersion,
+    capabilities,
+    environment,
+    constraints = {},
+    availableTools,
+  } = registration;
+  refuseTooMany('availableTools', availableTools.length, options);
+  const pause = definitionPause();
+  const read = await readDefinitions(availableTools, { taken: options.taken, pause });
+  const pinned = await pinIf(options.pinDefinitions, read.definitions, before, pause);
+  const failedTools = [...read.failed, ...pinned.failed];
+  if (pinned.definitions.length === 0)
+    throw relayError(
+      422,
+      'registration_failed',
+      `None of the ${availableTools.length} tools can be registered. \`failedTools\` says why.`,
+      {
+        details: { failedTools: failedTools.map((one) => ({ ...one })) },
+      },
+    );
+  const taken = new Map(pinned.definitions.map((one) => [one.name, one]));
+  const former = definitionsByName(before);
+  // In the order of the list. A pinned definition takes the place of the one that was refused.
+  const definitions = read.definitions.flatMap(
+    ({ name }) => taken.get(name) ?? former.get(name) ?? [],
+  );
+  const { document, change } = await nextDocument(
+    before,
+    {
+      pluginType,
+      pluginVersion,
+      capabilities,
+      environment,
+      ...(Object.keys(constraints).length === 0 ? {} : { constraints }),
+      definitions,
+      ...pinned.pins,
+    },
+    { at: options.at, registered: true, pause },
+  );
+  return {
+    document,
+    change,
+    response: {
+      success: true,
+      registeredTools: [...taken.keys()],
+      failedTools,
+      sessionConfiguration: {
+        toolCount: definitions.length,
+        capabilities,
+        environment,
+        constraints,
+      },
+    },
+  };
+}
+
+/**
+ * Updates tools: removes, then modifies, then adds. Adding an existing name replaces its
+ * definition, as modifying does. If a definition fails, the former one stays. A list with more
+ * tools than a session may have is refused as a whole; if only the sum is too large, those beyond
+ * it fail.
+ * @throws RelayError 409 `no_tools_registered`; 413 `too_many_tools`
+ */
+export async function updateTools(
+  before: ToolsDocument | undefined,
+  update: ToolsUpdate,
+  options: RegistrationOptions,
+): Promise<Registered<UpdateResponse>> {
+  if (before === undefined)
+    throw relayError(
+      409,
+      'no_tools_registered',
+      'This session has no tools yet. Register tools with `register-tools` first.',
+    );
+  refuseTooMany('added` and `modified', update.added.length + update.modified.length, options);
+  refuseTooMany('removed', update.removed.length, options);
+  const tools = definitionsByName(before);
+  const notFound = new Set<string>();
+  const removed = new Set(update.removed);
+  for (const name of removed) if (!tools.delete(name)) notFound.add(name);
+  const known = update.modified.filter((one) => {
+    const name = isJsonObject(one) ? one.name : undefined;
+    if (typeof name !== 'string' || tools.has(name)) return true;
+    notFound.add(name);
+    return false;
+  });
+  const pause = definitionPause();
+  const read = await readDefinitions([...known, ...update.added], {
+    taken: options.taken,
+    kept: [...tools.values()],
+    pause,
+  });
+  const pinned = await pinIf(options.pinDefinitions, read.definitions, before, pause);
+  const beyond = addWithin(tools, pinned.definitions, options.maxTools);
+  const failedTools = [...read.failed, ...pinned.failed, ...beyond];
+  // Tools beyond the limit were never registered, so they are not pinned.
+  const first = new Set(
+    beyond
+      .map(({ toolName }) => toolName)
+      .filter((name) => !Object.hasOwn(before.pins ?? {}, name)),
+  );
+  const pins =
+    pinned.pins.pins === undefined
+      ? {}
+      : {
+          pins: Object.fromEntries(
+            Object.entries(pinned.pins.pins).filter(([name]) => !first.has(name)),
+          ),
+        };
+  const { document, change } = await nextDocument(
+    before,
+    { ...contentOf(before), definitions: [...tools.values()], ...pins },
+    { at: options.at, registered: false, pause },
+  );
+  const success =
+    update.removed.some((name) => !notFound.has(name)) || pinned.definitions.length > beyond.length;
+  return {
+    document,
+    change,
+    response: { success, ...change, notFound: [...notFound], failedTools },
+  };
+}
+
+/** Adds or replaces definitions up to the limits. @returns those beyond the limits */
+function addWithin(
+  tools: Map<string, RelayedDefinition>,
+  definitions: readonly RelayedDefinition[],
+  maxTools: number,
+): FailedTool[] {
+  let chars = 0;
+  for (const one of tools.values()) chars += sizeOf(one);
+  return definitions.flatMap((definition) => {
+    const { name } = definition;
+    const old = tools.get(name);
+    if (old === undefined && tools.size >= maxTools)
+      return {
+        toolName: name,
+        error:
+          `too_many_tools: this session already has ${maxTools} tools, the maximum. Remove other ` +
+          'tools first.',
+        recoverable: true,
+      };
+    const grown = chars + sizeOf(definition) - (old === undefined ? 0 : sizeOf(old));
+    if (grown > maxDefinitionChars)
+      return {
+        toolName: name,
+        error:
+          'too_many_tools: the definitions of this session would have more than ' +
+          `${maxDefinitionChars} characters. Remove other tools first.`,
+        recoverable: true,
+      };
+    chars = grown;
+    tools.set(name, definition);
+    return [];
+  });
+}
+
+async function pinIf(
+  pin: boolean,
+  definitions: readonly RelayedDefinition[],
+  before: ToolsDocument | undefined,
+  pause: Pause,
+): Promise<{
+  definitions: readonly RelayedDefinition[];
+  failed: readonly FailedTool[];
+  pins: { pins?: Record<string, string> };
+}> {
+  if (!pin) return { definitions, failed: [], pins: {} };
+  const pinned = await pinDefinitions(definitions, before?.pins, pause);
+  return { ...pinned, pins: { pins: pinned.pins } };
+}
+
+function refuseTooMany(field: string, count: number, { maxTools }: RegistrationOptions): void {
+  if (count > maxTools)
+    throw relayError(
+      413,
+      'too_many_tools',
+      `Expected at most ${maxTools} tools in \`${field}\`, got ${count}.`,
+    );
+}

@@ -1,0 +1,66 @@
+/**
+ * Makes a tool of the core from a definition that an application has registered. An executor runs
+ * its calls, and no hint of the definition relaxes a check.
+ */
+import type { AnyTool, Executor, JsonObject, ToolAnnotations } from '../../../index.ts';
+import { createDefinition, type OutsideOrigin } from '../../../surface-port.ts';
+import type { RelayedDefinition } from '../ports/documents.ts';
+
+/** Options of {@link defineRelayedTool}. */
+export interface RelayedToolOptions {
+  /** The tool's source in rules, approvals and events, such as `relay:ABCD2345`. */
+  readonly source: string;
+  /** The application's own description of its kind. It becomes the tool's category. */
+  readonly pluginType?: string;
+  /** Milliseconds that a call may take, from when it is executed. */
+  readonly timeoutMs: number;
+  /** Runs the calls. */
+  readonly executor: Executor;
+  /**
+   * Called with each place where the tool is registered, so that a later definition can replace it
+   * there.
+   * @default a function that does nothing
+   */
+  readonly onRegistered?: OutsideOrigin['onRegistered'];
+}
+
+/**
+ * Makes the tool. It is never withdrawn by itself; the code that registers it also removes it.
+ * @throws MisuseError `invalid_definition` or `invalid_schema`, but never for a definition from
+ * `readDefinitions`
+ */
+export function defineRelayedTool(
+  definition: RelayedDefinition,
+  { source, pluginType, timeoutMs, executor, onRegistered = () => {} }: RelayedToolOptions,
+): AnyTool {
+  const { name, description, parameters, outputSchema, title, annotations } = definition;
+  const origin: OutsideOrigin = { source, withdrawn: () => undefined, onRegistered };
+  return createDefinition(
+    {
+      name,
+      description,
+      parameters,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      ...(title === undefined ? {} : { title }),
+      ...(pluginType === undefined ? {} : { category: pluginType }),
+      annotations: tightening(annotations),
+      tags: ['untrusted'],
+      timeoutMs,
+      executor,
+    },
+    undefined,
+    origin,
+  );
+}
+
+/**
+ * Keeps only the hints that make a check stricter. `readOnly` and `idempotent` would relax one, and
+ * the application is not trusted.
+ */
+export function tightening(annotations: JsonObject | undefined): ToolAnnotations {
+  if (annotations === undefined) return {};
+  return {
+    ...(annotations.destructive === true ? { destructive: true } : {}),
+    ...(annotations.openWorld === true ? { openWorld: true } : {}),
+  };
+}

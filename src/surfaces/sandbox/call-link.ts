@@ -1,0 +1,239 @@
+/** The host's end of one call in a sandbox: it passes on what the handler reports and asks for. */
+import { errorName, messageOf } from '../../errors/index.ts';
+import {
+  type CallOptions,
+  fail,
+  type JsonObject,
+  type JsonValue,
+  type LogLevel,
+  ok,
+  type ToolContext,
+} from '../../index.ts';
+import { copyJson, isJsonObject } from '../../json/index.ts';
+import { shortened } from '../../text/shortened.ts';
+import { unreturnableFault } from './fault.ts';
+import {
+  type HostMessage,
+  maxAsks,
+  maxErrorText,
+  type SandboxMessage,
+  type SentContext,
+  type SentError,
+} from './messages.ts';
+import { own } from './read-message.ts';
+
+/** What a call needs of its sandbox. */
+export interface LinkOwner {
+  send(message: HostMessage): void;
+  /** The sandbox has broken the protocol. Completes the sentence "The sandbox sent …". */
+  violation(fault: string): void;
+}
+
+/** A message about a call. */
+export type CallMessage = Extract<SandboxMessage, { id: number }>;
+type Ask = Extract<SandboxMessage, { t: 'ask' }>;
+type Returned = Extract<SandboxMessage, { t: 'returned' }>;
+
+const contentBrand = Symbol.for('host-tools.content');
+const textOptions = ['callId', 'idempotencyKey', 'resourceKey'] as const;
+
+export class CallLink {
+  readonly id: number;
+  /** What the handler returned or threw, or how the sandbox died. */
+  readonly settled: Promise<unknown>;
+  readonly #context: ToolContext;
+  readonly #owner: LinkOwner;
+  readonly #asks = new Map<number, AbortController>();
+  #resolve!: (value: unknown) => void;
+  #reject!: (error: unknown) => void;
+  #done = false;
+
+  constructor(id: number, context: ToolContext, owner: LinkOwner) {
+    this.id = id;
+    this.#context = context;
+    this.#owner = owner;
+    this.settled = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /**
+   * Sends the call. Throws if its knobs cannot cross.
+   * @param read What the host has read since it last confirmed.
+   */
+  start(input: JsonObject, read: { readonly count: number; readonly size: number }): void {
+    const context = sentContext(this.#context);
+    this.#owner.send({ t: 'run', id: this.id, input, context, ...read });
+  }
+
+  /** Tells the handler that its call has ended. */
+  abort(reason: unknown): void {
+    this.#owner.send({ t: 'abort', id: this.id, reason: sentError(reason) });
+  }
+
+  died(fault: Error): void {
+    this.#reject(fault);
+  }
+
+  /** Ends what the handler still waits for. */
+  close(): void {
+    this.#done = true;
+    for (const ask of this.#asks.values()) ask.abort();
+    this.#asks.clear();
+  }
+
+  take(message: CallMessage): void {
+    // The first outcome counts.
+    if (this.#done) return undefined;
+    const context = this.#context;
+    switch (message.t) {
+      case 'progress':
+        return context.progress(message.done ?? Number.NaN, message.total, message.message);
+      case 'emit':
+        return this.#emit(message);
+      case 'ask':
+        return this.#ask(message);
+      case 'unask':
+        return this.#asks.get(message.ask)?.abort();
+      case 'returned':
+        this.#done = true;
+        try {
+          return this.#resolve(returnedValue(message));
+        } catch (error) {
+          return this.#reject(error);
+        }
+      case 'unreturnable': {
+        this.#done = true;
+        const { reason, path } = message;
+        const text = shortened(message.message, 1_000);
+        return this.#reject(unreturnableFault(reason, shortened(path, maxErrorText), text));
+      }
+      case 'threw':
+        this.#done = true;
+        return this.#reject(receivedError(message.error));
+    }
+  }
+
+  #emit({ name, data, log, lost }: Extract<SandboxMessage, { t: 'emit' }>): void {
+    // The context drops what is not JSON or is too long, and logs that it does.
+    const sent: unknown =
+      lost === 'not_json' ? () => {} : lost === 'too_large' ? ' '.repeat(65_537) : data;
+    if (log !== true) return this.#context.emit(name, sent as JsonValue);
+    const line = isJsonObject(sent) ? sent : {};
+    return this.#context.log(own(line, 'level') as LogLevel, (own(line, 'data') ?? null) as never);
+  }
+
+  #ask(message: Ask): void {
+    const { ask } = message;
+    if (this.#asks.has(ask)) return this.#owner.violation('a question twice');
+    if (this.#asks.size >= maxAsks) return this.#owner.violation('too many questions at once');
+    const controller = new AbortController();
+    this.#asks.set(ask, controller);
+    const answer = (value: JsonValue | undefined, error: SentError | undefined): void => {
+      if (this.#asks.delete(ask)) this.#owner.send({ t: 'answer', id: this.id, ask, value, error });
+    };
+    // Started in a function that is async, so that what throws becomes an answer too.
+    void this.#answerOf(message, controller.signal).then(
+      (value) => answer(value as JsonValue, undefined),
+      (error: unknown) => answer(undefined, sentError(error)),
+    );
+  }
+
+  async #answerOf({ kind, name, input, options }: Ask, signal: AbortSignal): Promise<unknown> {
+    const { client, tools } = this.#context;
+    if (kind === 'tool') return tools.call(name, input, callOptions(options, signal));
+    const question = client?.[kind] as ((request: JsonValue) => Promise<unknown>) | undefined;
+    if (question === undefined) throw new TypeError(`The agent's client has no \`${kind}\`.`);
+    return question.call(client, input);
+  }
+}
+
+/** What of the context crosses. Throws if the knobs cannot. */
+function sentContext(context: ToolContext): SentContext {
+  const { client } = context;
+  const knobs = copyJson(context.knobs, { maxDepth: 64, maxValues: 100_000 });
+  if (!knobs.ok)
+    throw new TypeError(
+      `Expected knobs that are JSON, since they cross the boundary of a sandbox: ${knobs.message}.`,
+    );
+  return {
+    sessionId: context.sessionId,
+    cwd: context.cwd,
+    environment: context.environment,
+    metadata: context.metadata,
+    principal: context.principal,
+    callId: context.callId,
+    toolName: context.toolName,
+    deadline: context.deadline,
+    idempotencyKey: context.idempotencyKey,
+    knobs: knobs.value,
+    sample: typeof client?.sample === 'function',
+    elicit: typeof client?.elicit === 'function',
+  };
+}
+
+/** Options of a child call. What else a sandbox sends, such as a surface, is not for it to say. */
+function callOptions(given: JsonObject, signal: AbortSignal): CallOptions {
+  const options: { -readonly [K in keyof CallOptions]: CallOptions[K] } = { signal };
+  for (const name of textOptions) {
+    const value = own(given, name);
+    if (typeof value === 'string') options[name] = value;
+  }
+  const timeoutMs = own(given, 'timeoutMs');
+  if (typeof timeoutMs === 'number') options.timeoutMs = timeoutMs;
+  return options;
+}
+
+function returnedValue({ kind, value, metadata, content }: Returned): unknown {
+  if (kind === 'fail') {
+    const failure = isJsonObject(value) ? value : {};
+    return fail({
+      message: textOf(own(failure, 'message')) ?? '',
+      ...pick(failure, 'reason', textOf),
+      ...pick(failure, 'details', (details) => details),
+      ...pick(failure, 'retryable', (is) => (typeof is === 'boolean' ? is : undefined)),
+    });
+  }
+  const output = content === true ? asContent(value) : value;
+  return kind === 'ok' ? ok(output, metadata) : output;
+}
+
+function pick<T>(
+  from: JsonObject,
+  name: string,
+  read: (value: JsonValue | undefined) => T | undefined,
+): Record<string, T> {
+  const value = read(own(from, name));
+  return value === undefined ? {} : { [name]: value };
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Marks parts as such. What has not the form of parts stays plain JSON all the same. */
+function asContent(value: JsonValue): JsonValue {
+  const parts: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+  for (const part of parts)
+    if (isJsonObject(part)) Object.defineProperty(part, contentBrand, { value: true });
+  return value;
+}
+
+function sentError(thrown: unknown): SentError {
+  return {
+    name: shortened(errorName(thrown), 200),
+    message: shortened(messageOf(thrown), maxErrorText),
+  };
+}
+
+/** The error that a handler threw. The stack is the one that it has in the sandbox. */
+function receivedError({ name, message, stack }: SentError): Error {
+  const error = new Error(message);
+  const define = (member: string, value: string): void => {
+    Object.defineProperty(error, member, { value, configurable: true, writable: true });
+  };
+  if (name !== 'Error') define('name', name);
+  define('stack', stack ?? `${name}: ${message}`);
+  return error;
+}

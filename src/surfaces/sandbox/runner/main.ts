@@ -1,0 +1,87 @@
+/**
+ * What runs inside a sandbox: it loads the handler, runs one call after the other, and tells the
+ * host what happens. It is bundled into one text, so that a sandbox needs to read no file of this
+ * package.
+ */
+import { errorName, messageOf } from '../../../errors/index.ts';
+import type { HostMessage } from '../messages.ts';
+import { type Channel, openChannel } from './channel.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+import { Run, type SandboxedHandler } from './run.ts';
+import { sentError } from './sent-error.ts';
+
+function serve(channel: Channel): void {
+  const outbox = createOutbox(channel);
+  const runs = new Map<number, Run>();
+  let handler: SandboxedHandler | undefined;
+  const crashed = (error: unknown, origin: string): void =>
+    outbox.sendNow({
+      t: 'crashed',
+      rejection: origin === 'unhandledRejection',
+      error: sentError(error),
+    });
+  // Node then ends the thread or the process, as it would without this listener.
+  process.on('uncaughtExceptionMonitor', crashed);
+  channel.onMessage((text) => {
+    const message = JSON.parse(text) as HostMessage;
+    switch (message.t) {
+      case 'load':
+        void load(message, outbox).then((loaded) => {
+          handler = loaded;
+          if (loaded !== undefined) outbox.send({ t: 'ready' });
+        });
+        return;
+      case 'run': {
+        outbox.confirmed(message.count, message.size);
+        const run = new Run(message, outbox);
+        runs.set(message.id, run);
+        void run.start(handler as SandboxedHandler).then(() => runs.delete(message.id));
+        return;
+      }
+      case 'abort':
+        runs.get(message.id)?.abort(message.reason);
+        return;
+      case 'answer':
+        runs.get(message.id)?.answered(message);
+        return;
+      case 'ping':
+        outbox.send({ t: 'pong' });
+        return;
+      case 'confirm':
+        outbox.confirmed(message.count, message.size);
+    }
+  });
+  outbox.send({ t: 'up' });
+}
+
+/** Imports the handler. Undefined if it is not there; the host has then been told. */
+async function load(
+  { module, export: name, otherwise, env }: Extract<HostMessage, { t: 'load' }>,
+  outbox: Outbox,
+): Promise<SandboxedHandler | undefined> {
+  if (env !== undefined) {
+    for (const one of Object.keys(process.env)) delete process.env[one];
+    Object.assign(process.env, env);
+  }
+  let members: Readonly<Record<string, unknown>>;
+  try {
+    members = (await import(module)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    const message = `${errorName(error)}: ${messageOf(error)}`.slice(0, 1_000);
+    outbox.send({ t: 'unfit', why: 'module', message });
+    return undefined;
+  }
+  const wanted = otherwise !== undefined && !Object.hasOwn(members, name) ? otherwise : name;
+  const found = Object.hasOwn(members, wanted) ? members[wanted] : undefined;
+  if (typeof found === 'function') return found as SandboxedHandler;
+  const kind = found === undefined ? 'nothing' : `a value of type ${typeof found}`;
+  const names = Object.keys(members).slice(0, 20).join(', ').slice(0, 500);
+  outbox.send({
+    t: 'unfit',
+    why: 'export',
+    message: `it is ${kind}; the module exports: ${names}`,
+  });
+  return undefined;
+}
+
+serve(openChannel());

@@ -1,0 +1,18 @@
+/** Copies of what a handler sends along with a question. */
+import { messageOf } from '../../../errors/index.ts';
+import { copyJson, type JsonValue } from '../../../json/index.ts';
+import { maxMessage, valueLimits } from '../messages.ts';
+
+export const tooLong = `more than ${maxMessage} bytes, which is the most that crosses a sandbox`;
+
+/** The value as JSON, or why it is none. Never throws. */
+export function sendable(value: unknown): { value: JsonValue } | { fault: string } {
+  try {
+    const copy = copyJson(value, valueLimits);
+    if (!copy.ok)
+      return { fault: copy.path === '' ? copy.message : `${copy.message} at ${copy.path}` };
+    return copy.overflow ? { fault: tooLong } : { value: copy.value };
+  } catch (error) {
+    return { fault: messageOf(error) };
+  }
+}

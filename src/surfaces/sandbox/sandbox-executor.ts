@@ -1,0 +1,46 @@
+/** An executor over a pool of sandboxes. */
+import type { Executor, JsonObject, ToolContext } from '../../index.ts';
+import { stopOf } from '../../surface-port.ts';
+import type { CellOptions } from './cell.ts';
+import { Pool, type PoolLimits } from './pool.ts';
+import { runnerText } from './runner-text.ts';
+
+/** The sandboxes of each executor that this module has made. */
+const pools = new WeakMap<Executor, Pool>();
+
+/** Whether it runs handlers in sandboxes. */
+export function isSandbox(executor: Executor): boolean {
+  return pools.has(executor);
+}
+
+/**
+ * Starts a sandbox of an executor and loads the handler, without a call. Resolves at once for other
+ * executors. Rejects as a call would end, or with the signal's reason.
+ */
+export async function loadSandbox(executor: Executor, signal: AbortSignal): Promise<void> {
+  const pool = pools.get(executor);
+  if (pool !== undefined) pool.release(await pool.take(stopOf({ signal })));
+}
+
+export function sandboxExecutor(
+  kind: 'thread' | 'process',
+  limits: PoolLimits,
+  options: CellOptions,
+): Executor {
+  const pool = new Pool(limits, options, runnerText);
+  const executor = Object.freeze({
+    kind,
+    execute: async (input: JsonObject, context: ToolContext) => {
+      const stop = stopOf(context);
+      const cell = pool.ready() ?? (await pool.take(stop));
+      try {
+        return await cell.run(input, context, stop);
+      } finally {
+        pool.release(cell);
+      }
+    },
+    dispose: () => pool.close(),
+  });
+  pools.set(executor, pool);
+  return executor;
+}

@@ -1,0 +1,97 @@
+/** A sandbox that is a thread of this process. */
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { messageOf } from '../../errors/index.ts';
+import { shortened } from '../../text/shortened.ts';
+import { watchMemory } from './memory.ts';
+import { heapLimits, threadMemory } from './thread-memory.ts';
+import { type Death, hungUp, lastWordsMs, type StartTransport } from './transport.ts';
+
+/** How threads are started. */
+export interface ThreadOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly maxMemoryMb: number;
+}
+
+/** Gives the function that starts such threads. */
+export function threads({ env, maxMemoryMb }: ThreadOptions): StartTransport {
+  return (runner, { message, died }) => {
+    // A channel of its own: the port that every worker has is for anybody in there to use.
+    const { port1: port, port2 } = new MessageChannel();
+    const worker = new Worker(runner, {
+      eval: true,
+      name: 'host-tools sandbox',
+      workerData: { port: port2 },
+      transferList: [port2],
+      env: { ...env },
+      argv: [],
+      execArgv: [],
+      stdin: false,
+      // What it prints is not the host's. The runner drops it, so nothing is read here.
+      stdout: true,
+      stderr: true,
+      resourceLimits: heapLimits(maxMemoryMb),
+    });
+    let dead = false;
+    let death: Death | undefined;
+    const kill = (why: Death): void => {
+      death ??= why;
+      void worker.terminate();
+    };
+    const look = threadMemory(worker);
+    const memory = look && watchMemory(look, maxMemoryMb, kill);
+    const take = (value: unknown): void => {
+      if (dead || death?.reason === 'sandbox_protocol') return;
+      if (typeof value === 'string') message(value);
+      else kill({ reason: 'sandbox_protocol', text: 'sent something that is not a message' });
+    };
+    port.on('message', take);
+    port.on('messageerror', () => take(undefined));
+    port.on('close', () => {
+      if (dead) return;
+      worker.ref();
+      setTimeout(kill, lastWordsMs, hungUp).unref();
+    });
+    worker.on('error', (error: unknown) => {
+      death ??= deathBy(error);
+    });
+    worker.on('exit', (code) => {
+      // Its last words may still be on their way.
+      while (death?.reason !== 'sandbox_protocol') {
+        const last = receiveMessageOnPort(port);
+        if (last === undefined) break;
+        take(last.message);
+      }
+      dead = true;
+      memory?.stop();
+      port.close();
+      died(death ?? { reason: 'sandbox_exited', text: `exited with code ${code}` });
+    });
+    return {
+      send: (text) => port.postMessage(text),
+      // A port does not tell, and what waits in it is memory of this process either way.
+      backlog: () => 0,
+      kill,
+      busy: (isBusy) => {
+        memory?.often(isBusy);
+        if (isBusy) {
+          worker.ref();
+          port.ref();
+        } else {
+          worker.unref();
+          port.unref();
+        }
+      },
+    };
+  };
+}
+
+function deathBy(error: unknown): Death {
+  const code: unknown = (error as { code?: unknown } | null)?.code;
+  return code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? { reason: 'sandbox_out_of_memory', text: 'ran out of memory', cause: error }
+    : {
+        reason: 'sandbox_crashed',
+        text: `ended because of an error that nobody caught: ${shortened(messageOf(error), 500)}`,
+        cause: error,
+      };
+}

@@ -1,0 +1,50 @@
+/** Texts as attributes hold them: bounded, and such that every exporter can encode them. */
+import { shortened } from '../../../text/shortened.ts';
+
+/** Most characters of a text that is attached to a span. */
+const mostChars = 256;
+/** Most characters of the arguments and of the result, as JSON. */
+const mostContentChars = 65_536;
+
+/** What most texts are: nothing in them is to be replaced. Quick to test. */
+const plain = /^[ -~]*$/;
+
+/**
+ * A text of at most 256 characters. Halves of characters, which cannot be encoded, and control
+ * characters, which could forge lines where spans are shown as text, become U+FFFD.
+ */
+export function brief(text: string): string {
+  const short = shortened(text, mostChars);
+  return plain.test(short) ? short : short.replace(/[\p{Surrogate}\p{Cc}]/gu, '\uFFFD');
+}
+
+/**
+ * {@link brief} for texts that are mostly the same as the time before, such as the session of calls
+ * in a row.
+ */
+export function repeatedBrief(): (text: string) => string {
+  let last = '';
+  let shown = '';
+  return (text) => {
+    // A long one is not kept.
+    if (text.length > mostChars) return brief(text);
+    if (text !== last) {
+      shown = brief(text);
+      last = text;
+    }
+    return shown;
+  };
+}
+
+/** {@link brief} for people: line breaks and tabs stay. */
+export function briefMessage(text: string): string {
+  return shortened(text, mostChars).replace(/(?![\n\t])[\p{Surrogate}\p{Cc}]/gu, '\uFFFD');
+}
+
+/** A value as JSON, of at most 65 536 characters. JSON escapes halves itself. */
+export function contentText(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (json.length <= mostContentChars) return json;
+  // A cut may leave half a character.
+  return shortened(json, mostContentChars).replace(/\p{Surrogate}$/u, '\uFFFD');
+}

@@ -1,0 +1,138 @@
+/**
+ * The session in which executors are tested: a tool on the executor, and tools that it may call.
+ */
+import {
+  type AnyEvent,
+  type ApprovalRequest,
+  defineTool,
+  type Executor,
+  HostToolRegistry,
+  type MaybePromise,
+  type ToolAnnotations,
+  type ToolSession,
+} from '../../../index.ts';
+import { writeHandlers } from './executor-handlers.ts';
+
+/** What an executor has to run. */
+export interface ExecutorTask {
+  /** The `file:` address of a module that imports nothing. */
+  readonly module: string;
+  /** The name of the export that is the handler. */
+  readonly export: string;
+  /** The name of the tool. */
+  readonly toolName: string;
+  /** The hints of the tool. */
+  readonly annotations: ToolAnnotations;
+  /** The tools that the handler may call. */
+  readonly uses: readonly string[];
+}
+
+export type MakeExecutor = (task: ExecutorTask) => MaybePromise<Executor>;
+
+/** A session whose tool `tested` runs a handler. */
+export interface ExecutorWorld {
+  readonly session: ToolSession;
+  readonly executor: Executor | undefined;
+  /** The events of its calls, without what differs from call to call. */
+  readonly heard: readonly string[];
+  /** What approvers were asked. */
+  readonly asked: readonly ApprovalRequest[];
+  /** Resolves when a handler waits. */
+  readonly waits: Promise<void>;
+  close(): Promise<void>;
+}
+
+const uses = ['child', 'child_failing', 'child_asking', 'child_waiting'];
+const tested = 'tested';
+
+/** @param make Undefined runs the handler in this process, as `handler` of the definition. */
+export async function executorWorld(
+  name: string,
+  make: MakeExecutor | undefined,
+): Promise<ExecutorWorld> {
+  const module = await writeHandlers();
+  const annotations = { readOnly: true };
+  const registry = new HostToolRegistry();
+  addChildren(registry);
+  const task = { module: module.address, export: name, toolName: tested, annotations, uses };
+  const executor = await make?.(task);
+  const face = {
+    name: tested,
+    description: 'Runs a handler.',
+    parameters: { type: 'object' } as const,
+    annotations,
+    uses,
+    events: ['found', 'waiting', 'yield'],
+  };
+  if (executor === undefined) {
+    const members = (await import(module.address)) as Record<string, never>;
+    registry.register(defineTool({ ...face, handler: members[name] as never }));
+  } else registry.register(defineTool({ ...face, executor }));
+  const asked: ApprovalRequest[] = [];
+  const session = registry.createSession({
+    sessionId: 'executor-conformance',
+    cwd: '/work',
+    environment: { LANG: 'C' },
+    metadata: { team: 'a' },
+    principal: 'ada',
+    approver: (request) => {
+      asked.push(request);
+      return (request.input as { approve?: boolean }).approve === true
+        ? 'allow_once'
+        : { decision: 'reject_once', message: 'Not today.' };
+    },
+  });
+  const { heard, waits } = listen(session);
+  const close = async (): Promise<void> => {
+    await registry.close();
+    await module.remove();
+  };
+  return { session, executor, heard, asked, waits, close };
+}
+
+function addChildren(registry: HostToolRegistry): void {
+  const parameters = { type: 'object' } as const;
+  const description = 'Is called by a handler.';
+  const add = (name: string, handler: (input: never, context: never) => unknown, more = {}): void =>
+    void registry.register(
+      defineTool({ name, description, parameters, handler: handler as never, ...more }),
+    );
+  add('child', ({ value }: { value: unknown }) => ({ got: value ?? null }));
+  add('child_failing', () => {
+    throw new Error('The child broke.');
+  });
+  add('child_asking', () => 'approved', { requiresApproval: true });
+  add(
+    'child_waiting',
+    (_, { signal }: { signal: AbortSignal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      }),
+  );
+  add('child_hidden', () => 'never');
+}
+
+function listen(session: ToolSession): { heard: string[]; waits: Promise<void> } {
+  const heard: string[] = [];
+  let begin: () => void = () => {};
+  const waits = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  session.events.on('*', (event: AnyEvent) => {
+    switch (event.type) {
+      case 'tool:progress': {
+        const { done, total, message } = event;
+        return void heard.push(JSON.stringify([event.type, done, total, message]));
+      }
+      case 'tool:event':
+        if (event.name === 'waiting') begin();
+        return void heard.push(JSON.stringify([event.type, event.name, event.data]));
+      case 'tool:pre':
+      case 'tool:post':
+        return void heard.push(JSON.stringify([event.type, event.toolName]));
+      case 'tool:error':
+        return void heard.push(JSON.stringify([event.type, event.toolName, event.error.code]));
+    }
+  });
+  return { heard, waits };
+}

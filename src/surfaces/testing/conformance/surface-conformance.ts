@@ -1,0 +1,293 @@
+/**
+ * The contract of a surface as data: a call through it has the same text, failure mark, code and
+ * events as a direct call.
+ */
+import assert from 'node:assert/strict';
+import {
+  type AnyEvent,
+  serializeOutput,
+  type ToolResult,
+  type ToolSession,
+} from '../../../index.ts';
+import { readMembers } from '../../../options/index.ts';
+import { conformanceWorld } from './surface-conformance-world.ts';
+
+/** A surface's answer to a call. */
+export interface SurfaceAnswer {
+  /** All text that a model would read, in order. Several texts are joined by line breaks. */
+  readonly text: string;
+  /** Whether the surface marks it as failed. */
+  readonly isError: boolean;
+  /** The error's code, if the surface shows it. */
+  readonly code?: string | undefined;
+}
+
+/** A session behind a surface. */
+export interface SurfaceUnderTest {
+  /**
+   * Calls a tool as an agent on that surface would. `name` is the name under which the tool is
+   * registered; the surface maps it to the name that it shows.
+   */
+  call(
+    name: string,
+    input: unknown,
+    options: { readonly signal: AbortSignal },
+  ): Promise<SurfaceAnswer>;
+  /** Cleans up what `make` started. */
+  close?(): Promise<void> | void;
+}
+
+/**
+ * The features that a surface may lack.
+ *
+ * @example
+ * ```ts
+ * import { surfaceFeatures } from 'host-tools/testing';
+ *
+ * console.log(surfaceFeatures); // the names that `features` of `surfaceConformance` takes
+ * ```
+ */
+export const surfaceFeatures = {
+  errors: 'a failed call is marked as one',
+  codes: 'the error code is shown',
+  unlisted: 'a call to a tool that is not listed reaches the session',
+  cancel: 'the caller can cancel a call',
+  notObjects: 'arguments that are not an object reach the session',
+} as const satisfies Record<string, string>;
+
+/** The name of a feature whose rules can be left out of the suite. */
+export type SurfaceFeature = keyof typeof surfaceFeatures;
+
+/** Options of {@link surfaceConformance}. */
+export interface SurfaceConformanceOptions {
+  /** Set a feature that the surface lacks to `false`. @default the surface has every feature */
+  readonly features?: Partial<Readonly<Record<SurfaceFeature, boolean>>> | undefined;
+}
+
+/** One rule, for any test runner: `test(rule.name, rule.run)`. */
+export interface SurfaceRule {
+  /** The rule as a sentence. */
+  readonly name: string;
+  /**
+   * Makes a new session and checks the rule on it. Resolves if the rule holds; otherwise it rejects
+   * with an `AssertionError` that says what was expected.
+   */
+  run(): Promise<void>;
+}
+
+interface Row {
+  readonly title: string;
+  readonly tool: string;
+  readonly input?: unknown;
+  readonly needs?: readonly SurfaceFeature[];
+}
+
+const rows: readonly Row[] = [
+  { title: 'text', tool: 'text', input: { value: 'plain' } },
+  { title: 'an empty text', tool: 'text', input: { value: '' } },
+  {
+    title: 'unicode: emoji, combining marks, right-to-left, a line break',
+    tool: 'text',
+    input: { value: 'na\u0308ive 👩‍💻 שלום\nnext' },
+  },
+  {
+    title: 'control characters and a lone surrogate, which no model should read',
+    tool: 'text',
+    input: { value: 'a\u0007b\ud800c' },
+  },
+  { title: 'a number', tool: 'echo', input: { value: 0 } },
+  { title: 'false', tool: 'echo', input: { value: false } },
+  { title: 'null', tool: 'echo', input: { value: null } },
+  { title: 'an array', tool: 'echo', input: { value: [1, { two: 2 }] } },
+  { title: 'an object', tool: 'object' },
+  {
+    title: 'an object that looks like content parts but is not',
+    tool: 'echo',
+    input: { value: [{ type: 'text', text: 'no part' }] },
+  },
+  {
+    title: 'keys such as __proto__ and constructor',
+    tool: 'echo',
+    input: JSON.parse('{"value":{"constructor":1,"__proto__":2}}'),
+  },
+  { title: 'no output', tool: 'nothing' },
+  { title: 'no arguments', tool: 'no_input' },
+  { title: 'content parts', tool: 'parts' },
+  { title: 'an output with a schema', tool: 'declared' },
+  { title: 'an output with a schema that is not an object', tool: 'declared_list' },
+  { title: 'metadata of the handler, which models do not read', tool: 'noted' },
+  { title: 'an output over its limit', tool: 'big' },
+  { title: 'progress', tool: 'reports' },
+  { title: 'invalid_input: a missing property', tool: 'typed', input: {} },
+  { title: 'invalid_input: a wrong type', tool: 'typed', input: { count: 'many' } },
+  {
+    title: 'invalid_input: arguments that are not an object',
+    tool: 'typed',
+    input: [1],
+    needs: ['notObjects'],
+  },
+  { title: 'tool_not_found', tool: 'nowhere', needs: ['unlisted'] },
+  {
+    title: 'tool_not_found: a name that every object inherits',
+    tool: 'constructor',
+    needs: ['unlisted'],
+  },
+  { title: 'tool_not_found: an internal tool', tool: 'internal', needs: ['unlisted'] },
+  { title: 'tool_not_available: a fact', tool: 'gated', needs: ['unlisted'] },
+  { title: 'tool_not_available: disabled', tool: 'disabled', needs: ['unlisted'] },
+  { title: 'policy_denied', tool: 'denied', input: { value: 'no' } },
+  { title: 'policy_denied: a tool that a rule hides', tool: 'forbidden', needs: ['unlisted'] },
+  { title: 'policy_error', tool: 'broken_policy' },
+  { title: 'handler_error: a failure with a reason', tool: 'failing' },
+  { title: 'handler_error: a handler that throws', tool: 'throwing' },
+  { title: 'timeout', tool: 'slow' },
+  { title: 'invalid_output: not JSON', tool: 'circular' },
+  { title: 'invalid_output: does not match its schema', tool: 'wrong_output' },
+];
+
+/**
+ * Returns the rules that a surface must satisfy, as data:
+ * `for (const rule of surfaceConformance(make)) test(rule.name, rule.run)`. For each rule, `make`
+ * connects a new session to the surface. A call through the surface must have the text, the failure
+ * mark, the code and the events of a direct call on an equal session.
+ * @throws MisuseError for an unknown feature.
+ *
+ * @example
+ * ```ts
+ * import { serializeOutput } from 'host-tools';
+ * import { surfaceConformance } from 'host-tools/testing';
+ * import { test } from 'vitest';
+ *
+ * // Put calls through your surface in the place of `session.call`.
+ * const rules = surfaceConformance((session) => ({
+ *   async call(name, input, { signal }) {
+ *     const result = await session.call(name, input, { signal });
+ *     const text = serializeOutput(result);
+ *     return { text, isError: !result.success, code: result.error?.code };
+ *   },
+ * }));
+ * for (const rule of rules) test(rule.name, rule.run);
+ * ```
+ */
+export function surfaceConformance(
+  make: (session: ToolSession) => SurfaceUnderTest | Promise<SurfaceUnderTest>,
+  options?: SurfaceConformanceOptions,
+): SurfaceRule[] {
+  const where = 'surfaceConformance';
+  const { features: given } = readMembers(where, options, ['features']);
+  const features = readMembers(where, given, Object.keys(surfaceFeatures), { noun: 'feature' });
+  const has = (feature: SurfaceFeature): boolean => features[feature] !== false;
+  const offered = rows.filter(({ needs = [] }) => needs.every(has));
+  const rules = offered.map(
+    (row): SurfaceRule => ({ name: row.title, run: () => compare(row, make, has) }),
+  );
+  return [
+    ...rules,
+    ...(has('unlisted')
+      ? [
+          {
+            name: 'refused calls do not affect the session',
+            run: () => stillWorks(make),
+          },
+        ]
+      : []),
+    ...(has('cancel')
+      ? [
+          {
+            name: "cancelled by the caller: the handler's signal is aborted and the call ends as cancelled",
+            run: () => cancels(make),
+          },
+        ]
+      : []),
+  ];
+}
+
+async function compare(
+  { tool, input }: Row,
+  make: Parameters<typeof surfaceConformance>[0],
+  has: (feature: SurfaceFeature) => boolean,
+): Promise<void> {
+  const direct = conformanceWorld();
+  const directEvents = listen(direct.session);
+  const expected = await direct.session.call(tool, input ?? {});
+  const { session } = conformanceWorld();
+  const events = listen(session);
+  const surface = await make(session);
+  try {
+    const answer = await surface.call(tool, input ?? {}, { signal: new AbortController().signal });
+    assert.equal(answer.text, serializeOutput(expected), 'Expected the text of a direct call');
+    if (has('errors'))
+      assert.equal(
+        answer.isError,
+        !expected.success,
+        `Expected the call to be marked as ${expected.success ? 'succeeded' : 'failed'}`,
+      );
+    if (has('codes'))
+      assert.equal(answer.code, codeOf(expected), 'Expected the code of a direct call');
+    assert.deepEqual(events, directEvents, 'Expected the events of a direct call');
+  } finally {
+    await surface.close?.();
+    await session.close();
+    await direct.session.close();
+  }
+}
+
+async function stillWorks(make: Parameters<typeof surfaceConformance>[0]): Promise<void> {
+  const { session } = conformanceWorld();
+  const surface = await make(session);
+  const { signal } = new AbortController();
+  try {
+    for (const name of ['nowhere', '__proto__', 'forbidden', 'gated', 'throwing'])
+      await surface.call(name, {}, { signal });
+    const { text } = await surface.call('text', { value: 'still here' }, { signal });
+    assert.equal(text, 'still here');
+  } finally {
+    await surface.close?.();
+    await session.close();
+  }
+}
+
+async function cancels(make: Parameters<typeof surfaceConformance>[0]): Promise<void> {
+  const { session, waiting } = conformanceWorld();
+  const ended = new Promise<string>((resolve) => {
+    session.events.on('tool:error', ({ error }) => resolve(error.code));
+  });
+  const surface = await make(session);
+  const caller = new AbortController();
+  try {
+    // A surface may or may not answer a caller that went away. Only the end of the call matters.
+    const answer = surface.call('wait', {}, { signal: caller.signal }).catch(() => undefined);
+    await waiting.started;
+    caller.abort();
+    assert.equal(await ended, 'cancelled', 'Expected the call to end as cancelled');
+    await answer;
+  } finally {
+    await surface.close?.();
+    await session.close();
+  }
+}
+
+function codeOf(result: ToolResult): string | undefined {
+  return result.success ? undefined : result.error.code;
+}
+
+/** Collects the events of a session's calls, without the parts that differ from call to call. */
+function listen(session: ToolSession): string[] {
+  const heard: string[] = [];
+  session.events.on('*', (event: AnyEvent) => {
+    switch (event.type) {
+      case 'tool:error':
+        return void heard.push(
+          `${event.type} ${event.toolName} ${event.status} ${event.error.code} ` +
+            `${event.error.reason ?? ''}`,
+        );
+      case 'tool:pre':
+      case 'tool:post':
+      case 'policy:check':
+      case 'policy:violation':
+      case 'tool:progress':
+        return void heard.push(`${event.type} ${event.toolName}`);
+    }
+  });
+  return heard;
+}

@@ -1,0 +1,131 @@
+/** The recorded calls of one tool name, and which of them were played. */
+import type { ErrorCode, JsonObject, JsonValue } from '../../../index.ts';
+import { canonicalJson, isJsonObject } from '../../../json/index.ts';
+import type { TapeCall, TapeFailure } from './tape.ts';
+import { differences } from './tape-difference.ts';
+import type { InputForm, InputSchema, TapedInput } from './tape-tool.ts';
+
+type Issue = NonNullable<Awaited<ReturnType<InputSchema['validate']>>['issues']>[number];
+
+/** One recorded call. */
+export interface Take {
+  /** The index in the tape's list of calls. */
+  readonly index: number;
+  readonly call: TapeCall;
+  /** Brings other inputs into the form of this recorded one. */
+  readonly form: InputForm;
+  /** Canonical text of the recorded input. */
+  readonly text: string;
+  played: boolean;
+}
+
+/** The tape's answer to an input. */
+export type Match =
+  | { readonly kind: 'play'; readonly take: Take }
+  /** There are calls left, but with other inputs. */
+  | {
+      readonly kind: 'mismatch';
+      readonly input: JsonValue;
+      readonly nearest: Take;
+      readonly path: string;
+    }
+  /**
+   * No calls are left, or this call was already played as often as it was recorded. `recorded` is
+   * the code with which a gate refused the call in the recording.
+   */
+  | { readonly kind: 'undeclared'; readonly input: JsonValue; readonly recorded?: ErrorCode };
+
+/** The calls of one tool. */
+export interface Deck {
+  /** The calls whose handler ran, in recorded order, without those that a parent made. */
+  readonly takes: readonly Take[];
+  /** Finds the call that answers an input, and marks it as played. */
+  match(input: JsonObject): Match;
+  /** Whether a call with this input ran when it was recorded. */
+  hasRun(input: JsonObject): boolean;
+  /** The issues of an input that the recorded schema refused. */
+  issuesOf(input: JsonObject): readonly Issue[] | undefined;
+}
+
+/** @param latest The form that inputs have in reports. */
+export function createDeck(takes: readonly Take[], latest: InputForm): Deck {
+  const ran = takes.filter(({ call }) => call.ran);
+  const refused = takes.filter(({ call }) => !call.ran);
+  const issues = new Map(
+    refused.flatMap((take) => {
+      const found = recordedIssues(take.call);
+      return found === undefined ? [] : [[take, found] as const];
+    }),
+  );
+  /** A tool that was replaced has several forms. Each of them is computed once for an input. */
+  const equals = (input: JsonObject): ((take: Take) => boolean) => {
+    const texts = new Map<InputForm, TapedInput>();
+    return ({ form, text }) => {
+      const own = texts.get(form) ?? form.of(input);
+      texts.set(form, own);
+      return own.text === text;
+    };
+  };
+  return {
+    takes: ran,
+    match: (input) => {
+      const same = equals(input);
+      const take = ran.find((one) => !one.played && same(one));
+      if (take !== undefined) {
+        take.played = true;
+        return { kind: 'play', take };
+      }
+      const { value } = latest.of(input);
+      const before = refused.find(same);
+      if (before !== undefined)
+        return {
+          kind: 'undeclared',
+          input: value,
+          recorded: (before.call.result as TapeFailure).error.code,
+        };
+      const left = ran.filter(({ played }) => !played);
+      return left.length === 0 || ran.some(same)
+        ? { kind: 'undeclared', input: value }
+        : { kind: 'mismatch', input: value, ...nearest(left, input) };
+    },
+    hasRun: (input) => ran.some(equals(input)),
+    issuesOf: (input) => {
+      if (issues.size === 0) return undefined;
+      const same = equals(input);
+      const take = [...issues.keys()].find(same);
+      return take === undefined ? undefined : issues.get(take);
+    },
+  };
+}
+
+/** A call as the deck keeps it. */
+export function takeOf(call: TapeCall, index: number, form: InputForm): Take {
+  return { index, call, form, text: canonicalJson(call.input), played: false };
+}
+
+/** The call whose input differs in the fewest places; the earliest of several. */
+function nearest(
+  takes: readonly Take[],
+  input: JsonObject,
+): { readonly nearest: Take; readonly path: string } {
+  let best: { readonly nearest: Take; readonly path: string } | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const take of takes) {
+    const places = differences(take.call.input, take.form.of(input).value);
+    if (places.length >= fewest) continue;
+    fewest = places.length;
+    best = { nearest: take, path: places[0] ?? '' };
+  }
+  return best as NonNullable<typeof best>;
+}
+
+function recordedIssues({ result }: TapeCall): readonly Issue[] | undefined {
+  if (result.success || result.error.code !== 'invalid_input') return undefined;
+  const { details } = result.error;
+  if (!Array.isArray(details)) return undefined;
+  const issues = details.flatMap((issue: JsonValue) => {
+    const { path, message } = isJsonObject(issue) ? issue : {};
+    return typeof path === 'string' && typeof message === 'string' ? [{ path, message }] : [];
+  });
+  return issues.length > 0 && issues.length === details.length ? issues : undefined;
+}

@@ -1,0 +1,64 @@
+/**
+ * Deterministic orchestration: which tools a model sees is computed, how its calls run is planned,
+ * and both can be replayed.
+ */
+
+export type { BatchPlan, PlannedCall, ToolCall } from '../../toolset/batch-plan.ts';
+export { planBatch } from '../../toolset/batch-plan.ts';
+export type {
+  Dropped,
+  EffectiveBudget,
+  EffectiveInput,
+  EffectiveSet,
+  Overrides,
+  Prerequisite,
+} from '../../toolset/effective.ts';
+export type { ProviderNameOptions, ProviderNames } from '../../toolset/provider-names.ts';
+export { toProviderNames } from '../../toolset/provider-names.ts';
+export type { Block, ToolSpec } from '../../toolset/tool-spec.ts';
+export type {
+  CodingAgentInput,
+  CodingAgentParsed,
+  CodingAgentPreset,
+  CodingAgentTool,
+  CodingAgentToolName,
+} from './coding-agent-preset.ts';
+export { codingAgentPreset, codingAgentTool } from './coding-agent-preset.ts';
+export { computeEffective } from './compute-effective.ts';
+export type { Generate, GenerateAnswer, GenerateRequest, Message } from './conversation.ts';
+export { createWorkflow } from './create-workflow.ts';
+export { runHostLoop } from './host-loop.ts';
+export type { HostLoopOptions, HostLoopResult } from './host-loop-options.ts';
+export { reduce, replay } from './reduce.ts';
+export { toolSpecs } from './tool-specs.ts';
+export type { TraceReport } from './trace.ts';
+export { replayTrace, writeTrace } from './trace.ts';
+export type {
+  BatchSettled,
+  CallOutcome,
+  ExecuteCalls,
+  FactsUpdated,
+  HostSessionUpdated,
+  LlmGenerate,
+  RunCancelled,
+  RunCompleted,
+  RunRequested,
+  ToolCallSettled,
+  ToolCallsObserved,
+  ToolOverridesSet,
+  ToolProfileSelected,
+  ToolRegistrySet,
+  ToolsListed,
+  WorkflowCommand,
+  WorkflowError,
+  WorkflowEvent,
+} from './workflow-events.ts';
+export type {
+  BatchCall,
+  BatchState,
+  Reduction,
+  RunState,
+  WorkflowOptions,
+  WorkflowState,
+} from './workflow-state.ts';
+export { effectiveOf, serializeState } from './workflow-state.ts';

@@ -1,7 +1,0 @@
-/** A process that serves the sample tools over stdio. */
-import { serveMcpStdio } from '../../../src/mcp/index.ts';
-import { sampleRegistry } from './kit.ts';
-
-const registry = sampleRegistry();
-await serveMcpStdio(registry.createSession({ sessionId: 'child' })).closed;
-await registry.close();

@@ -1,0 +1,171 @@
+/** What is found in a command line. */
+import fc from 'fast-check';
+import * as unbash from 'unbash';
+import { describe, expect, test } from 'vitest';
+import { shellFacts, shellParser } from '../../../../src/surfaces/agents/shell/read-line.ts';
+
+const place = { cwd: '/work/app', project: '/work/app', home: '/home/ann' };
+const read = (line: string) => shellFacts(line, place, unbash);
+const texts = (line: string) => read(line).commands.map(({ text }) => text);
+
+describe('programs', () => {
+  test.each<[string, readonly string[]]>([
+    ['ls -l', ['ls -l']],
+    ['a; b && c || d | e & f', ['a', 'b', 'c', 'd', 'e', 'f']],
+    ['g""it pu\\sh', ['git push']],
+    ['git -C x --git-dir=y push', ['git push']],
+    ['sudo -u ann nice -n 5 rm x', ['sudo -u ann nice -n 5 rm x', 'nice -n 5 rm x', 'rm x']],
+    ['env -u A B=1 rm x', ['env -u A B=1 rm x', 'rm x']],
+    ['timeout -k 1 5 rm x', ['timeout -k 1 5 rm x', 'rm x']],
+    ["bash -lc 'rm x; ls'", ['bash -lc rm x; ls', 'rm x', 'ls']],
+    ["eval 'rm' x", ['eval rm x', 'rm x']],
+    ['echo "$(rm x)" `ls`', ['echo  ', 'rm x', 'ls']],
+    ['cat <<EOF\n$(rm x)\nEOF', ['cat', 'rm x']],
+    ["cat <<'EOF'\n$(rm x)\nEOF", ['cat']],
+    ['f() { rm x; }; f', ['rm x', 'f']],
+    ['/bin/rm x', ['rm x']],
+    // It may be anything, so a rule that allows `ls` does not hold, and one that denies `rm` does.
+    ['./ls -l', ['./ls -l', 'ls -l']],
+    ['sub/rm', ['sub/rm', 'rm']],
+    ['/tmp/git push', ['/tmp/git push', 'git push']],
+    ['sudo ./x.sh', ['sudo ./x.sh', './x.sh', 'x.sh']],
+    ['find . -name x -exec rm {} +', ['find . -name x -exec rm {} +', 'rm {}']],
+  ])('%s', (line, expected) => {
+    expect(texts(line)).toEqual(expected);
+  });
+});
+
+describe('places', () => {
+  test.each<[string, string]>([
+    ['cat ~/.ssh/id', '/home/ann/.ssh/id'],
+    ['cat "$HOME/x"', '/home/ann/x'],
+    ['cat src/../.env', '/work/app/.env'],
+    ['x --file=.env', '/work/app/.env'],
+    ['x -f.env', '/work/app/.env'],
+    ['curl -d @.env', '/work/app/.env'],
+    ['cd /etc && cat passwd', '/etc/passwd'],
+    ['x < in > out', '/work/app/in'],
+  ])('%s names %s', (line, path) => {
+    expect(read(line).paths).toContain(path);
+  });
+
+  test('hosts', () => {
+    expect(read('x https://A.example:8/x "ftp://u:p@b.example."').hosts).toEqual([
+      'a.example',
+      'b.example',
+    ]);
+  });
+
+  test('what is written outside of the project', () => {
+    expect(read('a > b >> /etc/c 2>&1 >/dev/null; cd ..; d > e').writesOutside).toEqual([
+      'b',
+      '/etc/c',
+      'e',
+    ]);
+  });
+});
+
+describe('a line that cannot be told is unclear, and says why', () => {
+  test.each([
+    ['$X', '`$X` stands for a program'],
+    ['cat $X', '`$X` is known only at run time'],
+    ['PATH=. ls', '`PATH` changes what commands do'],
+    ['git up', '`git up` may be an alias'],
+    ['sudo --wat rm', '`sudo --wat` is not known here'],
+    ['bash x.sh', '`bash` runs a file or its input'],
+    ['echo "', 'syntax that is not understood'],
+    ['python3.12 -c x', '`python3.12` runs code'],
+  ])('%s', (line, why) => {
+    const facts = read(line);
+    expect(facts.unclear).toBe(true);
+    expect(facts.why.join('\n')).toContain(why);
+  });
+
+  test('without the parser, an error says what to install', async () => {
+    const missing = Object.assign(new Error("Cannot find package 'unbash'"), {
+      code: 'ERR_MODULE_NOT_FOUND',
+    });
+    await expect(shellParser(() => Promise.reject(missing))).rejects.toThrow('npm install unbash');
+  });
+});
+
+describe('hostile lines', () => {
+  const many = 60_000;
+  test.each<[string, string]>([
+    ['long', 'x'.repeat(300_000)],
+    ['words', 'a/b '.repeat(many)],
+    ['folders', 'cd a;'.repeat(many / 4)],
+    ['substitutions', '$('.repeat(many)],
+    ['as many substitutions as are read', '$('.repeat(2_999)],
+    ['as many here-documents as are read', '<<A '.repeat(2_999)],
+    ['closed substitutions', `${'$('.repeat(900)}x${')'.repeat(900)}`],
+    ['backticks', '`'.repeat(many)],
+    ['braces', '{'.repeat(many)],
+    ['groups', '('.repeat(many)],
+    ['here-documents', '<<A '.repeat(many / 3)],
+    ['quotes', '"\''.repeat(many)],
+    ['arithmetic', `$((${'('.repeat(many)}`],
+    ['evals', 'eval '.repeat(20_000)],
+    ['sudos', `${'sudo '.repeat(20_000)}x`],
+    ['shells', "bash -c '".repeat(9_000)],
+    ['addresses', 'a://'.repeat(many)],
+    ['a long word', 'x'.repeat(199_000)],
+    ['a long option', `tar -${'a'.repeat(190_000)}`],
+    ['short options as one word', `git ${'-a'.repeat(95_000)}`],
+    ['open brackets in addresses', 'a://['.repeat(38_000)],
+    ['quoted brackets', `x '${'['.repeat(190_000)}'`],
+    ['separators', `x${'=:@,'.repeat(many)}`],
+    ['a deep path', `${'a/'.repeat(2_000)}x`],
+    ['dots', `${'../'.repeat(2_000)}x`],
+    ['a null', 'cat a\0b'],
+    ['redirects', '>a'.repeat(many)],
+    ['many words', `rm ${'a '.repeat(60_000)}`],
+    ['many short commands', 'a;'.repeat(90_000)],
+    ['many searches', `find ${'-exec a \\; '.repeat(18_000)}`],
+    ['searches in searches', `find ${'-exec find '.repeat(12_000)}`],
+    ['searches in programs in searches', `env find ${'-exec env find '.repeat(8_000)}`],
+    ['sed', `sed 's/${'\\\\'.repeat(many)}'`],
+  ])('%s: read in time', (_, line) => {
+    const start = performance.now();
+    const facts = read(line);
+    // Without bounds, these take minutes.
+    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(JSON.stringify(facts).length).toBeLessThan(2_000_000);
+  });
+
+  test('of too many words, the program is still known', () => {
+    const { commands, unclear, why } = read(`rm ${'a '.repeat(60_000)}`);
+    expect([commands[0]?.program, unclear, why]).toEqual(['rm', true, ['too many words']]);
+  });
+
+  test('whatever is written, there is an answer', () => {
+    const piece = fc.constantFrom(
+      ...['git', 'push', ' ', '"', "'", '\\', '$(', ')', '`', '{', '}', ';', '\n', '<<E', '>', '|'],
+      ...['bash -c', 'eval', '$X', '~', '*', '=', 'sudo', '-u', '#', '&&', 'é', '\0', '((', '[['],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        const facts = read(pieces.join(''));
+        expect(typeof facts.unclear).toBe('boolean');
+      }),
+    );
+  });
+
+  test('quoting a word in any way does not hide it', () => {
+    const quote = fc.constantFrom<(letter: string) => string>(
+      (letter) => letter,
+      (letter) => `"${letter}"`,
+      (letter) => `'${letter}'`,
+      (letter) => `\\${letter}`,
+      (letter) => `${letter}""`,
+      (letter) => `$'\\x${letter.charCodeAt(0).toString(16)}'`,
+    );
+    fc.assert(
+      fc.property(fc.array(quote, { minLength: 7, maxLength: 7 }), (quotes) => {
+        const letters = [...'gitpush'].map((letter, at) => quotes[at]?.(letter) ?? letter);
+        const line = `${letters.slice(0, 3).join('')} ${letters.slice(3).join('')}`;
+        expect(texts(line)).toContain('git push');
+      }),
+    );
+  });
+});

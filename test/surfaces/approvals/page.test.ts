@@ -1,0 +1,437 @@
+/** The page of the approvals handler in a real browser: read, answered, and worked by keys alone. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool, HostToolRegistry, type ToolSession } from '../../../src/index.ts';
+import { createApprovalsHandler } from '../../../src/surfaces/approvals/index.ts';
+import { toNodeListener } from '../../../src/surfaces/mcp/index.ts';
+import {
+  chromiumAvailable,
+  demandChromium,
+  launchChromium,
+  whyNot,
+} from '../../examples/chromium.ts';
+import { hostile } from '../inspector/kit.ts';
+import { violations } from '../pages/axe.ts';
+
+demandChromium();
+
+let browser: Browser;
+let registry: HostToolRegistry;
+let session: ToolSession;
+let server: Server;
+let origin: string;
+/** Who the cookie says has signed in. */
+let people: Map<string, string>;
+let paid: unknown[];
+/** Lets the tool `slow` end. */
+let finish: () => void;
+/** What the console said, and requests to other places. Both stay empty. */
+let said: string[];
+/** What the browser itself says about what a test does on purpose. */
+let expected: RegExp | undefined;
+
+async function open(colorScheme: 'light' | 'dark' = 'light', width = 1280): Promise<Page> {
+  const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+  await context.addCookies([{ name: 'desk', value: 'b', url: origin }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on('console', (message) => said.push(message.text()));
+  page.on('pageerror', (error) => said.push(String(error)));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!/^\/desk(?:$|\/)/.test(url.replace(origin, '')) && !url.startsWith('data:'))
+      said.push(url);
+  });
+  await page.goto(`${origin}/desk`);
+  await page.getByText('live', { exact: true }).waitFor();
+  return page;
+}
+
+const rows = (page: Page) => page.getByRole('option');
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(
+    "document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent",
+  );
+const pay = (to: string, note = '') => session.call('pay', { to, note });
+const pending = () => registry.approvals.pending();
+
+describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}`, () => {
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+  beforeEach(async () => {
+    said = [];
+    expected = undefined;
+    paid = [];
+    people = new Map([['desk=b', 'bob']]);
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    // So that what was asked later is newer, however quick the test is.
+    let last = 0;
+    registry = new HostToolRegistry({
+      now: () => {
+        last = Math.max(Date.now(), last + 1);
+        return last;
+      },
+      approvals: {
+        secret: 'x'.repeat(32),
+        fourEyes: true,
+        session: ({ sessionId, principal }) => registry.createSession({ sessionId, principal }),
+      },
+      redact: ['password'],
+      rules: [{ id: 'foreign', effect: 'ask', tools: 'pay', origins: ['untrusted', 'unknown'] }],
+    });
+    registry.registerAll([
+      defineTool({
+        name: 'pay',
+        description: 'Pays.',
+        parameters: z.object({
+          to: z.string(),
+          note: z.string(),
+          more: z.unknown().optional(),
+          password: z.string().optional(),
+        }),
+        requiresApproval: ({ to }) => ({
+          title: `Pay ${to}?`,
+          message: 'It leaves the account at once.',
+          risk: 'high',
+        }),
+        handler: (input) => {
+          paid.push(input);
+          return 'paid';
+        },
+      }),
+      defineTool({
+        name: 'slow',
+        description: 'Takes long.',
+        parameters: z.object({}),
+        requiresApproval: true,
+        handler: () => finished,
+      }),
+    ]);
+    session = registry.createSession({
+      sessionId: 'shop-3',
+      principal: 'ann',
+      approvalMode: 'suspend',
+      limits: { maxPendingApprovals: 1_000 },
+    });
+    const handler = createApprovalsHandler(registry, {
+      authenticate: ({ headers }) => people.get(headers.get('cookie') ?? ''),
+      basePath: '/desk',
+    });
+    server = createServer(toNodeListener(handler));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(async () => {
+    finish();
+    for (const context of browser.contexts()) await context.close();
+    await registry.close();
+    server.closeAllConnections();
+    server.close();
+    expect(said.filter((text) => expected?.test(text) !== true)).toEqual([]);
+  });
+
+  test('shows what waits, and keeps up', async () => {
+    const page = await open();
+    await page.getByText('Nothing waits for a person').waitFor();
+    await pay('eve@evil.example');
+    await rows(page).filter({ hasText: 'Pay eve@evil.example?' }).waitFor();
+    await pay('bob@example.org');
+    await rows(page).nth(1).waitFor();
+    expect((await rows(page).allTextContents()).at(-1)).toContain('bob@example.org');
+    expect(await page.title()).toBe('(2) Approvals');
+    const pane = await page.getByRole('region', { name: 'Pay eve@evil.example?' }).textContent();
+    for (const text of ['It leaves the account at once.', 'high risk', 'foreign', 'ann', 'shop-3'])
+      expect(pane).toContain(text);
+    expect(pane).toContain('`to` eve@evil.example was seen nowhere');
+    expect(pane).toContain('"to": "eve@evil.example"');
+    await page.getByText('You answer as bob').waitFor();
+  });
+
+  test('shows what comes from outside as text, and what hides in it', async () => {
+    await session.call('pay', { to: hostile, note: hostile, more: { [hostile]: [hostile] } });
+    const page = await open();
+    await rows(page).first().waitFor();
+    const shown = (await page.locator('main').textContent()) ?? '';
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(shown).toContain('<img src=x');
+    expect(shown).toContain('\\u202e');
+    expect(shown).not.toContain('\u202e');
+    // An edit brings it back as it was.
+    await page.keyboard.press('e');
+    const field = page.getByRole('textbox');
+    await field.fill((await field.inputValue()).replace('"note": "<', '"note": "!<'));
+    await button(page, 'Review the changes').click();
+    await button(page, /^Allow once with these changes/).click();
+    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    expect(paid).toEqual([{ to: hostile, note: `!${hostile}`, more: { [hostile]: [hostile] } }]);
+  });
+
+  test('allows, rejects with a message, and goes on to the next', async () => {
+    const denied: unknown[] = [];
+    registry.events.on('approval:denied', ({ by, message }) => denied.push([by, message]));
+    await pay('first');
+    await pay('second');
+    const page = await open();
+    await button(page, /^Allow once.*Pay first\?/).click();
+    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    expect(paid).toEqual([{ to: 'first', note: '' }]);
+    await button(page, 'Go on to the next').click();
+    await button(page, 'Reject …').click();
+    await page.getByRole('textbox').fill('Not on a Friday.');
+    await button(page, /^Reject.*Pay second\?/).click();
+    await page.getByText('You have rejected this. The agent will be informed.').first().waitFor();
+    expect(denied).toEqual([['bob', 'Not on a Friday.']]);
+    expect(await page.title()).toBe('Approvals');
+    expect(await pending()).toEqual([]);
+  });
+
+  test('shows what an edit changes before it is sent', async () => {
+    await pay('eve@evil.example', 'for the books');
+    const page = await open();
+    await button(page, 'Edit …').click();
+    const field = page.getByRole('textbox');
+    const text = await field.inputValue();
+    await field.fill(text.replace('{', '['));
+    await page.getByText(/^This is not JSON\./).waitFor();
+    expect(await button(page, 'Review the changes').isDisabled()).toBe(true);
+    await field.fill(text.replace('eve@evil.example', 'ann@example.org'));
+    await button(page, 'Review the changes').click();
+    const diff = page.getByRole('region', { name: 'What your edit changes' });
+    expect(await diff.locator('del').allTextContents()).toEqual(['eve@evil.example']);
+    expect(await diff.locator('ins').allTextContents()).toEqual(['ann@example.org']);
+    expect(paid).toEqual([]);
+    await button(page, /^Allow once with these changes/).click();
+    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    expect(paid).toEqual([{ to: 'ann@example.org', note: 'for the books' }]);
+  });
+
+  test('says why an edit does not fit, and keeps it to be corrected', async () => {
+    expected = /status of 400/;
+    await pay('eve@evil.example', 'for the books');
+    const page = await open();
+    await button(page, 'Edit …').click();
+    const field = page.getByRole('textbox');
+    const text = await field.inputValue();
+    await field.fill(text.replace('"eve@evil.example"', '5'));
+    await button(page, 'Review the changes').click();
+    await button(page, /^Allow once with these changes/).click();
+    await page.getByRole('alert').getByText('the changed input does not fit the tool').waitFor();
+    expect(paid).toEqual([]);
+    await button(page, 'Back to editing').click();
+    await page.getByRole('textbox').fill(text.replace('eve@evil.example', 'ann@example.org'));
+    await button(page, 'Review the changes').click();
+    await button(page, /^Allow once with these changes/).click();
+    await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    expect(paid).toEqual([{ to: 'ann@example.org', note: 'for the books' }]);
+  });
+
+  test('offers no edit of an input with hidden fields', async () => {
+    await session.call('pay', { to: 'x', note: '', password: 'a secret one' });
+    const page = await open();
+    await page.getByText('Hidden because they are secret: /password').waitFor();
+    await button(page, /^Allow once/).waitFor();
+    expect(await button(page, 'Edit …').count()).toBe(0);
+    await page.keyboard.press('e');
+    expect(await page.getByRole('textbox').count()).toBe(0);
+    expect(await page.content()).not.toContain('a secret one');
+  });
+
+  test('is worked by keys alone, none of which answers by itself', async () => {
+    for (const to of ['one', 'two', 'three']) await pay(to);
+    const page = await open();
+    await rows(page).nth(2).waitFor();
+    for (const key of ['a', 'Escape', 'r', 'Escape', 'e', 'Escape', 'j', 'Enter', 'Escape', 'k'])
+      await page.keyboard.press(key);
+    expect(await pending()).toHaveLength(3);
+    await expect.poll(() => focused(page)).toBe('Approvals, newest last');
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    await expect.poll(() => focused(page)).toBe('Allow once: Pay two?');
+    await page.keyboard.press('Enter');
+    await page.getByText('You have allowed this.').first().waitFor();
+    expect(paid).toEqual([{ to: 'two', note: '' }]);
+    await page.keyboard.press('j');
+    await page.keyboard.press('r');
+    await expect.poll(() => focused(page)).toBe('');
+    await page.keyboard.type('no jokes here, please');
+    await page.keyboard.press('Tab');
+    await expect.poll(() => focused(page)).toBe('Reject: Pay three?');
+    await page.keyboard.press('Enter');
+    await page.getByText('You have rejected this.').first().waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await page.getByLabel('Single letters do something').uncheck();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('k');
+    await page.keyboard.press('a');
+    expect(await button(page, /^Allow once/).count()).toBe(0);
+    expect(await pending()).toHaveLength(1);
+  });
+
+  test('does not lose what is being typed, whatever comes and goes', async () => {
+    await pay('one');
+    await pay('two');
+    const page = await open();
+    await rows(page).nth(1).waitFor();
+    await page.keyboard.press('r');
+    await page.getByRole('textbox').fill('half a sen');
+    await pay('three');
+    await rows(page).nth(2).waitFor();
+    expect(await page.getByRole('textbox').inputValue()).toBe('half a sen');
+    await rows(page).nth(1).click();
+    const [one] = await pending();
+    await registry.approvals.answer(one?.id ?? '', { decision: 'reject_once', by: 'carol' });
+    await rows(page).first().filter({ hasText: 'gone' }).waitFor();
+    await rows(page).first().click();
+    await page.getByText('This no longer waits: somebody else has answered it').first().waitFor();
+    expect(await button(page, /^(?:Allow|Reject)/).count()).toBe(0);
+  });
+
+  test('says when somebody else was faster, and when one may not answer', async () => {
+    expected = /ERR_FAILED|status of 40[39]/;
+    await pay('one');
+    await registry
+      .createSession({ sessionId: 'own', principal: 'bob', approvalMode: 'suspend' })
+      .call('pay', { to: 'mine', note: '' });
+    const page = await open();
+    await rows(page).nth(1).waitFor();
+    const [one] = await pending();
+    // The page has not heard of it yet.
+    await page.route('**/api/approvals?*', (route) => route.abort());
+    await registry.approvals.answer(one?.id ?? '', { decision: 'allow_once', by: 'carol' });
+    await button(page, /^Allow once/).click();
+    await page.getByText('Your answer came too late').first().waitFor();
+    expect(paid).toHaveLength(1);
+    await rows(page).nth(1).click();
+    await button(page, /^Allow once/).click();
+    await page
+      .getByRole('alert')
+      .getByText(/^Not answered: /)
+      .waitFor();
+    expect(await pending()).toHaveLength(1);
+  });
+
+  test('says that it is signed out, and goes on where it was', async () => {
+    expected = /status of 401/;
+    await pay('one');
+    const page = await open();
+    await page.keyboard.press('e');
+    await page.getByRole('textbox').fill('{ "to": "two", "note": "" }');
+    people.clear();
+    await page.getByText('You are signed out. Sign in again in another tab').waitFor();
+    await button(page, 'Review the changes').click();
+    expect(await button(page, /^Allow once with these changes/).isDisabled()).toBe(true);
+    people.set('desk=b', 'bob');
+    await button(page, 'Try now').click();
+    await page.getByText('live', { exact: true }).waitFor();
+    await button(page, /^Allow once with these changes/).click();
+    await page.getByText('You have allowed this.').first().waitFor();
+    expect(paid).toEqual([{ to: 'two', note: '' }]);
+  });
+
+  test('says when the server is away, and finds it again', async () => {
+    expected = /ERR_INTERNET_DISCONNECTED/;
+    await pay('one');
+    const page = await open();
+    await rows(page).first().waitFor();
+    await page.context().setOffline(true);
+    await button(page, /^Allow once/).click();
+    await page.getByText('it is not known whether your answer arrived').first().waitFor();
+    await page.getByText('connection lost').waitFor();
+    await page.context().setOffline(false);
+    await button(page, 'Try now').click();
+    await page.getByText('live', { exact: true }).waitFor();
+    await button(page, /^Allow once/).click();
+    await page.getByText('You have allowed this.').first().waitFor();
+  });
+
+  test('says that a call goes on', async () => {
+    await session.call('slow', {});
+    const page = await open();
+    await page.route('**/api/approvals/*', (route) =>
+      route.fulfill({
+        status: 202,
+        contentType: 'application/json',
+        body: JSON.stringify({ id: 'x', decision: 'allow_once', status: 'running' }),
+      }),
+    );
+    await button(page, /^Allow once/).click();
+    await page
+      .getByText('The call is still running; its result goes to the agent.')
+      .first()
+      .waitFor();
+  });
+
+  test.each(['light', 'dark'] as const)('breaks no rule of axe, %s', async (scheme) => {
+    expected = /status of 401/;
+    await pay(hostile);
+    await pay('two', 'x'.repeat(60_000));
+    const page = await open(scheme);
+    const check = async (state: string): Promise<void> => {
+      await page.waitForTimeout(150);
+      expect([state, await violations(page)]).toEqual([state, []]);
+    };
+    await rows(page).nth(1).waitFor();
+    await check('an approval');
+    await page.keyboard.press('r');
+    await check('a rejection');
+    await page.keyboard.press('Escape');
+    await rows(page).nth(1).click();
+    await page.keyboard.press('e');
+    const field = page.getByRole('textbox');
+    await field.waitFor();
+    await check('an edit');
+    await field.fill('{ "to": "three" }');
+    await button(page, 'Review the changes').click();
+    await check('a review');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await check('the help');
+    await page.keyboard.press('Escape');
+    await button(page, /^Allow once/).click();
+    await page.getByText('You have allowed this.').first().waitFor();
+    await check('an answer');
+    people.clear();
+    await page.getByText('You are signed out.').first().waitFor();
+    await check('signed out');
+  });
+
+  test('fits a narrow window, one thing at a time', async () => {
+    await pay(hostile, 'x'.repeat(5_000));
+    const page = await open('light', 400);
+    const width = () => page.evaluate('document.documentElement.scrollWidth');
+    await rows(page).first().waitFor();
+    expect(await width()).toBe(400);
+    expect(await button(page, /^Allow once/).isVisible()).toBe(false);
+    await rows(page).first().click();
+    await button(page, /^Allow once/).waitFor();
+    expect(await width()).toBe(400);
+    expect(await violations(page)).toEqual([]);
+    await button(page, 'Back').click();
+    await rows(page).first().waitFor();
+  });
+
+  test('stays quick with more approvals than a list holds', async () => {
+    for (let at = 0; at < 220; at++) await pay(`user ${at}`, 'x'.repeat(500));
+    const page = await open();
+    await page.locator('[role=option][aria-setsize="200"]').first().waitFor();
+    await page.getByText('More are waiting.').waitFor();
+    expect(await rows(page).count()).toBeLessThan(60);
+    await page.getByRole('listbox').focus();
+    await page.keyboard.press('End');
+    await page.locator('[aria-posinset="200"][aria-selected=true]').waitFor();
+    await page.getByRole('region', { name: 'Pay user 199?' }).waitFor();
+    await button(page, /^Allow once/).click();
+    await page.getByText('You have allowed this.').first().waitFor();
+    await page.getByText('Pay user 200?').first().waitFor();
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { createLineQueue } from '../../../src/surfaces/audit/line-queue.ts';
+import type { LineWriter } from '../../../src/surfaces/audit/writers.ts';
+
+function queueOver(writer: Partial<LineWriter>, fsync: 'always' | 'batch') {
+  const written: string[] = [];
+  const queue = createLineQueue({
+    writer: {
+      write: async (lines) => {
+        written.push(...lines.map(({ text }) => text));
+        return lines.length;
+      },
+      sync: async () => {},
+      close: async () => {},
+      ...writer,
+    },
+    head: { seq: 0, hash: '' },
+    fsync,
+    failed: () => {},
+  });
+  let seq = 0;
+  /** Resolves once the line is written, with the error if there is one. */
+  const add = (text: string): Promise<unknown> =>
+    new Promise((told) => {
+      seq++;
+      queue.add({ text, rotates: false }, { seq, hash: text }, told);
+    });
+  return { queue, add, written };
+}
+
+describe('a line that comes while the queue is busy', () => {
+  test('is written if it comes during a sync', async () => {
+    let synced = (): void => {};
+    let syncing = (): void => {};
+    const started = new Promise<void>((resolve) => {
+      syncing = resolve;
+    });
+    const { queue, add, written } = queueOver(
+      {
+        sync: () =>
+          new Promise((resolve) => {
+            synced = resolve;
+            syncing();
+          }),
+      },
+      'batch',
+    );
+    await add('a');
+    const flushed = queue.flush();
+    await started;
+    const second = add('b');
+    synced();
+    await flushed;
+    expect(await second).toBeUndefined();
+    expect(written).toEqual(['a', 'b']);
+  });
+
+  test.each(['always', 'batch'] as const)(
+    'is written if it comes in any turn after another one: %s',
+    async (fsync) => {
+      for (let turns = 0; turns < 20; turns++) {
+        const { add, written } = queueOver({}, fsync);
+        await add('a');
+        for (let turn = 0; turn < turns; turn++) await undefined;
+        expect(await add('b')).toBeUndefined();
+        expect(written).toEqual(['a', 'b']);
+      }
+    },
+  );
+});

@@ -1,0 +1,62 @@
+/** The contract of executors holds for calls that other processes run. */
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import type { Executor } from '../../../src/index.ts';
+import { fleetExecutor } from '../../../src/surfaces/bullmq/index.ts';
+import { type ExecutorTask, executorConformance } from '../../../src/surfaces/testing/index.ts';
+import {
+  demandRedis,
+  type RedisServer,
+  redisAvailable,
+  startRedis,
+  whyNot,
+} from '../redis/redis-server.ts';
+import { killWorkers, startWorker, type WorkerProcess } from './worker-processes.ts';
+
+demandRedis();
+
+describe.skipIf(!redisAvailable)(`the executor of a fleet${whyNot}`, () => {
+  let redis: RedisServer;
+  const workers: WorkerProcess[] = [];
+  let queues = 0;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    workers.push(...(await Promise.all([startWorker(), startWorker()])));
+  });
+  afterAll(async () => {
+    await killWorkers();
+    await redis.stop();
+  });
+
+  async function make(task: ExecutorTask): Promise<Executor> {
+    const queue = `conformance-${++queues}`;
+    await Promise.all(
+      workers.map((worker) =>
+        worker.serve({
+          port: redis.port,
+          queue,
+          module: task.module,
+          export: task.export,
+          tools: [
+            {
+              name: task.toolName,
+              description: 'Runs a handler.',
+              annotations: task.annotations,
+            },
+          ],
+        }),
+      ),
+    );
+    const fleet = fleetExecutor({ connection: { port: redis.port, host: '127.0.0.1' }, queue });
+    return {
+      kind: 'fleet',
+      execute: fleet.execute,
+      async dispose() {
+        await fleet.dispose?.();
+        await Promise.all(workers.map((worker) => worker.close(queue)));
+      },
+    };
+  }
+
+  test.each(executorConformance(make))('$name', ({ run }) => run());
+});

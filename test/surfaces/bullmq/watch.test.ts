@@ -1,0 +1,41 @@
+/** How a host's watch judges workers when Redis answers slowly. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { states } from '../../../src/surfaces/bullmq/fleet-link.ts';
+import type { FleetRun } from '../../../src/surfaces/bullmq/fleet-run.ts';
+import { FleetWatch } from '../../../src/surfaces/bullmq/fleet-watch.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A watch of one call, whose record Redis describes after a while. */
+function watched(answerMs: number, stateAt: () => number): { readonly faults: string[] } {
+  const faults: string[] = [];
+  const run = { id: 'call-1', lapsed: 0, fail: (error: Error) => void faults.push(error.message) };
+  const watch = new FleetWatch(100, new Map([['call-1', run as unknown as FleetRun]]), () => ({
+    readUntil: Number.POSITIVE_INFINITY,
+    watch: async () => {
+      await new Promise((resolve) => setTimeout(resolve, answerMs));
+      return [stateAt()];
+    },
+  }));
+  watch.start();
+  return { faults };
+}
+
+test('a dead worker is noticed, also if each answer takes most of a lease', async () => {
+  const { faults } = watched(70, () => states.lapsed);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(faults[0]).toContain('has died');
+});
+
+test('a worker that renews its lease after Redis was away is not given up', async () => {
+  let looks = 0;
+  const { faults } = watched(70, () => (++looks <= 5 ? states.lapsed : states.claimed));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(looks).toBeGreaterThan(20);
+  expect(faults).toEqual([]);
+});

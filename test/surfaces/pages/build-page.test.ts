@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { approvalsPage } from '../../../src/surfaces/pages/approvals-page.ts';
+import { buildPage } from '../../../src/surfaces/pages/build-page.ts';
+import { inspectorPage } from '../../../src/surfaces/pages/inspector-page.ts';
+
+describe('a built page', () => {
+  test.each([
+    ['the inspector', inspectorPage],
+    ['the approvals handler', approvalsPage],
+  ])(
+    'of %s is one text that loads nothing, and whose policy allows its own parts only',
+    async (_, make) => {
+      const { html, policy } = await make();
+      const hashes = [...html.matchAll(/<(script|style)>([\s\S]*?)<\/\1>/g)].map(
+        ([, kind, text = '']) =>
+          `${kind}-src 'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+      );
+      expect(hashes).toHaveLength(2);
+      for (const hash of hashes) expect(policy).toContain(hash);
+      expect(policy).toMatch(/^default-src 'none'; /);
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      expect(html).not.toMatch(/<(?:link|script|img|iframe)[^>]+(?:src|href)="(?!data:,")/);
+      expect(html).not.toMatch(/@import|url\(\s*['"]?(?!data:)/);
+    },
+  );
+
+  test('brings the licences of what it contains', async () => {
+    const { html } = await inspectorPage();
+    expect(html).toContain('This page contains preact.\nThe MIT License (MIT)');
+    expect(html).toContain('This page contains uplot.\nThe MIT License (MIT)');
+  });
+
+  test('names the file of a source that cannot be built', async () => {
+    await expect(buildPage({ name: 'missing', title: 'x', packages: [] })).rejects.toThrow(
+      'missing/main.tsx',
+    );
+  });
+});

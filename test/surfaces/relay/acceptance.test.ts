@@ -1,0 +1,321 @@
+/**
+ * What a client of any make, and a host, can hold a relay to: over its one function, with a clock
+ * that is given.
+ */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createRelay, type Relay } from '../../../src/surfaces/relay/create-relay.ts';
+import type { RelayOptions } from '../../../src/surfaces/relay/options.ts';
+import { type Ask, askOf, base, type Made, registration, type Told } from './http/app-kit.ts';
+
+const open: Relay[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((relay) => relay.close()));
+});
+
+const hostKey = 'a-key-of-the-host-that-is-long-enough';
+
+/** A relay with one session, and a clock of its own. */
+async function world(options: RelayOptions = {}) {
+  const clock = { now: Date.UTC(2026, 0, 1) };
+  const relay = createRelay({ hostKey, now: () => clock.now, heartbeatMs: 50, ...options });
+  open.push(relay);
+  const ask = (method: string, path: string, what?: Ask): Promise<Told> =>
+    askOf(relay.fetch, method, `${base}${path}`, what);
+  const made = (await ask('POST', '', { token: hostKey, body: {} })).body as unknown as Made;
+  const { code, agentToken, sessionToken } = made;
+  return {
+    clock,
+    close: () => relay.close(),
+    ask,
+    agent: (method: string, path: string, body?: unknown) =>
+      ask(method, `/${code}/${path}`, { token: agentToken, body }),
+    application: (method: string, path: string, body?: unknown) =>
+      ask(method, `/${code}/${path}`, { token: sessionToken, body }),
+    host: (path: string, body: unknown) =>
+      ask('POST', `/${code}/${path}`, { token: hostKey, body }),
+  };
+}
+
+const suspending = {
+  session: {
+    rules: [{ effect: 'ask' }],
+    approvalMode: 'suspend',
+    approvals: { secret: 'x'.repeat(40), ttlMs: 60_000 },
+  },
+} satisfies RelayOptions;
+
+/** Calls what needs a person, and waits until that is told. */
+async function suspended(
+  { application, agent }: Awaited<ReturnType<typeof world>>,
+  requestId: string,
+): Promise<string> {
+  await application('POST', 'register-tools', registration('add'));
+  expect((await agent('POST', 'request', { requestId, tool: 'add' })).body).toMatchObject({
+    result: { error: { code: 'approval_pending' } },
+  });
+  return vi.waitFor(async () => {
+    const { events } = (await agent('GET', 'events?mode=poll&after=0')).body;
+    const { data } = events.find(
+      (one: { event: string; data: { requestId: string } }) =>
+        one.event === 'approval-required' && one.data.requestId === requestId,
+    );
+    return data.approvalId as string;
+  });
+}
+
+describe('changes that nobody listened to', () => {
+  const names = (list: readonly { name: string }[]): string[] => list.map(({ name }) => name);
+  const updatesOf = async ({
+    application,
+  }: Awaited<ReturnType<typeof world>>): Promise<[string[], string[], string[]][]> => {
+    const { events } = (await application('GET', 'stream?mode=poll')).body;
+    return events.map(
+      ({
+        data: { updates },
+      }: {
+        data: { updates: { added: never[]; removed: string[]; modified: never[] } };
+      }) => [names(updates.added), updates.removed, names(updates.modified)],
+    );
+  };
+
+  test('are told as they were, also of tools that are gone by then', async () => {
+    const all = await world();
+    await all.application('POST', 'register-tools', registration('a', 'b'));
+    await all.application('POST', 'update-tools', {
+      added: registration('c').availableTools,
+      removed: ['a'],
+      reason: 'one',
+    });
+    await all.application('POST', 'update-tools', { removed: ['c'], reason: 'two' });
+    expect(await updatesOf(all)).toEqual([
+      [['a', 'b'], [], []],
+      [['c'], ['a'], []],
+      [[], ['c'], []],
+    ]);
+  });
+
+  test('show the last definition of a tool that came back', async () => {
+    const all = await world();
+    await all.application('POST', 'register-tools', registration('a', 'b'));
+    await all.application('POST', 'update-tools', { removed: ['a'], reason: 'one' });
+    const [again] = registration('a').availableTools;
+    await all.application('POST', 'update-tools', {
+      added: [{ ...again, description: 'Another.' }],
+      reason: 'two',
+    });
+    const { events } = (await all.application('GET', 'stream?mode=poll')).body;
+    expect(
+      events.map(
+        ({ data }: { data: { updates: { added: { description: string }[] } } }) =>
+          data.updates.added[0]?.description,
+      ),
+    ).toEqual(['Another.', undefined, 'Another.']);
+    expect((await all.agent('GET', 'metadata')).body.toolCount).toBe(2);
+  });
+});
+
+describe('an approval', () => {
+  test('that nobody gives in time ends its request', async () => {
+    const all = await world(suspending);
+    const approvalId = await suspended(all, 'r-1');
+    all.clock.now += 59_999;
+    expect((await all.agent('GET', 'requests/r-1')).body).toEqual({
+      requestId: 'r-1',
+      status: 'queued',
+    });
+    all.clock.now += 1;
+    const ended = {
+      requestId: 'r-1',
+      status: 'done',
+      result: {
+        success: false,
+        error: { code: 'approval_timeout' },
+        metadata: { callId: 'r-1', toolName: 'add', status: 'rejected' },
+      },
+    };
+    expect((await all.agent('GET', 'requests/r-1')).body).toMatchObject(ended);
+    expect(
+      (await all.agent('POST', 'request', { requestId: 'r-1', tool: 'add' })).body,
+    ).toMatchObject({ result: ended.result });
+    expect(await all.host(`approvals/${approvalId}`, { decision: 'allow_once' })).toMatchObject({
+      status: 404,
+      body: { error: 'approval_not_found' },
+    });
+    const { events } = (await all.agent('GET', 'events?mode=poll&after=0')).body;
+    expect(events.filter(({ event }: { event: string }) => event === 'tool-result')).toMatchObject([
+      { data: { requestId: 'r-1', result: ended.result } },
+    ]);
+  });
+
+  test('that nobody gives in time ends its request also where nobody asks for it', async () => {
+    const all = await world({
+      ...suspending,
+      leaseMs: 20,
+      session: { ...suspending.session, approvals: { secret: 'x'.repeat(40), ttlMs: 40 } },
+    });
+    await suspended(all, 'r-1');
+    all.clock.now += 40;
+    await vi.waitFor(async () => {
+      const { events } = (await all.agent('GET', 'events?mode=poll&after=0')).body;
+      expect(events.map(({ event }: { event: string }) => event)).toContain('tool-result');
+    });
+  });
+
+  test('with arguments that the session does not take is refused, and the call still waits for one', async () => {
+    const all = await world({
+      session: {
+        rules: [{ effect: 'ask' }],
+        approver: () => new Promise(() => {}),
+        limits: { maxInputBytes: 50 },
+      },
+    });
+    await all.application('POST', 'register-tools', registration('add'));
+    const asked = all.agent('POST', 'request', { requestId: 'r-1', tool: 'add', wait: false });
+    const approvalId = await vi.waitFor(async () => {
+      const { events } = (await all.agent('GET', 'events?mode=poll&after=0')).body;
+      return events.find(({ event }: { event: string }) => event === 'approval-required').data
+        .approvalId as string;
+    });
+    const decide = (body: object) => all.host(`approvals/${approvalId}`, body);
+    const large = { a: 'x'.repeat(100) };
+    expect(await decide({ decision: 'allow_once', input: large })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_decision' },
+    });
+    expect(await decide({ decision: 'reject_once' })).toMatchObject({
+      status: 200,
+      body: { approvalId, requestId: 'r-1' },
+    });
+    expect(await asked).toMatchObject({
+      body: { result: { error: { code: 'approval_denied', reason: 'rejected' } } },
+    });
+  });
+
+  test(
+    'with arguments that no session takes is refused, and uses nothing up where the call is ' +
+      'suspended',
+    async () => {
+      const all = await world(suspending);
+      const approvalId = await suspended(all, 'r-1');
+      const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`) as object;
+      expect(
+        await all.host(`approvals/${approvalId}`, { decision: 'allow_once', input: deep }),
+      ).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_decision' },
+      });
+      expect(await all.host(`approvals/${approvalId}`, { decision: 'reject_once' })).toMatchObject({
+        status: 200,
+        body: { approvalId },
+      });
+    },
+  );
+
+  test.each([
+    ['by its decision', { decision: 'reject_once', by: 'ann', message: 'Not now.' }],
+    [
+      'by an answer in the place of the decision',
+      { decision: { decision: 'reject_once', by: 'ann', message: 'Not now.' } },
+    ],
+  ])('is given %s', async (_, body) => {
+    const all = await world(suspending);
+    const approvalId = await suspended(all, 'r-1');
+    expect(await all.host(`approvals/${approvalId}`, body)).toMatchObject({
+      status: 200,
+      body: { approvalId, requestId: 'r-1' },
+    });
+    await vi.waitFor(async () =>
+      expect((await all.agent('GET', 'requests/r-1')).body).toMatchObject({
+        status: 'done',
+        result: { error: { code: 'approval_denied' } },
+      }),
+    );
+  });
+
+  test.each([
+    {},
+    { decision: 'allow' },
+    { decision: 'yes' },
+    { decision: null },
+    { decision: ['allow_once'] },
+    { decision: { decision: 'yes' } },
+    { decision: { decision: 'allow_once' }, by: 'ann' },
+    { decision: { decision: { decision: 'allow_once' } } },
+  ])('is not given by %j, and still waits', async (body) => {
+    const all = await world(suspending);
+    const approvalId = await suspended(all, 'r-1');
+    expect((await all.host(`approvals/${approvalId}`, body)).status).toBe(400);
+    expect((await all.host(`approvals/${approvalId}`, { decision: 'reject_once' })).status).toBe(
+      200,
+    );
+  });
+});
+
+describe('a request', () => {
+  test('is queued until an application has it, and runs until it is answered', async () => {
+    const { agent, application } = await world({ leaseMs: 5_000 });
+    await application('POST', 'register-tools', registration('add'));
+    const status = async (): Promise<unknown> => (await agent('GET', 'requests/r-1')).body.status;
+    expect(
+      await agent('POST', 'request', { requestId: 'r-1', tool: 'add', wait: false }),
+    ).toMatchObject({ status: 202, body: { status: 'queued' } });
+    await vi.waitFor(async () => expect(await status()).toBe('queued'));
+    await vi.waitFor(async () => {
+      const { events } = (await application('GET', 'stream?mode=poll')).body;
+      expect(events.map(({ event }: { event: string }) => event)).toContain('tool-request');
+    });
+    expect(await status()).toBe('running');
+    expect((await application('POST', 'response', { requestId: 'r-1', result: 3 })).status).toBe(
+      200,
+    );
+    await vi.waitFor(async () => expect(await status()).toBe('done'));
+  });
+});
+
+describe('a relay that closes', () => {
+  test('waits for the answer of an application that it has sent away', async () => {
+    const { agent, application, close } = await world({ leaseMs: 300 });
+    await application('POST', 'register-tools', registration('add'));
+    const asked = agent('POST', 'request', { requestId: 'r-1', tool: 'add' });
+    await vi.waitFor(async () => {
+      const { events } = (await application('GET', 'stream?mode=poll')).body;
+      expect(events.map(({ event }: { event: string }) => event)).toContain('tool-request');
+    });
+    const closing = close();
+    // Far longer than an application may be away while the relay is there.
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    expect((await application('POST', 'response', { requestId: 'r-1', result: 3 })).status).toBe(
+      200,
+    );
+    expect((await asked).body).toMatchObject({ result: { success: true, output: 3 } });
+    await closing;
+  });
+});
+
+describe('a limit', () => {
+  test('counts a minute of the clock that is given', async () => {
+    const { clock, agent } = await world({ limits: { requestsPerMinute: 2 } });
+    const call = async (): Promise<number> =>
+      (await agent('POST', 'request', { tool: 'nothing' })).status;
+    expect([await call(), await call(), await call()]).toEqual([200, 200, 429]);
+    clock.now += 59_999;
+    expect(await call()).toBe(429);
+    clock.now += 1;
+    expect([await call(), await call(), await call()]).toEqual([200, 200, 429]);
+  });
+});
+
+describe("the host's part", () => {
+  test.each([
+    ['a way to wait for people without a secret', { approvalMode: 'suspend' }, 'secret'],
+    ['a profile that there is not', { profile: 'none' }, 'profile'],
+    ['a policy that is none', { policies: [() => undefined] }, 'policies[0]'],
+    ['a hook that is none', { hooks: [5] }, 'hook'],
+    ['an approver that is none', { approver: 'ann' }, 'approver'],
+    ['facts that are none', { facts: 5 }, 'facts'],
+    ['limits that there are not', { limits: { calls: 1 } }, 'limits'],
+  ])('with %s is refused at once', (_, session, said) => {
+    expect(() => createRelay({ session } as never)).toThrow(said);
+  });
+});

@@ -1,0 +1,69 @@
+/** The lease by which other nodes know that a node is alive. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import {
+  createNodeLease,
+  type NodeLease,
+} from '../../../../src/surfaces/relay/calls/node-lease.ts';
+import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
+import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
+import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
+import type { RelaySettings } from '../../../../src/surfaces/relay/settings.ts';
+
+const hourMs = 3_600_000;
+let time = 0;
+let store: RelayStore;
+let lease: NodeLease;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  time = 1_000_000;
+  store = memoryStore({ now: () => time });
+  const settings = { store, leaseMs: 10_000, node: 'one', now: () => time };
+  const hub = { watch: async () => () => {} };
+  lease = createNodeLease(settings as unknown as RelaySettings, hub, () => {});
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const isHeld = async () => (await store.holder(keys.node('one'), keys.nodeLease)) !== undefined;
+
+test('a lease that is renewed does not end with its session, however long the node lives', async () => {
+  await lease.begin();
+  for (let hours = 0; hours < 100; hours++) {
+    time += hourMs;
+    expect(await isHeld()).toBe(true);
+    await lease.renew();
+  }
+});
+
+test('a lease whose session is gone is taken again', async () => {
+  await lease.begin();
+  await store.drop(keys.node('one'));
+  await lease.renew();
+  expect(await isHeld()).toBe(true);
+});
+
+test('a lease that was given up is not taken again by a renewal that was under way', async () => {
+  await lease.begin();
+  const renewal = lease.renew();
+  await Promise.all([lease.end(), renewal]);
+  await lease.renew();
+  expect(await isHeld()).toBe(false);
+});
+
+test('a node is steady while it has renewed within a lease, and again a lease after it could', async () => {
+  expect(lease.isSteady()).toBe(false);
+  await lease.renew();
+  expect(lease.isSteady()).toBe(false);
+  for (let seconds = 0; seconds < 3; seconds++) {
+    vi.advanceTimersByTime(1_000);
+    await lease.renew();
+  }
+  expect(lease.isSteady()).toBe(true);
+  // It stands still, or the store does not answer.
+  vi.advanceTimersByTime(3_001);
+  expect(lease.isSteady()).toBe(false);
+  await lease.renew();
+  expect(lease.isSteady()).toBe(false);
+});

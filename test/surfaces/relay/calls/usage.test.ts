@@ -1,0 +1,86 @@
+/** How often tools were called: counted by each node, and added up in the store. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createUsage } from '../../../../src/surfaces/relay/calls/usage.ts';
+import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
+import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
+import { listen, relayed, relayWorld } from '../relay-world.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+async function shared() {
+  const store = memoryStore();
+  await store.create('A', keys.session, '{}', Date.now() + 3_600_000);
+  return store;
+}
+
+describe('the count of calls', () => {
+  test('is of all nodes, and at once of this one', async () => {
+    const store = await shared();
+    const [one, other] = [createUsage(store), createUsage(store)];
+    one.count('A', 'draw');
+    one.count('A', 'draw');
+    other.count('A', 'draw');
+    other.count('A', '__proto__');
+    expect([...(await one.read('A'))]).toEqual([['draw', 2]]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    for (const usage of [one, other])
+      expect(new Map(await usage.read('A'))).toEqual(
+        new Map([
+          ['draw', 3],
+          ['__proto__', 1],
+        ]),
+      );
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('costs the store nothing per call', async () => {
+    const store = await shared();
+    const set = vi.spyOn(store, 'set');
+    const usage = createUsage(store);
+    for (let call = 0; call < 1_000; call++) usage.count('A', 'draw');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(set).toHaveBeenCalledTimes(1);
+    expect((await usage.read('A')).get('draw')).toBe(1_000);
+  });
+
+  test('is kept for so many names, those counted last', async () => {
+    const store = await shared();
+    const usage = createUsage(store);
+    for (let name = 0; name < 2_500; name++) usage.count('A', `tool_${name}`);
+    await usage.flush();
+    const counts = await usage.read('A');
+    expect([counts.size, counts.has('tool_0'), counts.has('tool_2499')]).toEqual([
+      2_000,
+      false,
+      true,
+    ]);
+  });
+
+  test('is lost, and nothing else, while the store is away or the session is gone', async () => {
+    const store = await shared();
+    const away = { ...store, get: () => Promise.reject(new Error('away')) };
+    const usage = createUsage(away);
+    usage.count('A', 'draw');
+    usage.count('B', 'draw');
+    await usage.flush();
+    const gone = createUsage(store);
+    gone.count('B', 'draw');
+    await gone.flush();
+    expect((await gone.read('B')).size).toBe(0);
+  });
+});
+
+test('a call counts once it was made, and one that a gate refused does not', async () => {
+  vi.useRealTimers();
+  const world = relayWorld();
+  const node = world.node({ session: { rules: [{ effect: 'deny', tools: 'never' }] } });
+  const session = await world.session([relayed('echo'), relayed('never')]);
+  await listen(node, session, { answer: () => 1 });
+  for (const tool of ['echo', 'echo', 'never', 'nothing'])
+    await node.requests.submit(session, { tool, wait: true });
+  expect([...(await node.calls.usage(session.code))]).toEqual([['echo', 2]]);
+  await node.calls.storeUsage();
+  expect((await world.node().calls.usage(session.code)).get('echo')).toBe(2);
+  await world.close();
+});

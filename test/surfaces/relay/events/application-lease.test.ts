@@ -1,0 +1,119 @@
+/** The lease of the application's connections. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { takeLease } from '../../../../src/surfaces/relay/events/application-lease.ts';
+import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
+import { watchedStore } from '../watched-ports.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const leaseMs = 100;
+const start = async () => {
+  const watched = watchedStore();
+  await watched.store.create('s', keys.session, '{}', Date.now() + 10_000);
+  const take = async () =>
+    (await takeLease(watched.store, 's', leaseMs)) as NonNullable<
+      Awaited<ReturnType<typeof takeLease>>
+    >;
+  const holder = async () => (await watched.store.holder('s', keys.applicationLease))?.epoch;
+  return { ...watched, watched, take, holder };
+};
+
+describe('the lease', () => {
+  test('is the newest connection’s, and is kept by renewing it', async () => {
+    const { take, holder } = await start();
+    const first = await take();
+    const second = await take();
+    expect(await first.renew()).toBe(false);
+    for (let beat = 0; beat < 10; beat++) {
+      vi.advanceTimersByTime(leaseMs - 1);
+      expect(await second.renew()).toBe(true);
+    }
+    expect(await holder()).toBe(second.epoch);
+  });
+
+  test('of no session is none', async () => {
+    const { store } = await start();
+    expect(await takeLease(store, 'other', leaseMs)).toBeUndefined();
+  });
+
+  test('given back by the older connection stays the newer one’s', async () => {
+    const { take, holder } = await start();
+    const first = await take();
+    const second = await take();
+    await first.release();
+    expect(await holder()).toBe(second.epoch);
+    await second.release();
+    expect(await holder()).toBeUndefined();
+  });
+
+  test('that ran out is taken again under a new epoch, unless another has it', async () => {
+    const { take, holder } = await start();
+    const lease = await take();
+    const { epoch } = lease;
+    vi.advanceTimersByTime(leaseMs * 5);
+    expect(await lease.renew()).toBe(true);
+    expect(lease.epoch).toBeGreaterThan(epoch);
+    expect(await holder()).toBe(lease.epoch);
+    vi.advanceTimersByTime(leaseMs * 5);
+    await take();
+    expect(await lease.renew()).toBe(false);
+  });
+
+  test('outlives an outage of the store', async () => {
+    const { take, watched } = await start();
+    const lease = await take();
+    watched.away = true;
+    await expect(lease.renew()).rejects.toThrow('away');
+    vi.advanceTimersByTime(leaseMs * 3);
+    watched.away = false;
+    expect(await lease.renew()).toBe(true);
+  });
+
+  test.each(['renew', 'acquire'] as const)(
+    'given back during a renewal (%s) is nobody’s',
+    async (operation) => {
+      const { take, holder, holdUp } = await start();
+      const lease = await take();
+      vi.advanceTimersByTime(leaseMs * 5);
+      let released: Promise<boolean> | undefined;
+      holdUp(operation, () => {
+        released = lease.release();
+      });
+      await lease.renew();
+      await released;
+      expect(await holder()).toBeUndefined();
+      expect(await lease.renew()).toBe(false);
+      expect(await holder()).toBeUndefined();
+    },
+  );
+
+  test('asks the store anew for a renewal that began before the newer connection came', async () => {
+    const { take, holdUp } = await start();
+    const lease = await take();
+    let came: Promise<unknown> | undefined;
+    let later: Promise<boolean> | undefined;
+    holdUp('renew', () => {
+      holdUp('renew', async () => {
+        came = take();
+        await came;
+      });
+      later = lease.renew();
+    });
+    expect(await lease.renew()).toBe(true);
+    expect(await later).toBe(false);
+  });
+
+  test('is asked for once more at most, however many wait while the store hangs', async () => {
+    const { take, holdUp, operations } = await start();
+    const lease = await take();
+    let go = (): void => {};
+    holdUp('renew', () => new Promise<void>((resolve) => (go = resolve)));
+    const asked = Array.from({ length: 50 }, () => lease.renew());
+    await vi.advanceTimersByTimeAsync(1);
+    const more = Array.from({ length: 50 }, () => lease.renew());
+    go();
+    expect(new Set(await Promise.all([...asked, ...more]))).toEqual(new Set([true]));
+    expect(operations.filter((one) => one === 'renew s')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,111 @@
+/** What agents hear of whether an application is connected. */
+import { describe, expect, test } from 'vitest';
+import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
+import { type Listener, listen } from '../relay-world.ts';
+import { heartbeatMs, leaseMs, nodeOf, pass, streamWorld } from './stream-world.ts';
+
+const now = streamWorld();
+const heard = (agent: Listener) =>
+  agent.of('application-status').map(({ id, data }) => {
+    expect([id, typeof data.timestamp]).toEqual([undefined, 'string']);
+    return data.connected;
+  });
+
+describe('agents', () => {
+  test('hear what is so when they connect, and each change, on every node', async () => {
+    const session = await now.world.session();
+    const [one, other] = [nodeOf(now), nodeOf(now)];
+    const early = await listen(one, session, { side: 'agent' });
+    await pass(0);
+    expect(heard(early)).toEqual([false]);
+    const application = await listen(other, session);
+    await pass(0);
+    const late = await listen(other, session, { side: 'agent' });
+    await pass(0);
+    expect([heard(early), heard(late)]).toEqual([[false, true], [true]]);
+    application.close();
+    await pass(0);
+    expect([heard(early), heard(late)]).toEqual([
+      [false, true, false],
+      [true, false],
+    ]);
+    expect(application.of('application-status')).toEqual([]);
+  });
+
+  test('hear nothing of an application that is replaced, or stays', async () => {
+    const session = await now.world.session();
+    const one = nodeOf(now);
+    const agent = await listen(one, session, { side: 'agent' });
+    await listen(one, session);
+    await pass(0);
+    await listen(nodeOf(now), session);
+    await pass(leaseMs * 20);
+    expect(heard(agent)).toEqual([false, true]);
+  });
+
+  test('hear within a lease that the node of the application has died', async () => {
+    const session = await now.world.session();
+    const agent = await listen(nodeOf(now), session, { side: 'agent' });
+    await now.world.store.acquire(session.code, keys.applicationLease, 'dead', leaseMs, true);
+    await pass(heartbeatMs);
+    await now.world.store.acquire(session.code, keys.applicationLease, 'dead', leaseMs, true);
+    await pass(heartbeatMs * 2);
+    expect(heard(agent).at(-1)).toBe(false);
+  });
+
+  test('hear nothing new while the store is away', async () => {
+    const session = await now.world.session();
+    const one = nodeOf(now);
+    const agent = await listen(one, session, { side: 'agent' });
+    await listen(one, session);
+    await pass(0);
+    now.ports.away = true;
+    await pass(leaseMs * 2);
+    expect(heard(agent)).toEqual([false, true]);
+    now.ports.away = false;
+    await pass(heartbeatMs * 2);
+    expect(heard(agent).at(-1)).toBe(true);
+  });
+
+  test('that poll hear a change while they wait, and not what was so before', async () => {
+    const session = await now.world.session();
+    const one = nodeOf(now);
+    const { code, expiresAt } = session;
+    const poll = () =>
+      one.streams.poll({ code, side: 'agent', expiresAt }, 60_000, new AbortController().signal);
+    const waiting = poll();
+    await pass(10);
+    await listen(one, session);
+    await pass(10);
+    expect(await waiting).toMatchObject([
+      { event: 'application-status', data: { connected: true } },
+    ]);
+  });
+
+  test('of one session share one look at its lease', async () => {
+    const session = await now.world.session();
+    const one = nodeOf(now);
+    for (let agents = 0; agents < 20; agents++) await listen(one, session, { side: 'agent' });
+    await pass(0);
+    const looks = now.ports.operations.filter((each) => each === `holder ${session.code}`);
+    expect(looks.length).toBeLessThanOrEqual(2);
+  });
+
+  test('that leave, leave nothing behind', async () => {
+    const session = await now.world.session();
+    const one = nodeOf(now);
+    const agents = [
+      await listen(one, session, { side: 'agent' }),
+      await listen(one, session, { side: 'agent' }),
+    ];
+    await pass(0);
+    for (const agent of agents) agent.close();
+    await pass(0);
+    expect(now.wires.listening).toBe(0);
+    const before = now.ports.operations.length;
+    await pass(heartbeatMs * 5);
+    expect(now.ports.operations.slice(before).filter((each) => each.startsWith('holder'))).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,566 @@
+/** Streams of a session, over one store and one bus, on a faked clock. */
+import { describe, expect, test, vi } from 'vitest';
+import { changeSession } from '../../../../src/surfaces/relay/calls/session-document.ts';
+import type { StreamEvent } from '../../../../src/surfaces/relay/events/ports.ts';
+import { createHub } from '../../../../src/surfaces/relay/hub.ts';
+import {
+  keys,
+  type SessionDocument,
+  type Side,
+} from '../../../../src/surfaces/relay/ports/documents.ts';
+import { type Listener, listen, type Node, relayed } from '../relay-world.ts';
+import {
+  call,
+  goodbyeOf,
+  heartbeatMs,
+  ids,
+  leaseMs,
+  nodeOf,
+  pass,
+  result,
+  streamWorld,
+} from './stream-world.ts';
+
+const now = streamWorld();
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+describe('a stream', () => {
+  test('begins with connected, goes on with what was missed and then what comes, with heartbeats', async () => {
+    const session = await now.world.session([relayed('x')]);
+    await result(now, session, 'missed');
+    const agent = await listen(nodeOf(now), session, { side: 'agent', after: 1 });
+    await pass(0);
+    await result(now, session, 'live');
+    await pass(heartbeatMs);
+    expect(agent.events.map(({ id, event }) => [id, event])).toEqual([
+      [undefined, 'connected'],
+      [undefined, 'application-status'],
+      [2, 'tool-result'],
+      [3, 'tool-result'],
+      [undefined, 'heartbeat'],
+    ]);
+    expect(agent.events[0]?.data).toMatchObject({
+      sessionCode: session.code,
+      toolsRevision: 1,
+      heartbeatMs,
+      leaseMs,
+    });
+  });
+
+  test('of a session that is gone is none, and leaves nothing', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    await now.world.store.drop(session.code);
+    for (const side of ['application', 'agent'] as const)
+      await expect(listen(one, session, { side })).rejects.toMatchObject({ status: 404 });
+    expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+  });
+
+  test.each(['get', 'acquire'] as const)(
+    'that fails to open for the store (%s) leaves nothing, and no lease',
+    async (operation) => {
+      const one = nodeOf(now);
+      const session = await now.world.session();
+      now.ports.holdUp(operation, () => Promise.reject(new Error('away')));
+      await expect(listen(one, session)).rejects.toThrow('away');
+      await pass(0);
+      expect([
+        one.streams.count,
+        now.wires.listening,
+        await now.world.store.holder(session.code, keys.applicationLease),
+      ]).toEqual([0, 0, undefined]);
+    },
+  );
+
+  test('that cannot read its cursor gives its lease back', async () => {
+    const session = await now.world.session();
+    now.ports.holdUp('acquire', () =>
+      now.ports.holdUp('get', () => Promise.reject(new Error('away'))),
+    );
+    await expect(listen(nodeOf(now), session)).rejects.toThrow('away');
+    await pass(0);
+    expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeUndefined();
+  });
+
+  test.each(['application', 'agent'] as const)(
+    'of the %s that is closed costs nothing more',
+    async (side) => {
+      const one = nodeOf(now);
+      const session = await now.world.session();
+      const listener = await listen(one, session, { side });
+      await pass(10);
+      expect([one.streams.count, now.wires.listening]).toEqual([1, 1]);
+      listener.close();
+      listener.close();
+      await pass(10);
+      expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+      const [operations, events] = [now.ports.operations.length, listener.events.length];
+      await pass(60_000);
+      // What the node does for all sessions is no stream's.
+      expect(
+        now.ports.operations
+          .slice(operations)
+          .filter((operation) => operation.endsWith(session.code)),
+      ).toEqual([]);
+      expect([listener.events.length, listener.ended]).toEqual([events, false]);
+    },
+  );
+
+  test('whose sink refuses is over without a word, and the refused event comes again', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    // For `connected`, whether an application is, and one result.
+    let room = 3;
+    const agent = await listen(one, session, { side: 'agent', after: 0, accept: () => room-- > 0 });
+    await pass(0);
+    for (const id of ['a', 'b', 'c']) await result(now, session, id);
+    await pass(heartbeatMs * 3);
+    expect(ids(agent.events)).toEqual(['connected', 'a']);
+    expect([agent.ended, one.streams.count, now.wires.listening]).toEqual([false, 0, 0]);
+    const next = await listen(one, session, { side: 'agent' });
+    await pass(0);
+    expect(ids(next.events)).toEqual(['connected', 'b', 'c']);
+  });
+
+  test('waits for room between events, and asks for no more when it is closed meanwhile', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    for (const id of ['a', 'b', 'c']) await result(now, session, id);
+    const events: StreamEvent[] = [];
+    let release = (): void => {};
+    const stream = await one.streams.open(
+      { code: session.code, side: 'agent', expiresAt: session.expiresAt },
+      {
+        send: (event) => events.push(event) > 0,
+        ready: () => new Promise((resolve) => (release = resolve)),
+        end() {},
+      },
+    );
+    await pass(0);
+    expect(ids(events)).toEqual(['connected', 'a']);
+    release();
+    await pass(0);
+    expect(ids(events)).toEqual(['connected', 'a', 'b']);
+    stream.close();
+    await pass(0);
+    const before = now.ports.operations.length;
+    release();
+    await pass(0);
+    expect([ids(events), now.ports.operations.length]).toEqual([['connected', 'a', 'b'], before]);
+  });
+
+  test('reads what came while it read', async () => {
+    const session = await now.world.session();
+    const agent = await listen(nodeOf(now), session, { side: 'agent' });
+    await pass(0);
+    now.ports.holdUp('get', () => result(now, session, 'b'));
+    await result(now, session, 'a');
+    await pass(0);
+    expect(ids(agent.events)).toEqual(['connected', 'a', 'b']);
+  });
+
+  test('is given everything by a bus that loses all, with the heartbeat', async () => {
+    const session = await now.world.session();
+    now.wires.deaf = true;
+    const listeners = [
+      await listen(nodeOf(now), session),
+      await listen(nodeOf(now), session, { side: 'agent' }),
+      await listen(nodeOf(now), session, { side: 'agent' }),
+    ];
+    await pass(10);
+    const id = await call(now, session, 'call-1');
+    await result(now, session, 'r');
+    await pass(heartbeatMs);
+    expect(listeners.map(({ events }) => ids(events))).toEqual([
+      ['connected', id],
+      ['connected', 'r'],
+      ['connected', 'r'],
+    ]);
+  });
+
+  test('looks at once when the bus says that it may have lost something', async () => {
+    const session = await now.world.session();
+    const agent = await listen(nodeOf(now), session, { side: 'agent' });
+    now.wires.deaf = true;
+    await result(now, session, 'r');
+    now.wires.lost();
+    await pass(0);
+    expect(ids(agent.events)).toEqual(['connected', 'r']);
+  });
+
+  test(
+    'lives through an outage of the store: it says so once, and goes on within a lease of the ' +
+      'store’s return',
+    async () => {
+      const one = nodeOf(now);
+      const session = await now.world.session();
+      const [application, agent] = [
+        await listen(one, session),
+        await listen(one, session, { side: 'agent' }),
+      ];
+      await pass(0);
+      now.ports.away = true;
+      createHub(now.wires.bus, () => {}).wake(session.code, 'log:agent');
+      await pass(heartbeatMs * 5);
+      now.ports.away = false;
+      now.wires.deaf = true;
+      await result(now, session, 'r');
+      const id = await call(now, session, 'call-2');
+      await pass(leaseMs);
+      expect([ids(application.events), ids(agent.events)]).toEqual([
+        ['connected', id],
+        ['connected', 'r'],
+      ]);
+      expect(one.lines.filter((line) => line.includes('could not read'))).toHaveLength(2);
+      expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeDefined();
+    },
+  );
+});
+
+describe('the end of a stream', () => {
+  test('by the session’s deletion is told, once', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    const listeners = [await listen(one, session), await listen(one, session, { side: 'agent' })];
+    await now.world.store.drop(session.code);
+    one.hub.wake(session.code, 'closed');
+    await pass(heartbeatMs * 2);
+    for (const listener of listeners)
+      expect([goodbyeOf(listener), listener.ended]).toEqual([['session_closed false'], true]);
+    expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+  });
+
+  test(
+    'by a deletion that nobody was woken for is found out with the heartbeat, and no update is ' +
+      'made up',
+    async () => {
+      const one = nodeOf(now);
+      const session = await now.world.session([relayed('x')]);
+      const listeners = [await listen(one, session), await listen(one, session, { side: 'agent' })];
+      await pass(10);
+      await now.world.store.drop(session.code);
+      await pass(heartbeatMs);
+      for (const listener of listeners) {
+        expect([goodbyeOf(listener), listener.ended]).toEqual([['session_closed false'], true]);
+        expect(listener.of('tool-availability-update')).toHaveLength(1);
+      }
+    },
+  );
+
+  test('by expiry is told in time', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session(undefined, 5_000);
+    const listeners = [await listen(one, session), await listen(one, session, { side: 'agent' })];
+    await pass(4_990);
+    expect(listeners.map(({ ended }) => ended)).toEqual([false, false]);
+    await pass(10);
+    for (const listener of listeners)
+      expect([goodbyeOf(listener), listener.ended]).toEqual([['session_expired false'], true]);
+  });
+
+  test('by expiry waits for the end that the host has moved', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session(undefined, 5_000);
+    const listener = await listen(one, session, { side: 'agent' });
+    const expiresAt = session.expiresAt + 5_000;
+    await now.world.store.extend(session.code, expiresAt);
+    await changeSession(now.world.store, session.code, (one) => ({ ...one, expiresAt }));
+    await pass(9_990);
+    expect(listener.ended).toBe(false);
+    await pass(10);
+    expect([goodbyeOf(listener), listener.ended]).toEqual([['session_expired false'], true]);
+  });
+
+  test('by expiry waits for a store that is away, because the host may have moved the end', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session(undefined, 5_000);
+    const listener = await listen(one, session, { side: 'agent' });
+    now.ports.away = true;
+    await pass(5_000);
+    expect(listener.ended).toBe(false);
+    now.ports.away = false;
+    await pass(leaseMs);
+    expect(goodbyeOf(listener)).toEqual(['session_expired false']);
+  });
+
+  test('does not come at once for a session that lasts longer than a timer can', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session(undefined, 2 ** 31 + 10_000);
+    const agent = await listen(one, session, { side: 'agent' });
+    await pass(heartbeatMs);
+    expect(agent.ended).toBe(false);
+  });
+
+  test('by a node that goes says to come again', async () => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    const agent = await listen(one, session, { side: 'agent' });
+    one.streams.close();
+    one.streams.close();
+    expect(agent.of('goodbye')).toMatchObject([
+      { data: { reason: 'shutting_down', reconnect: true, retryMs: 500 } },
+    ]);
+    expect([agent.ended, one.streams.count]).toEqual([true, 0]);
+    await expect(listen(one, session)).rejects.toMatchObject({
+      status: 503,
+      error: 'shutting_down',
+    });
+    const request = { code: session.code, side: 'agent', expiresAt: session.expiresAt } as const;
+    await expect(one.streams.poll(request, 0, new AbortController().signal)).rejects.toMatchObject({
+      status: 503,
+    });
+  });
+
+  test.each([
+    ['the node goes', (one: Node) => one.streams.close(), 'shutting_down true'],
+    [
+      'the session is deleted',
+      (one: Node, { code }: SessionDocument) => one.hub.wake(code, 'closed'),
+      'session_closed false',
+    ],
+  ])('while it opens, as %s, leaves nothing behind', async (_name, act, goodbye) => {
+    const one = nodeOf(now);
+    const session = await now.world.session();
+    now.ports.holdUp('acquire', async () => {
+      act(one, session);
+      await Promise.resolve();
+    });
+    const listener = await listen(one, session);
+    await pass(heartbeatMs * 3);
+    expect([
+      goodbyeOf(listener),
+      listener.ended,
+      listener.of('heartbeat'),
+      listener.of('connected'),
+    ]).toEqual([[goodbye], true, [], []]);
+    expect([
+      one.streams.count,
+      now.wires.listening,
+      await now.world.store.holder(session.code, keys.applicationLease),
+    ]).toEqual([0, 0, undefined]);
+  });
+});
+
+describe('two connections of the application', () => {
+  test('the newer one has the calls; the older one is told so, and takes nothing with it', async () => {
+    const session = await now.world.session();
+    const first = await listen(nodeOf(now), session);
+    await pass(10);
+    const second = await listen(nodeOf(now), session);
+    await pass(10);
+    expect([goodbyeOf(first), first.ended, goodbyeOf(second)]).toEqual([
+      ['replaced false'],
+      true,
+      [],
+    ]);
+    first.close();
+    await pass(leaseMs * 4);
+    expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeDefined();
+    const id = await call(now, session, 'call-3');
+    await pass(10);
+    expect([
+      first.of('tool-request').length,
+      second.of('tool-request').map(({ data }) => data.requestId),
+    ]).toEqual([0, [id]]);
+  });
+
+  test('with the wake lost, the older one neither takes a call meant for the newer, nor stays', async () => {
+    const session = await now.world.session();
+    const first = await listen(nodeOf(now), session, { client: 'old' });
+    await pass(10);
+    now.wires.deaf = true;
+    const second = await listen(nodeOf(now), session, { client: 'new' });
+    now.wires.deaf = false;
+    const id = await call(now, session, 'call-4');
+    await pass(0);
+    expect([goodbyeOf(first), first.of('tool-request'), ids(second.of('tool-request'))]).toEqual([
+      ['replaced false'],
+      [],
+      [id],
+    ]);
+    now.wires.deaf = true;
+    const third = await listen(nodeOf(now), session, { client: 'newest' });
+    await pass(leaseMs);
+    expect([goodbyeOf(second), goodbyeOf(third)]).toEqual([['replaced false'], []]);
+  });
+
+  test('that open at once: exactly one gets each call', async () => {
+    const session = await now.world.session();
+    const nodes = [nodeOf(now), nodeOf(now)];
+    const known = [await call(now, session, 'call-5'), await call(now, session, 'call-6')];
+    const both = await Promise.all(
+      [0, 1, 0, 1].map((index) => listen(nodes[index] as Node, session, { client: 'same' })),
+    );
+    await pass(leaseMs);
+    expect(both.filter(({ ended }) => !ended)).toHaveLength(1);
+    const id = await call(now, session, 'call-7');
+    await pass(10);
+    expect(both.flatMap(({ events }) => ids(events).filter((one) => one === id))).toEqual([id]);
+    const last = both.find(({ ended }) => !ended) as Listener;
+    expect(ids(last.of('tool-request'))).toEqual([...known, id]);
+  });
+
+  test('of which the lease ran out while the store was away has it again', async () => {
+    const session = await now.world.session();
+    const application = await listen(nodeOf(now), session);
+    await pass(10);
+    now.ports.away = true;
+    await pass(leaseMs * 5);
+    now.ports.away = false;
+    expect(await now.world.store.holder(session.code, keys.applicationLease)).toBeUndefined();
+    await pass(leaseMs);
+    expect([
+      goodbyeOf(application),
+      await now.world.store.holder(session.code, keys.applicationLease),
+    ]).toEqual([[], expect.anything()]);
+    const id = await call(now, session, 'call-8');
+    await pass(10);
+    expect(ids(application.of('tool-request'))).toEqual([id]);
+  });
+});
+
+describe('calls and connections', () => {
+  test('that are open come again to a fresh one, the attempt grows; answered ones never', async () => {
+    const session = await now.world.session();
+    const one = nodeOf(now);
+    const [open, answered] = [
+      await call(now, session, 'call-9'),
+      await call(now, session, 'call-10'),
+    ];
+    await one.calls.answer(session.code, answered, { result: 1 });
+    for (const attempt of [1, 2, 3]) {
+      const application = await listen(one, session, { client: 'same' });
+      await pass(10);
+      expect(
+        application.of('tool-request').map(({ data }) => [data.requestId, data.attempt]),
+      ).toEqual([[open, attempt]]);
+      application.close();
+    }
+  });
+
+  test('whose deadline is past are not delivered to who comes', async () => {
+    const session = await now.world.session();
+    await call(now, session, 'call-11', { deadline: Date.now() });
+    const application = await listen(nodeOf(now), session);
+    await pass(leaseMs);
+    expect(application.of('tool-request')).toEqual([]);
+  });
+
+  test.each([3_600_000, -3_600_000])(
+    'are delivered to who listens when the clock jumps by %i ms',
+    async (jump) => {
+      const session = await now.world.session(undefined, 86_400_000);
+      let skew = 0;
+      const one = nodeOf(now, { now: () => Date.now() + skew });
+      const application = await listen(one, session);
+      await pass(10);
+      skew = jump;
+      const id = await call(now, session, 'call-12');
+      await pass(10);
+      expect(ids(application.of('tool-request'))).toEqual([id]);
+      await pass(heartbeatMs * 3);
+      expect(application.ended).toBe(false);
+    },
+  );
+});
+
+describe('changes of tools', () => {
+  test('that nobody heard are told once, in order; more than 100 as one', async () => {
+    const one = nodeOf(now);
+    let session = await now.world.session([relayed('t0')]);
+    for (let index = 1; index <= 3; index++)
+      session = await now.world.tools(session, [relayed(`t${index}`)], `change ${index}`);
+    for (const side of ['application', 'agent'] as const) {
+      const listener = await listen(one, session, { side });
+      await pass(10);
+      expect(listener.of('tool-availability-update').map(({ data }) => data.reason)).toEqual([
+        'registered',
+        'change 1',
+        'change 2',
+        'change 3',
+      ]);
+      listener.close();
+      await pass(10);
+      const next = await listen(one, session, { side });
+      await pass(10);
+      expect(next.of('tool-availability-update')).toEqual([]);
+      next.close();
+    }
+    for (let index = 1; index <= 101; index++)
+      session = await now.world.tools(session, [relayed(`u${index}`)], `change ${index}`);
+    const listener = await listen(one, session, { side: 'agent' });
+    await pass(10);
+    expect(listener.of('tool-availability-update')).toMatchObject([
+      {
+        data: {
+          reason: 'change 101',
+          updates: { added: [{ name: 'u101' }], removed: ['t3'], modified: [] },
+        },
+      },
+    ]);
+  });
+
+  test('of another session are never told, whatever place a client claims', async () => {
+    const one = nodeOf(now);
+    await now.world.session([relayed('theirs')]);
+    const session = await now.world.session([relayed('ours')]);
+    const agent = await listen(one, session, { side: 'agent', after: 999 });
+    await pass(10);
+    expect(agent.of('tool-availability-update')).toMatchObject([
+      { id: 1, data: { reason: 'resync', resync: true } },
+    ]);
+    expect(JSON.stringify(agent.events)).not.toContain('theirs');
+  });
+});
+
+describe('what streams cost', () => {
+  test('a wake costs its own session alone, with a thousand streams open', async () => {
+    vi.useRealTimers();
+    const one = now.world.node({ leaseMs: 30_000 });
+    const sessions = await Promise.all(Array.from({ length: 500 }, () => now.world.session()));
+    const open = (side: Side) => sessions.map((session) => listen(one, session, { side }));
+    const listeners = await Promise.all([...open('application'), ...open('agent')]);
+    await settled();
+    expect([one.streams.count, now.wires.listening]).toEqual([1_000, 500]);
+    const [target] = sessions as [SessionDocument];
+    const before = now.ports.operations.length;
+    await result(now, target, 'r');
+    await settled();
+    const touched = now.ports.operations.slice(before);
+    // The test writes a document and an entry; the stream reads the log and the result.
+    expect(touched).toEqual(
+      ['set', 'append', 'read', 'get'].map((name) => `${name} ${target.code}`),
+    );
+    for (const { close } of listeners) close();
+    await settled();
+    expect([one.streams.count, now.wires.listening]).toEqual([0, 0]);
+  });
+
+  test('an idle one costs its heartbeat and the renewals of its lease', async () => {
+    const session = await now.world.session();
+    const one = nodeOf(now);
+    await listen(one, session);
+    await listen(one, session, { side: 'agent' });
+    await pass(10);
+    const before = now.ports.operations.length;
+    await pass(heartbeatMs * 30);
+    const count = new Map<string, number>();
+    for (const operation of now.ports.operations
+      .slice(before)
+      .filter((each) => each.endsWith(session.code)))
+      count.set(operation, (count.get(operation) ?? 0) + 1);
+    const renewals = (heartbeatMs * 30) / (leaseMs / 3);
+    // Whether an application is connected is looked at when its lease would end.
+    const looks = count.get(`holder ${session.code}`) ?? 0;
+    expect(looks).toBeGreaterThan(0);
+    expect(looks).toBeLessThanOrEqual(renewals / 2 + 2);
+    count.delete(`holder ${session.code}`);
+    expect(Object.fromEntries(count)).toEqual({
+      [`read ${session.code}`]: 60,
+      [`get ${session.code}`]: 30,
+      [`renew ${session.code}`]: renewals + 30,
+    });
+  });
+});

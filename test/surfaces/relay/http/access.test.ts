@@ -1,0 +1,344 @@
+/** Who may speak for a session, and what others can learn. */
+import { describe, expect, test } from 'vitest';
+import {
+  isCode,
+  logName,
+  newCode,
+  newToken,
+  sameHash,
+} from '../../../../src/surfaces/relay/secrets.ts';
+import { brokenStore, frontKit, registration, type Told } from './app-kit.ts';
+
+const shown = ({ status, headers, text }: Told) => ({ status, headers: [...headers], text });
+
+describe('codes and tokens', () => {
+  test('codes are eight letters of Base32, and none comes twice', () => {
+    const codes = Array.from({ length: 2_000 }, newCode);
+    expect(codes.every(isCode)).toBe(true);
+    expect(new Set(codes).size).toBe(2_000);
+    expect(new Set(codes.join('')).size).toBe(32);
+  });
+
+  test('tokens have 256 bits', () => {
+    expect(Buffer.from(newToken(), 'base64url')).toHaveLength(32);
+  });
+
+  test('a log name does not tell the code', () => {
+    expect(logName('AAAAAAAA')).toMatch(/^[0-9a-f]{6}$/);
+  });
+
+  test('hashes of other lengths are other hashes', () => {
+    expect(sameHash('ab', 'ab')).toBe(true);
+    expect(sameHash('ab', 'abc')).toBe(false);
+    expect(sameHash('ab', 'ac')).toBe(false);
+  });
+});
+
+describe('a code that is none', () => {
+  test.each([
+    'ABCDEFG',
+    'ABCDEFGHI',
+    'abcdefgh',
+    'ABCDEF01',
+    'ABCDEFG%20',
+    '%ff',
+    '..',
+    'ABCDEFG%2F',
+    '__proto__',
+    'ÄBCDEFGH',
+  ])('%s is refused before anything else', async (code) => {
+    const { ask, store } = frontKit({ store: brokenStore() });
+    expect(store).toBeDefined();
+    expect(await ask('GET', `/${code}/metadata`)).toMatchObject({
+      ...(code === '..'
+        ? { status: 404 }
+        : {
+            status: 400,
+            body: {
+              error: 'invalid_session_code',
+              message: 'Session code must be 8-character Base32 format',
+            },
+          }),
+    });
+  });
+});
+
+describe('a token', () => {
+  test('is needed', async () => {
+    const { ask, create } = frontKit();
+    const { code } = await create();
+    const told = await ask('GET', `/${code}/metadata`);
+    expect(told).toMatchObject({
+      status: 401,
+      body: { error: 'unauthorized', code: 'unauthorized' },
+    });
+    expect(told.headers.get('www-authenticate')).toBe('Bearer');
+    // The same for a code that there is not.
+    expect(shown(await ask('GET', '/AAAAAAAA/metadata'))).toEqual(shown(told));
+  });
+
+  test.each([
+    'Basic abc',
+    'Bearer',
+    'Bearer ',
+    'Bearer a b',
+    'bearer',
+    `Bearer ${'x'.repeat(201)}`,
+    'Token abc',
+    '',
+  ])('is not %j', async (header) => {
+    const { ask, create } = frontKit();
+    const { code } = await create();
+    expect(
+      (await ask('GET', `/${code}/metadata`, { headers: { Authorization: header } })).status,
+    ).toBe(401);
+  });
+
+  test.each(['bearer', 'BEARER', 'Bearer'])('is shown under the scheme %s', async (scheme) => {
+    const { ask, create } = frontKit();
+    const { code, agentToken } = await create();
+    expect(
+      (
+        await ask('GET', `/${code}/metadata`, {
+          headers: { Authorization: `${scheme} ${agentToken}` },
+        })
+      ).status,
+    ).toBe(200);
+  });
+
+  test('that is wrong answers as a code that there is not, byte for byte', async () => {
+    const { ask, create } = frontKit();
+    const { code, agentToken } = await create();
+    const other = await create();
+    const unknown = await ask('GET', '/AAAAAAAA/metadata', { token: agentToken });
+    expect(unknown).toMatchObject({
+      status: 404,
+      body: {
+        error: 'session_not_found',
+        message: 'Session not found or expired',
+        code: 'session_not_found',
+      },
+    });
+    for (const token of [other.agentToken, 'wrong', '0'.repeat(64), 'x'.repeat(200)])
+      expect(shown(await ask('GET', `/${code}/metadata`, { token }))).toEqual(shown(unknown));
+  });
+
+  test('that is wrong looks at the store as often as one that is right', async () => {
+    const kit = frontKit();
+    const { code, agentToken } = await kit.create();
+    const count = async (path: string, token: string): Promise<number> => {
+      let reads = 0;
+      const { ask } = frontKit({
+        store: {
+          ...kit.store,
+          get: (...args) => {
+            reads++;
+            return kit.store.get(...args);
+          },
+        },
+      });
+      await ask('GET', path, { token });
+      return reads;
+    };
+    expect([
+      await count(`/${code}/requests/r-1`, agentToken),
+      await count(`/${code}/requests/r-1`, 'wrong'),
+      await count('/AAAAAAAA/requests/r-1', agentToken),
+    ]).toEqual([1, 1, 1]);
+  });
+
+  test('of the other side is 403', async () => {
+    const { ask, create } = frontKit();
+    const { code, agentToken, sessionToken } = await create();
+    for (const [method, path, token] of [
+      ['POST', 'register-tools', agentToken],
+      ['POST', 'update-tools', agentToken],
+      ['POST', 'response', agentToken],
+      ['GET', 'stream', agentToken],
+      ['DELETE', '', agentToken],
+      ['POST', 'request', sessionToken],
+      ['GET', 'events', sessionToken],
+      ['GET', 'requests/r-1', sessionToken],
+      ['POST', 'mcp', sessionToken],
+    ] as const)
+      expect(
+        await ask(method, `/${code}/${path}`, {
+          token,
+          ...(method === 'POST' ? { body: {} } : {}),
+        }),
+      ).toMatchObject({
+        status: 403,
+        body: { error: 'wrong_side' },
+      });
+  });
+
+  test('of a session that has expired is told so for a while; others learn nothing', async () => {
+    const { ask, create, clock } = frontKit({ ttlSeconds: 60 });
+    const { code, agentToken } = await create();
+    clock.now += 59_999;
+    expect((await ask('GET', `/${code}/metadata`, { token: agentToken })).status).toBe(200);
+    clock.now += 1;
+    expect(await ask('GET', `/${code}/metadata`, { token: agentToken })).toMatchObject({
+      status: 410,
+      body: { error: 'session_expired', message: 'Session has expired' },
+    });
+    expect(await ask('GET', `/${code}/metadata`, { token: 'wrong' })).toMatchObject({
+      status: 404,
+    });
+    expect((await ask('GET', `/${code}/metadata`)).status).toBe(401);
+    clock.now += 600_000;
+    expect(await ask('GET', `/${code}/metadata`, { token: agentToken })).toMatchObject({
+      status: 404,
+    });
+  });
+
+  test('is checked before the body is read', async () => {
+    const { ask, create } = frontKit();
+    const { code } = await create();
+    expect(
+      (await ask('POST', `/${code}/register-tools`, { token: 'wrong', body: '{' })).status,
+    ).toBe(404);
+    expect(
+      (
+        await ask('POST', `/${code}/register-tools`, {
+          body: '{',
+          headers: { 'Content-Type': 'text/plain' },
+        })
+      ).status,
+    ).toBe(401);
+  });
+});
+
+describe('a ticket', () => {
+  test('opens a stream of its side once', async () => {
+    const { ask, create, clock, opened } = frontKit();
+    const { code, sessionToken, agentToken } = await create();
+    const { body, status } = await ask('POST', `/${code}/ticket`, { token: sessionToken });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ticket: expect.stringMatching(/^[\w-]{43}$/),
+      expiresAt: new Date(clock.now + 30_000).toISOString(),
+    });
+    expect(await ask('GET', `/${code}/events?ticket=${body.ticket}`)).toMatchObject({
+      status: 403,
+    });
+    expect((await ask('GET', `/${code}/stream?ticket=${body.ticket}`)).status).toBe(200);
+    expect(opened).toMatchObject([{ side: 'application' }]);
+    expect(await ask('GET', `/${code}/stream?ticket=${body.ticket}`)).toMatchObject({
+      status: 404,
+      body: { error: 'session_not_found' },
+    });
+    const { ticket } = (await ask('POST', `/${code}/ticket`, { token: agentToken, body: {} })).body;
+    expect((await ask('GET', `/${code}/events?ticket=${ticket}`)).status).toBe(200);
+  });
+
+  test('of several who show it lets one in', async () => {
+    const { ask, create } = frontKit();
+    const { code, sessionToken } = await create();
+    const { ticket } = (await ask('POST', `/${code}/ticket`, { token: sessionToken })).body;
+    const told = await Promise.all(
+      Array.from({ length: 8 }, () => ask('GET', `/${code}/stream?ticket=${ticket}`)),
+    );
+    expect(told.map(({ status }) => status).sort()).toEqual([
+      200, 404, 404, 404, 404, 404, 404, 404,
+    ]);
+  });
+
+  test('is good for 30 seconds, in its session, for streams alone', async () => {
+    const { ask, create, clock } = frontKit();
+    const { code, sessionToken } = await create();
+    const other = await create();
+    const ticketOf = async () =>
+      (await ask('POST', `/${code}/ticket`, { token: sessionToken })).body.ticket as string;
+    expect((await ask('GET', `/${other.code}/stream?ticket=${await ticketOf()}`)).status).toBe(404);
+    expect((await ask('GET', `/${code}/metadata?ticket=${await ticketOf()}`)).status).toBe(401);
+    expect((await ask('DELETE', `/${code}?ticket=${await ticketOf()}`)).status).toBe(401);
+    const late = await ticketOf();
+    clock.now += 30_000;
+    expect((await ask('GET', `/${code}/stream?ticket=${late}`)).status).toBe(404);
+    for (const bad of ['', 'x', 'x'.repeat(300), '__proto__'])
+      expect((await ask('GET', `/${code}/stream?ticket=${bad}`)).status).toBe(404);
+  });
+
+  test('is nothing beside a token', async () => {
+    const { ask, create } = frontKit();
+    const { code, sessionToken } = await create();
+    const { ticket } = (await ask('POST', `/${code}/ticket`, { token: sessionToken })).body;
+    expect((await ask('GET', `/${code}/stream?ticket=${ticket}`, { token: 'wrong' })).status).toBe(
+      404,
+    );
+  });
+});
+
+describe('pairing', () => {
+  test('trades the code for a token of each side, once', async () => {
+    const { ask, create } = frontKit({ pairing: true });
+    const { code, sessionToken } = await create();
+    const { status, body } = await ask('POST', `/${code}/pair`, { body: { side: 'application' } });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      code,
+      side: 'application',
+      token: expect.stringMatching(/^[\w-]{43}$/),
+      expiresAt: expect.any(String),
+    });
+    for (const token of [body.token, sessionToken])
+      expect(
+        (await ask('POST', `/${code}/register-tools`, { token, body: registration('add') })).status,
+      ).toBe(201);
+    expect(await ask('POST', `/${code}/pair`, { body: { side: 'application' } })).toMatchObject({
+      status: 409,
+      body: { error: 'already_paired' },
+    });
+    expect((await ask('POST', `/${code}/pair`, { body: { side: 'agent' } })).status).toBe(200);
+  });
+
+  test('of several at once lets one in', async () => {
+    const { ask, create } = frontKit({ pairing: true });
+    const { code } = await create();
+    const told = await Promise.all(
+      Array.from({ length: 5 }, () => ask('POST', `/${code}/pair`, { body: { side: 'agent' } })),
+    );
+    expect(told.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+  });
+
+  test('is off unless it is on', async () => {
+    const { ask, create } = frontKit();
+    const { code } = await create();
+    expect(await ask('POST', `/${code}/pair`, { body: { side: 'agent' } })).toMatchObject({
+      status: 404,
+      body: { error: 'not_found' },
+    });
+  });
+
+  test('tells nothing of codes that there are not, or that have expired', async () => {
+    const { ask, create, clock } = frontKit({ pairing: true });
+    const { code } = await create();
+    clock.now += 3_600_000;
+    const expired = await ask('POST', `/${code}/pair`, { body: { side: 'agent' } });
+    expect(expired).toMatchObject({ status: 404, body: { error: 'session_not_found' } });
+    expect(shown(await ask('POST', '/AAAAAAAA/pair', { body: { side: 'agent' } }))).toEqual(
+      shown(expired),
+    );
+    expect(await ask('POST', `/${code}/pair`, { body: { side: 'both' } })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    });
+  });
+
+  test('is tried ten times a minute, by an address and for a code', async () => {
+    const { ask, create } = frontKit({ pairing: true });
+    const { code } = await create();
+    const pair = (address: string, tried: string) =>
+      ask('POST', `/${tried}/pair`, { address, body: { side: 'agent' } });
+    const codes = Array.from({ length: 11 }, (_, index) => `AAAAAA${'ABCDEFGHIJKLMNOP'[index]}A`);
+    const told = [];
+    for (const tried of codes) told.push((await pair('192.0.2.1', tried)).status);
+    expect(told).toEqual([...Array(10).fill(404), 429]);
+    for (let tries = 0; tries < 10; tries++) await pair(`192.0.2.${tries + 10}`, code);
+    expect(await pair('192.0.2.99', code)).toMatchObject({
+      status: 429,
+      body: { code: 'PAIR_RATE_LIMIT' },
+    });
+  });
+});

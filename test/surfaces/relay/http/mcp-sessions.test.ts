@@ -1,0 +1,141 @@
+/** MCP of the 2025 era over several nodes: a session that one has begun is every node's. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterEach, describe, expect, test } from 'vitest';
+import { defineTool } from '../../../../src/index.ts';
+import { mcpSessionStore } from '../../../../src/surfaces/relay/http/mcp-sessions.ts';
+import {
+  createRelay,
+  memoryBus,
+  memoryStore,
+  type Relay,
+  type RelayStore,
+} from '../../../../src/surfaces/relay/index.ts';
+import { askOf, base, type Made } from './app-kit.ts';
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** Nodes with one store, and a session. */
+async function world(count: number, store: RelayStore = memoryStore()) {
+  const bus = memoryBus();
+  const time = defineTool({
+    name: 'time',
+    description: 'Tells it.',
+    parameters: { type: 'object' },
+    handler: () => 'noon',
+  });
+  const nodes = Array.from({ length: count }, () =>
+    createRelay({ store, bus, session: { tools: [time] } }),
+  );
+  open.push(() => Promise.all(nodes.map((node) => node.close())));
+  const [first] = nodes as [Relay];
+  const { body } = await askOf(first.fetch, 'POST', base, { body: {} });
+  return { store, nodes, made: body as unknown as Made };
+}
+
+/** A client whose requests go where `pick` says. */
+async function clientOf({ code, agentToken }: Made, pick: () => Relay): Promise<Client> {
+  const client = new Client({ name: 'agent', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(`${base}/${code}/mcp`), {
+    fetch: (url, init) => pick().fetch(new Request(url, init)),
+    requestInit: { headers: { Authorization: `Bearer ${agentToken}` } },
+  });
+  await client.connect(transport);
+  open.push(() => client.close());
+  return client;
+}
+
+const timeOf = async (client: Client): Promise<unknown> =>
+  ((await client.callTool({ name: 'time', arguments: {} })).content as { text: string }[])[0]?.text;
+
+describe('a client of the 2025 era', () => {
+  test('is served by whichever node its requests meet', async () => {
+    const { nodes, made } = await world(3);
+    let turn = 0;
+    const client = await clientOf(made, () => nodes[turn++ % nodes.length] as Relay);
+    for (let n = 0; n < 7; n++) expect(await timeOf(client)).toBe('noon');
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['time']);
+  });
+
+  test('stays when its node goes', async () => {
+    const { nodes, made } = await world(2);
+    let at = 0;
+    const client = await clientOf(made, () => nodes[at] as Relay);
+    expect(await timeOf(client)).toBe('noon');
+    await nodes[0]?.close();
+    at = 1;
+    expect(await timeOf(client)).toBe('noon');
+  });
+
+  test("has no use for another session's id", async () => {
+    const { nodes, made, store } = await world(1);
+    const node = nodes[0] as Relay;
+    const client = await clientOf(made, () => node);
+    const id = (client.transport as StreamableHTTPClientTransport).sessionId as string;
+    const other = (await askOf(node.fetch, 'POST', base, { body: {} })).body as unknown as Made;
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const headers = { Accept: 'application/json, text/event-stream', 'Mcp-Session-Id': id };
+    expect(
+      (
+        await askOf(node.fetch, 'POST', `${base}/${other.code}/mcp`, {
+          token: other.agentToken,
+          body: call,
+          headers,
+        })
+      ).status,
+    ).toBe(404);
+    expect(await mcpSessionStore(store, other.code).load(id)).toBeUndefined();
+  });
+});
+
+describe('what is kept', () => {
+  const record = {
+    initialize: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'a', version: '1' },
+    },
+  };
+
+  test('is under a hash of the id, and goes with the session or when its client ends it', async () => {
+    const { store, made } = await world(1);
+    const sessions = mcpSessionStore(store, made.code);
+    await sessions.save('an-id', record);
+    expect(await sessions.load('an-id')).toEqual(record);
+    expect(await store.get(made.code, ['mcp:an-id'])).toEqual([undefined]);
+    await sessions.remove('an-id');
+    expect(await sessions.load('an-id')).toBeUndefined();
+    await sessions.save('another', record);
+    await store.drop(made.code);
+    expect(await sessions.load('another')).toBeUndefined();
+    await sessions.save('late', record);
+    expect(await sessions.load('late')).toBeUndefined();
+  });
+
+  test('is a hundred: those that were begun or looked for last', async () => {
+    const { store, made } = await world(1);
+    const sessions = mcpSessionStore(store, made.code);
+    await sessions.save('used', record);
+    for (let n = 0; n < 99; n++) await sessions.save(`id-${n}`, record);
+    expect(await sessions.load('used')).toEqual(record);
+    await sessions.save('one more', record);
+    expect([
+      await sessions.load('id-0'),
+      await sessions.load('id-1'),
+      await sessions.load('used'),
+    ]).toEqual([undefined, record, record]);
+  });
+
+  test('counts none that its client has ended', async () => {
+    const { store, made } = await world(1);
+    const sessions = mcpSessionStore(store, made.code);
+    await sessions.save('stays', record);
+    for (let n = 0; n < 150; n++) {
+      await sessions.save('comes and goes', record);
+      await sessions.remove('comes and goes');
+    }
+    expect(await sessions.load('stays')).toEqual(record);
+  });
+});

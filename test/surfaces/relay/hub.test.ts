@@ -1,0 +1,119 @@
+/** Wakes of sessions on a node. */
+import { describe, expect, test, vi } from 'vitest';
+import { createHub } from '../../../src/surfaces/relay/hub.ts';
+import type { RelayBus } from '../../../src/surfaces/relay/ports/bus.ts';
+import { watchedBus } from './watched-ports.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('a hub', () => {
+  test('has one subscription a session, however many listen, and none once all have stopped', async () => {
+    const watched = watchedBus();
+    const hub = createHub(watched.bus, () => {});
+    const stops = await Promise.all(['a', 'a', 'a', 'b'].map((code) => hub.watch(code, () => {})));
+    expect(watched.listening).toBe(2);
+    for (const stop of [...stops, ...stops]) stop();
+    await settle();
+    expect(watched.listening).toBe(0);
+    const stop = await hub.watch('a', () => {});
+    expect(watched.listening).toBe(1);
+    stop();
+  });
+
+  test('wakes those of the session, in order, and nobody who has stopped', async () => {
+    const { bus } = watchedBus();
+    const hub = createHub(bus, () => {});
+    const heard: unknown[] = [];
+    const stop = await hub.watch('a', (wake) => heard.push(wake));
+    await hub.watch('b', () => heard.push('b'));
+    hub.wake('a', 'tools');
+    hub.wake('a', 'lease');
+    await settle();
+    stop();
+    hub.wake('a', 'closed');
+    await settle();
+    expect(heard).toEqual(['tools', 'lease']);
+  });
+
+  test('tells one function that listens twice twice, until both have stopped', async () => {
+    const { bus } = watchedBus();
+    const hub = createHub(bus, () => {});
+    const listener = vi.fn();
+    const stop = await hub.watch('a', listener);
+    await hub.watch('a', listener);
+    hub.wake('a', 'tools');
+    await settle();
+    expect(listener).toHaveBeenCalledTimes(2);
+    stop();
+    hub.wake('a', 'tools');
+    await settle();
+    expect(listener).toHaveBeenCalledTimes(3);
+  });
+
+  test('passes on that messages may have been lost', async () => {
+    const watched = watchedBus();
+    const listener = vi.fn();
+    await createHub(watched.bus, () => {}).watch('a', listener);
+    watched.lost();
+    expect(listener).toHaveBeenCalledWith(undefined);
+  });
+
+  test('keeps a listener that throws, or that stops another, from the rest', async () => {
+    const { bus } = watchedBus();
+    const report = vi.fn();
+    const hub = createHub(bus, report);
+    const heard: string[] = [];
+    let stopOther = (): void => {};
+    await hub.watch('a', () => {
+      stopOther();
+      throw new Error('mine');
+    });
+    stopOther = await hub.watch('a', () => void heard.push('stopped'));
+    await hub.watch('a', () => void heard.push('rest'));
+    hub.wake('a', 'tools');
+    await settle();
+    expect(heard).toEqual(['rest']);
+    expect(report).toHaveBeenCalledTimes(1);
+  });
+
+  test(
+    'rejects for all who wait for a subscription that fails, and tries again for whoever comes ' +
+      'next',
+    async () => {
+      const { bus } = watchedBus();
+      let fails = true;
+      const flaky: RelayBus = {
+        ...bus,
+        subscribe: async (...args) =>
+          fails ? Promise.reject(new Error('no bus')) : bus.subscribe(...args),
+      };
+      const hub = createHub(flaky, () => {});
+      const both = await Promise.allSettled([hub.watch('a', () => {}), hub.watch('a', () => {})]);
+      expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      fails = false;
+      const heard = vi.fn();
+      await hub.watch('a', heard);
+      hub.wake('a', 'tools');
+      await settle();
+      expect(heard).toHaveBeenCalledWith('tools');
+    },
+  );
+
+  test('reports a wake, and an end of a subscription, that fails', async () => {
+    const report = vi.fn();
+    const bus: RelayBus = {
+      publish: () => Promise.reject(new Error('publish')),
+      subscribe: async () => () => {
+        throw new Error('unsubscribe');
+      },
+    };
+    const hub = createHub(bus, report);
+    hub.wake('a', 'tools');
+    (await hub.watch('a', () => {}))();
+    await settle();
+    expect(report.mock.calls.map(([error]) => (error as Error).message)).toEqual([
+      'publish',
+      'unsubscribe',
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+/** What the tests of sandboxes share. */
+import { existsSync, readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import {
+  defineTool,
+  type Executor,
+  HostToolRegistry,
+  type ToolResult,
+  type ToolSession,
+} from '../../../src/index.ts';
+import {
+  type ProcessExecutorOptions,
+  processExecutor,
+  workerExecutor,
+} from '../../../src/surfaces/sandbox/index.ts';
+
+/** The address of a module of `handlers`. */
+export function handlerOf(name: string): URL {
+  return new URL(`./handlers/${name}.js`, import.meta.url);
+}
+
+type Common = Omit<ProcessExecutorOptions, 'permissions' | 'cwd' | 'bubblewrap'>;
+
+/** Each kind of sandbox, by its name. */
+export const kinds: readonly (readonly [string, (options: Common) => Executor])[] = [
+  ['thread', workerExecutor],
+  ['process', processExecutor],
+];
+
+/** A session with one tool that runs on the executor. */
+export function sandboxed(
+  executor: Executor,
+  more: object = {},
+): { session: ToolSession; registry: HostToolRegistry; run: Run } {
+  const registry = new HostToolRegistry();
+  registry.register(
+    defineTool({
+      name: 'sandboxed',
+      description: 'Runs in a sandbox.',
+      parameters: { type: 'object' },
+      executor,
+      ...more,
+    }),
+  );
+  const session = registry.createSession({ sessionId: 's' });
+  const run: Run = (input, options) => session.call('sandboxed', input, options);
+  return { session, registry, run };
+}
+
+export type Run = (
+  input: object,
+  options?: Parameters<ToolSession['call']>[2],
+) => Promise<ToolResult>;
+
+/** Runs one call, and closes what it needed. */
+export async function once(executor: Executor, input: object = {}): Promise<unknown> {
+  const { registry, run } = sandboxed(executor);
+  const { output, error } = await run(input);
+  await registry.close();
+  return error ?? output;
+}
+
+/** Expects that nothing writes to the file any more. */
+export async function expectQuiet(file: string): Promise<void> {
+  const size = (): number => (existsSync(file) ? readFileSync(file).length : 0);
+  await expect
+    .poll(
+      async () => {
+        const before = size();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        return size() - before;
+      },
+      { timeout: 5_000 },
+    )
+    .toBe(0);
+}
