@@ -43,7 +43,8 @@ export class CallLink {
   readonly settled: Promise<unknown>;
   readonly #context: ToolContext;
   readonly #owner: LinkOwner;
-  readonly #asks = new Map<number, AbortController>();
+  /** The questions that wait for their answers. Most calls ask none. */
+  #asks: Map<number, AbortController> | undefined;
   #resolve!: (value: unknown) => void;
   #reject!: (error: unknown) => void;
   #done = false;
@@ -79,8 +80,9 @@ export class CallLink {
   /** Ends what the handler still waits for. */
   close(): void {
     this.#done = true;
-    for (const ask of this.#asks.values()) ask.abort();
-    this.#asks.clear();
+    const asks = this.#asks;
+    this.#asks = undefined;
+    if (asks !== undefined) for (const ask of asks.values()) ask.abort();
   }
 
   take(message: CallMessage): void {
@@ -95,7 +97,7 @@ export class CallLink {
       case 'ask':
         return this.#ask(message);
       case 'unask':
-        return this.#asks.get(message.ask)?.abort();
+        return this.#asks?.get(message.ask)?.abort();
       case 'returned':
         this.#done = true;
         try {
@@ -126,12 +128,14 @@ export class CallLink {
 
   #ask(message: Ask): void {
     const { ask } = message;
-    if (this.#asks.has(ask)) return this.#owner.violation('a question twice');
-    if (this.#asks.size >= maxAsks) return this.#owner.violation('too many questions at once');
+    this.#asks ??= new Map();
+    const asks = this.#asks;
+    if (asks.has(ask)) return this.#owner.violation('a question twice');
+    if (asks.size >= maxAsks) return this.#owner.violation('too many questions at once');
     const controller = new AbortController();
-    this.#asks.set(ask, controller);
+    asks.set(ask, controller);
     const answer = (value: JsonValue | undefined, error: SentError | undefined): void => {
-      if (this.#asks.delete(ask)) this.#owner.send({ t: 'answer', id: this.id, ask, value, error });
+      if (this.#asks?.delete(ask) === true) this.#owner.send({ t: 'answer', id: this.id, ask, value, error });
     };
     // Started in a function that is async, so that what throws becomes an answer too.
     void this.#answerOf(message, controller.signal).then(
