@@ -9,7 +9,7 @@ import {
   ok,
   type ToolContext,
 } from '../../index.ts';
-import { copyJson, isJsonObject } from '../../json/index.ts';
+import { isJsonObject } from '../../json/index.ts';
 import { shortened } from '../../text/shortened.ts';
 import { unreturnableFault } from './fault.ts';
 import {
@@ -17,16 +17,22 @@ import {
   maxAsks,
   maxErrorText,
   type SandboxMessage,
-  type SentContext,
   type SentError,
 } from './messages.ts';
 import { own } from './read-message.ts';
+import { type LastContext, sentCall, sentContext } from './sent-context.ts';
 
 /** What a call needs of its sandbox. */
 export interface LinkOwner {
   send(message: HostMessage): void;
   /** The sandbox has broken the protocol. Completes the sentence "The sandbox sent …". */
   violation(fault: string): void;
+}
+
+/** How many messages the host has read, and their size together. */
+export interface ReadSoFar {
+  readonly count: number;
+  readonly size: number;
 }
 
 /** A message about a call. */
@@ -62,10 +68,15 @@ export class CallLink {
   /**
    * Sends the call. Throws if its knobs cannot cross.
    * @param read What the host has read since it last confirmed.
+   * @param last What the receiver got last, if it remembers that.
    */
-  start(input: JsonObject, read: { readonly count: number; readonly size: number }): void {
-    const context = sentContext(this.#context);
-    this.#owner.send({ t: 'run', id: this.id, input, context, ...read });
+  start(input: JsonObject, read: ReadSoFar, last?: LastContext): void {
+    const { id } = this;
+    const context = this.#context;
+    if (last?.fits(context) === true)
+      return this.#owner.send({ t: 'next', id, input, call: sentCall(context), ...read });
+    this.#owner.send({ t: 'run', id, input, context: sentContext(context), ...read });
+    return last?.keep(context);
   }
 
   /** Tells the handler that its call has ended. */
@@ -135,7 +146,8 @@ export class CallLink {
     const controller = new AbortController();
     asks.set(ask, controller);
     const answer = (value: JsonValue | undefined, error: SentError | undefined): void => {
-      if (this.#asks?.delete(ask) === true) this.#owner.send({ t: 'answer', id: this.id, ask, value, error });
+      if (this.#asks?.delete(ask) === true)
+        this.#owner.send({ t: 'answer', id: this.id, ask, value, error });
     };
     // Started in a function that is async, so that what throws becomes an answer too.
     void this.#answerOf(message, controller.signal).then(
@@ -151,30 +163,6 @@ export class CallLink {
     if (question === undefined) throw new TypeError(`The agent's client has no \`${kind}\`.`);
     return question.call(client, input);
   }
-}
-
-/** What of the context crosses. Throws if the knobs cannot. */
-function sentContext(context: ToolContext): SentContext {
-  const { client } = context;
-  const knobs = copyJson(context.knobs, { maxDepth: 64, maxValues: 100_000 });
-  if (!knobs.ok)
-    throw new TypeError(
-      `Expected knobs that are JSON, since they cross the boundary of a sandbox: ${knobs.message}.`,
-    );
-  return {
-    sessionId: context.sessionId,
-    cwd: context.cwd,
-    environment: context.environment,
-    metadata: context.metadata,
-    principal: context.principal,
-    callId: context.callId,
-    toolName: context.toolName,
-    deadline: context.deadline,
-    idempotencyKey: context.idempotencyKey,
-    knobs: knobs.value,
-    sample: typeof client?.sample === 'function',
-    elicit: typeof client?.elicit === 'function',
-  };
 }
 
 /** Options of a child call. What else a sandbox sends, such as a surface, is not for it to say. */

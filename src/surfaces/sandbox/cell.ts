@@ -13,6 +13,7 @@ import {
   type SandboxMessage,
 } from './messages.ts';
 import { readMessage } from './read-message.ts';
+import { LastContext } from './sent-context.ts';
 import type { Death, StartTransport, Transport } from './transport.ts';
 
 /** What sandboxes of one executor have in common. */
@@ -52,6 +53,7 @@ export class Cell {
   #fault: Error | undefined;
   #lost: Error | undefined;
   #link: CallLink | undefined;
+  readonly #last = new LastContext();
   #crash: Extract<SandboxMessage, { t: 'crashed' }> | undefined;
   #unconfirmed = 0;
   #unconfirmedSize = 0;
@@ -96,7 +98,7 @@ export class Cell {
       }, this.#options.killAfterMs);
     };
     try {
-      link.start(input, this.#takeUnconfirmed());
+      link.start(input, this.#takeUnconfirmed(), this.#last);
       if (stop.stopped) stopped();
       else stop.watch(stopped);
       return await link.settled;

@@ -30,17 +30,21 @@ export const valueLimits: CopyLimits = {
   maxChars: maxMessage,
 };
 
+/** What of a call's context no other call has. */
+export interface SentCall {
+  readonly callId: string;
+  readonly deadline?: number | undefined;
+  readonly idempotencyKey: string;
+}
+
 /** What of a call's context crosses as data. */
-export interface SentContext {
+export interface SentContext extends SentCall {
   readonly sessionId: string;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly metadata: JsonObject;
   readonly principal?: string | undefined;
-  readonly callId: string;
   readonly toolName: string;
-  readonly deadline?: number | undefined;
-  readonly idempotencyKey: string;
   readonly knobs: JsonValue;
   /** Which questions the agent's client takes. */
   readonly sample: boolean;
@@ -71,6 +75,15 @@ export type HostMessage =
       readonly input: JsonObject;
       readonly context: SentContext;
       /** As in a `confirm`, so that no call pays for what an earlier one has sent uncounted. */
+      readonly count: number;
+      readonly size: number;
+    }
+  /** A `run` whose context is that of the last one, but for what is the call's own. */
+  | {
+      readonly t: 'next';
+      readonly id: number;
+      readonly input: JsonObject;
+      readonly call: SentCall;
       readonly count: number;
       readonly size: number;
     }
