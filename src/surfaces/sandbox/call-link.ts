@@ -21,18 +21,13 @@ import {
 } from './messages.ts';
 import { own } from './read-message.ts';
 import { type LastContext, sentCall, sentContext } from './sent-context.ts';
+import type { Confirmation } from './unconfirmed.ts';
 
 /** What a call needs of its sandbox. */
 export interface LinkOwner {
   send(message: HostMessage): void;
   /** The sandbox has broken the protocol. Completes the sentence "The sandbox sent …". */
   violation(fault: string): void;
-}
-
-/** How many messages the host has read, and their size together. */
-export interface ReadSoFar {
-  readonly count: number;
-  readonly size: number;
 }
 
 /** A message about a call. */
@@ -70,7 +65,7 @@ export class CallLink {
    * @param read What the host has read since it last confirmed.
    * @param last What the receiver got last, if it remembers that.
    */
-  start(input: JsonObject, read: ReadSoFar, last?: LastContext): void {
+  start(input: JsonObject, read: Confirmation, last?: LastContext): void {
     const { id } = this;
     const context = this.#context;
     if (last?.fits(context) === true)

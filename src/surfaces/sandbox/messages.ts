@@ -12,10 +12,14 @@ export const maxMessageValues = 150_000;
 export const maxMessageDepth = 520;
 /** The most messages that a sandbox may send before the host has confirmed earlier ones. */
 export const maxUnconfirmed = 256;
-/** The most that unconfirmed messages may have together, unless there is only one. */
-export const maxUnconfirmedSize = maxMessage;
-/** The host confirms once this many messages have come, or a quarter of the size. */
+/** The host confirms once this many messages have come, or more than this size. */
 export const confirmEvery = 64;
+export const confirmSize = maxMessage / 4;
+/**
+ * The most that unconfirmed messages may have together, unless there is only one: the longest message
+ * may follow as many as the host need not confirm.
+ */
+export const maxUnconfirmedSize = maxMessage + confirmSize;
 /** The most that the host keeps for a sandbox that does not read, in bytes, beside one message. */
 export const maxBacklog = 64 * 1024 * 1024;
 /** The most child calls and questions of one handler that may wait for their answers at once. */

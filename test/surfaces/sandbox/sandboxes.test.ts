@@ -45,6 +45,14 @@ describe.each(kinds)('%s', (kind, make) => {
     }
   });
 
+  test('events before it hold up no output, however long it is', async () => {
+    const executor = make({ module: probes, export: 'saysMuch' });
+    const { run, registry } = sandboxed(executor, { maxOutputChars: 10_000_000 });
+    const { output } = await run({ events: 10, chars: 3_900_000 });
+    expect(String(output).length).toBe(3_900_000);
+    await registry.close();
+  });
+
   test('services do not cross, and the error says what to do', async () => {
     expect(await once(make({ module: probes, export: 'services' }))).toMatchObject({
       code: 'handler_error',

@@ -33,6 +33,10 @@ export const said = (_, context) => {
   const timed = deadline !== undefined;
   return { sessionId, cwd, environment, metadata, callId, idempotencyKey, timed, frozen };
 };
+export const saysMuch = ({ events, chars }, { emit }) => {
+  for (let sent = 0; sent < events; sent++) emit('much', 'x'.repeat(60_000));
+  return 'y'.repeat(chars);
+};
 export const leavesLoop = () => {
   setTimeout(loop, 1);
   return process.pid;
