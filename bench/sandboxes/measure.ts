@@ -45,7 +45,7 @@ async function kindRows(
 ): Promise<readonly Row[]> {
   const start = await starts(
     () => bare(1),
-    () => governed(kinds[kind]()),
+    () => governed(kinds[kind](undefined)),
   );
   return [
     { id: `sandbox_${kind}` satisfies TargetId, ...(await rates(kind, bare, 1)) },

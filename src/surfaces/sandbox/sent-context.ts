@@ -7,8 +7,9 @@ import type { SentCall, SentContext } from './messages.ts';
 interface Lasting
   extends Pick<
     ToolContext,
-    'sessionId' | 'cwd' | 'environment' | 'metadata' | 'principal' | 'toolName' | 'knobs'
+    'sessionId' | 'cwd' | 'environment' | 'metadata' | 'toolName' | 'knobs'
   > {
+  readonly principal: string | undefined;
   readonly sample: boolean;
   readonly elicit: boolean;
 }
