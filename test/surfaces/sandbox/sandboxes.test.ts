@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { defineTool, HostToolRegistry, type ToolContext } from '../../../src/index.ts';
+import { defineTool, HostToolRegistry } from '../../../src/index.ts';
 import { processExecutor, workerExecutor } from '../../../src/surfaces/sandbox/index.ts';
 import { permissionFlags, readPermissions } from '../../../src/surfaces/sandbox/permissions.ts';
 import { expectQuiet, handlerOf, kinds, once, sandboxed } from './executors.ts';
@@ -45,14 +45,6 @@ describe.each(kinds)('%s', (kind, make) => {
     }
   });
 
-  test('events before it hold up no output, however long it is', async () => {
-    const executor = make({ module: probes, export: 'saysMuch' });
-    const { run, registry } = sandboxed(executor, { maxOutputChars: 10_000_000 });
-    const { output } = await run({ events: 10, chars: 3_900_000 });
-    expect(String(output).length).toBe(3_900_000);
-    await registry.close();
-  });
-
   test('services do not cross, and the error says what to do', async () => {
     expect(await once(make({ module: probes, export: 'services' }))).toMatchObject({
       code: 'handler_error',
@@ -60,47 +52,6 @@ describe.each(kinds)('%s', (kind, make) => {
         'Expected no use of `context.services` in a sandbox: live objects cannot cross its ' +
         'boundary. Pass data as input, or call a tool of the host with `context.tools.call`.',
     });
-  });
-
-  test('each call has the context of its own session, which crosses only if it is another', async () => {
-    const executor = make({ module: probes, export: 'said', pool: { max: 1 } });
-    const { registry } = sandboxed(executor);
-    const sessionOf = (name: string) =>
-      registry.createSession({
-        sessionId: name,
-        cwd: `/${name}`,
-        environment: { NAME: name },
-        metadata: { user: { name } },
-      });
-    const sessions = { a: sessionOf('a'), b: sessionOf('b') };
-    for (const [at, name] of (['a', 'a', 'b', 'b', 'a'] as const).entries()) {
-      const options = { callId: `call-${at}`, idempotencyKey: `key-${at}` };
-      const { output } = await sessions[name].call('sandboxed', {}, options);
-      expect(output).toEqual({
-        sessionId: name,
-        cwd: `/${name}`,
-        environment: { NAME: name },
-        metadata: { user: { name } },
-        ...options,
-        timed: true,
-        frozen: true,
-      });
-    }
-    await registry.close();
-  });
-
-  test('a call without a deadline has none, although the one before had one', async () => {
-    const executor = make({ module: probes, export: 'said', pool: { max: 1 } });
-    const environment = Object.freeze({});
-    const metadata = Object.freeze({ user: Object.freeze({}) });
-    const timed: unknown[] = [];
-    for (const deadline of [Date.now() + 60_000, undefined]) {
-      const given = { signal: new AbortController().signal, environment, metadata, deadline };
-      const output = await executor.execute({}, given as unknown as ToolContext);
-      timed.push((output as { timed: boolean }).timed);
-    }
-    expect(timed).toEqual([true, false]);
-    await executor.dispose?.();
   });
 
   test("the agent's client is asked across the boundary", async () => {

@@ -37,6 +37,7 @@ export const saysMuch = ({ events, chars }, { emit }) => {
   for (let sent = 0; sent < events; sent++) emit('much', 'x'.repeat(60_000));
   return 'y'.repeat(chars);
 };
+export const gives = (input) => input;
 export const leavesLoop = () => {
   setTimeout(loop, 1);
   return process.pid;
