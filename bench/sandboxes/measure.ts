@@ -59,8 +59,8 @@ async function kindRows(
 }
 
 /**
- * On one core, the system cannot place the two processes of one side better than those of the other,
- * so this row compares the work alone.
+ * On one core, the system cannot place the two processes of one side better than those of the
+ * other, so this row compares the work alone.
  */
 async function oneCoreRows(): Promise<readonly Row[]> {
   const measured = await onOneCore(() => rates('process', forks, 1));

@@ -15,9 +15,9 @@ export function frameOf(text: string): Buffer {
 }
 
 /**
- * Puts messages together from pieces. The function that it returns takes the next piece, whose memory
- * the caller may use again, and answers false once a header announces more than `maxBytes`. Such a
- * message is not kept.
+ * Puts messages together from pieces. The function that it returns takes the next piece, whose
+ * memory the caller may use again, and answers false once a header announces more than `maxBytes`.
+ * Such a message is not kept.
  */
 export function frameReader(
   maxBytes: number,

@@ -16,8 +16,8 @@ export const maxUnconfirmed = 256;
 export const confirmEvery = 64;
 export const confirmSize = maxMessage / 4;
 /**
- * The most that unconfirmed messages may have together, unless there is only one: the longest message
- * may follow as many as the host need not confirm.
+ * The most that unconfirmed messages may have together, unless there is only one: the longest
+ * message may follow as many as the host need not confirm.
  */
 export const maxUnconfirmedSize = maxMessage + confirmSize;
 /** The most that the host keeps for a sandbox that does not read, in bytes, beside one message. */

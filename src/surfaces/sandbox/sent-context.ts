@@ -49,8 +49,8 @@ export function sentCall({ callId, deadline, idempotencyKey }: ToolContext): Sen
 }
 
 /**
- * Remembers what a sandbox was told of the last call's session, so that it is not told again at each
- * call. What objects hold is compared by the objects themselves, which a call's context has frozen.
+ * Remembers what a sandbox was told of the last call's session, so that it is not told again at
+ * each call. Objects are compared by identity. Those in the context of a call are frozen.
  */
 export class LastContext {
   #last: Lasting | undefined;

@@ -10,7 +10,7 @@ import { handlerOf, kinds, sandboxed } from './executors.ts';
 const probes = handlerOf('probes');
 
 describe.each(kinds)('%s', (_kind, make) => {
-  test('each call has the context of its own session, which crosses only if it is another', async () => {
+  test('each call has the context of its own session, which crosses when it changes', async () => {
     const executor = make({ module: probes, export: 'said', pool: { max: 1 } });
     const { registry } = sandboxed(executor);
     const sessionOf = (name: string) =>

@@ -6,7 +6,7 @@ import { maxMessage } from '../../../src/surfaces/sandbox/messages.ts';
 import { readMessage } from '../../../src/surfaces/sandbox/read-message.ts';
 
 describe('frames', () => {
-  test('texts come out as they went in, however the bytes are cut, from memory that is used again', () => {
+  test('texts come out as they went in, however bytes are cut and memory is used again', () => {
     const memory = Buffer.alloc(9);
     fc.assert(
       fc.property(
