@@ -15,6 +15,7 @@ import { Secrets } from '../redaction/secrets.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
+import { notShown } from './input-not-shown.ts';
 import { announcedMessage, originWords, reportedOrigins } from './origin-report.ts';
 import { originsOf } from './origins.ts';
 
@@ -55,9 +56,7 @@ export function requestFor(
     return {
       askable: false,
       reason: 'input_not_shown',
-      message:
-        'The arguments contain too many secrets, or are too large to be searched for secrets. ' +
-        'Send less.',
+      message: notShown,
     };
   }
   const held = (text: string | undefined): boolean =>

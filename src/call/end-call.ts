@@ -19,6 +19,7 @@ import { copyFor, deliver } from '../state/deliver.ts';
 import { giveBackQuota } from './ask-quota-store.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
 import { endClaim } from './claim.ts';
+import { inputNotShown } from './input-not-shown.ts';
 import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
@@ -70,6 +71,10 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
 }
 
 function scrubError(call: Call, error: ToolError): ToolError {
+  // Every text of this call would be hidden, also the one that says so. It is written again here,
+  // so that nothing else is shown.
+  if (error.code === 'approval_denied' && error.reason === 'input_not_shown')
+    return inputNotShown(call);
   const scrubbed: Writable<ToolError> = { ...error, message: scrubText(call, error.message) };
   if (Object.hasOwn(error, 'cause')) withCause(scrubbed, error.cause);
   if (error.reason !== undefined) scrubbed.reason = scrubText(call, error.reason);

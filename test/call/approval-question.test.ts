@@ -426,9 +426,15 @@ describe('an input whose secrets cannot be found within bounds is refused, and n
     });
     const events: AnyEvent[] = [];
     registry.events.on('*', (event) => void events.push(event));
-    expect(await session.call('post', input)).toMatchObject({ error: { code: 'approval_denied' } });
+    const { error } = await session.call('post', input);
+    expect(error).toMatchObject({
+      code: 'approval_denied',
+      reason: 'input_not_shown',
+      message: expect.stringContaining('Send less.'),
+    });
     expect(asked).toEqual([]);
     expect(events.find(({ type }) => type === 'tool:pre')).toMatchObject({ input: '[redacted]' });
+    expect(events.find(({ type }) => type === 'tool:error')).toMatchObject({ error });
     expect(events.find(({ type }) => type === 'approval:denied')).toMatchObject({
       reason: 'input_not_shown',
     });

@@ -6,7 +6,7 @@ import type {
   HookInput,
   HookJSONOutput,
 } from '@anthropic-ai/claude-agent-sdk';
-import { messageOf } from '../../errors/index.ts';
+import { describe, messageOf } from '../../errors/index.ts';
 import type { ToolSession } from '../../index.ts';
 import { canonicalJson, copyJson, type JsonValue } from '../../json/index.ts';
 import { serializeOutput } from '../../serialize.ts';
@@ -32,13 +32,15 @@ export function hooksOf(
   const on = <Name extends HookEvent>(
     name: Name,
     run: (event: Event<Name>, signal: AbortSignal) => Promise<HookJSONOutput> | undefined,
-    failed: (error: unknown, event: Event<Name>) => HookJSONOutput = () => ({}),
+    failed: (error: unknown, event: Event<Name> | undefined) => HookJSONOutput = () => ({}),
   ): HookCallback => {
-    return async (input, _id, { signal }) => {
+    return async (input, _id, options) => {
       try {
-        return input.hook_event_name === name
-          ? ((await run(input as Event<Name>, signal)) ?? {})
-          : {};
+        const { signal } = options;
+        const { hook_event_name: given } = input;
+        if (given !== name)
+          throw new TypeError(`Expected a ${name} event, got ${describe(given)}.`);
+        return (await run(input as Event<Name>, signal)) ?? {};
       } catch (error) {
         return failed(error, input as Event<Name>);
       }
@@ -57,8 +59,8 @@ export function hooksOf(
           on(
             'PostToolUse',
             (event) => settle(permissions, event),
-            (error, { tool_response }) =>
-              withhold(`The hook failed: ${messageOf(error)}`, tool_response),
+            (error, event) =>
+              withhold(`The hook failed: ${messageOf(error)}`, event?.tool_response),
           ),
         ],
       },

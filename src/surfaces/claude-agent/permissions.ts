@@ -102,7 +102,8 @@ export function permissionsOf(parts: PermissionParts): Permissions {
         abandon(one);
       }
     },
-    async canUseTool(tool, input, { signal, toolUseID, mcpServer }) {
+    // What calls this without its options gives the call no id, so it is denied.
+    async canUseTool(tool, input, { signal, toolUseID, mcpServer } = {} as never) {
       const decision = await decide({
         id: toolUseID,
         tool,
@@ -183,6 +184,7 @@ async function authorize(
   { tool, callId, signal, cwd }: ToolUse & { readonly tool: string; readonly callId: string },
   input: JsonObject,
 ): Promise<Authorization | Denial> {
+  const { shownName = (name: string): string => name } = own.surface;
   builtIn.prepare(tool);
   const forget = cwd === undefined ? undefined : builtIn.locate(callId, cwd);
   const given = new AbortController();
@@ -198,7 +200,8 @@ async function authorize(
     const permission = await session.authorize(tool, input, {
       callId,
       signal: given.signal,
-      surface: own.surface,
+      // The agent's own tools have no prefix.
+      surface: { ...own.surface, shownName: (name) => (name === tool ? tool : shownName(name)) },
     });
     return isLate && !permission.allowed
       ? denied(`The call was not decided within ${decisionTimeoutMs} ms.`)

@@ -247,6 +247,18 @@ describe('the tools of the agent', () => {
     expect(w.log()).toEqual(['tool:pre Bash u1', 'tool:error Bash u1']);
   });
 
+  test('are refused under the names that the agent has for them', async () => {
+    const w = world();
+    await w.run(async ({ hook }) => {
+      const reasonFor = async (event: object): Promise<unknown> =>
+        (await hook('PreToolUse', event))[0]?.hookSpecificOutput?.permissionDecisionReason;
+      expect(await reasonFor(bash('git push'))).toContain('`Bash`');
+      expect(await reasonFor({ ...bash('', 'u2'), tool_input: { command: 7 } })).toContain(
+        '`Bash`',
+      );
+    });
+  });
+
   test('the hook and `canUseTool` share one authorization', async () => {
     const asked: string[] = [];
     const w = world({
@@ -319,6 +331,40 @@ describe('the tools of the agent', () => {
       });
     });
     expect(w.log()).toEqual(['tool:pre Bash u1']);
+  });
+});
+
+describe('what is no event of the SDK', () => {
+  const { hooks, canUseTool } = toClaudeAgent(world().session);
+  const options = { signal: new AbortController().signal };
+
+  test.each([undefined, null, {}, { hook_event_name: 'PostToolUse' }])(
+    'is denied before a call: %j',
+    async (event) => {
+      expect(
+        await hooks.PreToolUse?.[0]?.hooks[0]?.(event as never, undefined, options),
+      ).toMatchObject({
+        hookSpecificOutput: { permissionDecision: 'deny' },
+      });
+    },
+  );
+
+  test.each([undefined, null, {}])('is withheld after a call: %j', async (event) => {
+    expect(
+      await hooks.PostToolUse?.[0]?.hooks[0]?.(event as never, undefined, options),
+    ).toMatchObject({
+      decision: 'block',
+    });
+  });
+
+  test('is nothing elsewhere', async () => {
+    expect(await hooks.Stop?.[0]?.hooks[0]?.({} as never, undefined, options)).toEqual({});
+  });
+
+  test('`canUseTool` without its options denies', async () => {
+    expect(await canUseTool('Bash', { command: 'ls' }, undefined as never)).toMatchObject({
+      behavior: 'deny',
+    });
   });
 });
 
