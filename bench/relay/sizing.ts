@@ -1,8 +1,8 @@
 /**
  * What a deployment is sized by: the processor time of a node and of Redis for a call, with many
- * sessions at once; what a session keeps in Redis; and what open streams cost while nothing happens.
- * Times of the processor hardly depend on what else the machine does. How many calls a second fit
- * into a core follows from them.
+ * sessions at once; what a session keeps in Redis; and what open streams cost while nothing
+ * happens. Times of the processor hardly depend on what else the machine does. How many calls a
+ * second fit into a core follows from them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';

@@ -1,4 +1,6 @@
-/** What searches cost among many tools, in time of the processor, since others may use the machine. */
+/**
+ * What searches cost among many tools, in time of the processor, since others may use the machine.
+ */
 import { wordsOf } from '../../src/search/words.ts';
 import type { ToolLine } from './data.ts';
 

@@ -26,7 +26,9 @@ function plain(name: string | undefined): string {
     .trim();
 }
 
-/** Control, format and ignorable characters, white space in any number, and the empty Braille cell. */
+/**
+ * Control, format and ignorable characters, white space in any number, and the empty Braille cell.
+ */
 const unseen = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\s\u2800]/gu;
 
 /** Why such an answer is refused, in words for the model and for people. */

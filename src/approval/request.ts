@@ -51,8 +51,9 @@ export interface ApprovalRequest {
    */
   readonly quotas?: readonly QuotaLevel[];
   /**
-   * Where the targets of the call, and the identifiers in its texts, came from; absent if the session
-   * remembers nothing. At most 100. What is neither the user's nor trusted is also said in `message`.
+   * Where the targets of the call, and the identifiers in its texts, came from; absent if the
+   * session remembers nothing. At most 100. What is neither the user's nor trusted is also said in
+   * `message`.
    */
   readonly origins?: readonly JudgedOrigin[];
   /** Epoch milliseconds. */

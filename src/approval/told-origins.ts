@@ -12,8 +12,8 @@ const mostSentences = 10;
 
 /**
  * The sentences are the last lines of the message, one for each value that is `untrusted` or
- * `unknown`. A surface that puts a text on one line shows them apart: a message that contains words of
- * a model could otherwise imitate them, and a long one would push them out of sight.
+ * `unknown`. A surface that puts a text on one line shows them apart: a message that contains words
+ * of a model could otherwise imitate them, and a long one would push them out of sight.
  */
 export function toldOrigins({ message, origins = [] }: ApprovalRequest): ToldOrigins {
   const foreign = origins.filter(

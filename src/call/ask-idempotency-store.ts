@@ -18,7 +18,9 @@ export type Claimed =
   /** The call has ended meanwhile, so no answer is needed. */
   | { readonly state: 'ended' };
 
-/** Asks for the key. If the call ends or the time runs out first, what is then taken is released. */
+/**
+ * Asks for the key. If the call ends or the time runs out first, what is then taken is released.
+ */
 export function askToClaim(
   call: FoundCall,
   idempotency: Idempotency,

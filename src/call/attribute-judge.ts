@@ -86,8 +86,8 @@ function trialJudge(judge: Judge): Judge {
 }
 
 /**
- * What has not been asked about the call's input. A call that is judged again asks again if a person
- * has changed its input, or if rules that came meanwhile read more attributes.
+ * What has not been asked about the call's input. A call that is judged again asks again if a
+ * person has changed its input, or if rules that came meanwhile read more attributes.
  */
 function missingOf(call: FoundCall, wanted: ReadAttributes): ReadAttributes {
   const known = call.extra?.attributes;

@@ -1,6 +1,6 @@
 /**
- * The tracing channel of calls, where the runtime has `node:diagnostics_channel`. The module is asked
- * for at run time, so that nothing of the core imports a module that browsers lack.
+ * The tracing channel of calls, where the runtime has `node:diagnostics_channel`. The module is
+ * asked for at run time, so that nothing of the core imports a module that browsers lack.
  */
 import type { CallStatus } from '../errors/index.ts';
 import type { ToolResult } from '../result.ts';
@@ -64,7 +64,9 @@ export function heardChannel(): CallChannel | undefined {
     : undefined;
 }
 
-/** Runs a call inside the stores that are bound to the channel, and publishes what becomes of it. */
+/**
+ * Runs a call inside the stores that are bound to the channel, and publishes what becomes of it.
+ */
 export function publishCall(
   { start, end, asyncStart, asyncEnd }: CallChannel,
   session: SessionState,

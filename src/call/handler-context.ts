@@ -1,4 +1,6 @@
-/** The context that a handler is given: frozen, lazy, and without effect once the call has ended. */
+/**
+ * The context that a handler is given: frozen, lazy, and without effect once the call has ended.
+ */
 import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from '../context.ts';
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { FoundCall } from '../state/call.ts';

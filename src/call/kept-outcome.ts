@@ -25,7 +25,8 @@ const tooLong = JSON.stringify({
 
 /**
  * The outcome as the caller was shown it.
- * @param untrusted It may repeat what child calls returned, so it is untrusted whatever the tool is.
+ * @param untrusted It may repeat what child calls returned, so it is untrusted whatever the tool
+ * is.
  */
 export function outcomeText(result: ToolResult, untrusted: boolean): string {
   const copy = copyJson(outcomeOf(result, untrusted ? true : undefined), limits);

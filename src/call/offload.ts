@@ -1,4 +1,6 @@
-/** Keeps an output whole that is over its budget, and shows the model its beginning and a handle. */
+/**
+ * Keeps an output whole that is over its budget, and shows the model its beginning and a handle.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { type ContentPart, contentParts, contentText } from '../content.ts';
 import { isThenable } from '../maybe-promise.ts';
@@ -54,8 +56,8 @@ function mayRead(session: SessionState, { reader }: Offload): boolean {
 }
 
 /**
- * Data has a line for each value, so that a pattern finds the line that it matches. Half a character
- * would not come back from a store as it was. Undefined if it is too long to keep.
+ * Data has a line for each value, so that a pattern finds the line that it matches. Half a
+ * character would not come back from a store as it was. Undefined if it is too long to keep.
  */
 function textOf(output: unknown, maxBytes: number): string | undefined {
   if (typeof output === 'string') return wellFormed(output);

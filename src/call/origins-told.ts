@@ -8,7 +8,9 @@ import type { CallOrigins } from './origins.ts';
 /** Most arguments whose origins are told. */
 const maxOrigins = 100;
 
-/** What rules and questions were told of the arguments. Asking now would see the call's own output. */
+/**
+ * What rules and questions were told of the arguments. Asking now would see the call's own output.
+ */
 export function originsTold(call: Call): readonly OriginTold[] | undefined {
   const judged = (call.extra?.origins as CallOrigins | undefined)?.last;
   if (judged === undefined) return undefined;

@@ -15,9 +15,9 @@ import { isSameJson, plainJson } from './plain-json.ts';
 const mostHeard = 1_000_000;
 
 /**
- * Remembers the result of a call whose handler has run: the output as it was cut, or the text of the
- * failure. The model is not shown what a child call returned. It is remembered only if some of it is
- * untrusted, because the parent may return it: its text stays untrusted there.
+ * Remembers the result of a call whose handler has run: the output as it was cut, or the text of
+ * the failure. The model is not shown what a child call returned. It is remembered only if some of
+ * it is untrusted, because the parent may return it: its text stays untrusted there.
  */
 export function remember(call: Call, result: ToolResult): void {
   const { origins } = call.session;

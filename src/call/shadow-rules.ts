@@ -89,7 +89,9 @@ export function compareTried(call: Call, tally: Tally, verdict: Verdict): void {
   }
 }
 
-/** The effect of all gates together with one more rule. A rule that matches silences the default. */
+/**
+ * The effect of all gates together with one more rule. A rule that matches silences the default.
+ */
 function effectWith(effect: Effect, { deny, ask }: Tally): Effect {
   if (deny !== undefined || effect === 'deny') return 'deny';
   return ask !== undefined || effect === 'ask' ? 'ask' : 'allow';

@@ -290,7 +290,9 @@ export function callChild(
   );
 }
 
-/** The parent's id and a number. Numbers whose id a caller has given to another call are skipped. */
+/**
+ * The parent's id and a number. Numbers whose id a caller has given to another call are skipped.
+ */
 function childId(parent: Call): string {
   const { session, callId, more } = parent;
   let id: string;

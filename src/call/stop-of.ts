@@ -16,8 +16,8 @@ export interface Stop {
 }
 
 /**
- * Follows the call behind a context. A context that only looks like the one of a handler is asked for
- * its signal.
+ * Follows the call behind a context. A context that only looks like the one of a handler is asked
+ * for its signal.
  */
 export function stopOf(context: Pick<ToolContext, 'signal'>): Stop {
   const call = HandlerContext.callOf(context);

@@ -62,7 +62,9 @@ export interface Gate {
   readonly what: 'policy' | 'check' | 'requiresApproval' | 'attributes';
   /** The id of a policy. */
   readonly id: string | undefined;
-  /** The gate's allowance, which is the same each time; undefined for a gate that allows nothing. */
+  /**
+   * The gate's allowance, which is the same each time; undefined for a gate that allows nothing.
+   */
   readonly allowed: Verdict | undefined;
   /** It serves shadow rules only, so its failure refuses nothing. */
   readonly trial?: true;

@@ -102,8 +102,8 @@ export function endTraces(call: Call, result: ToolResult): void {
 }
 
 /**
- * Where the call of a handler is in a trace, to be sent along with what the handler calls. Undefined
- * if nobody follows the call, or the context is not the one that the handler was given.
+ * Where the call of a handler is in a trace, to be sent along with what the handler calls.
+ * Undefined if nobody follows the call, or the context is not the one that the handler was given.
  */
 export function traceContextOf(context: ToolContext): TraceContext | undefined {
   const call = HandlerContext.callOf(context);

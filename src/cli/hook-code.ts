@@ -1,6 +1,7 @@
 /**
- * Keeps the compiled code of a bundle between hooks. Compiling took a third of a hook's time. Node has
- * the like from version 22.1 on, but not for what a run compiles later, and in a folder of its own.
+ * Keeps the compiled code of a bundle between hooks. Compiling took a third of a hook's time. Node
+ * has the like from version 22.1 on, but not for what a run compiles later, and in a folder of its
+ * own.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -33,8 +34,8 @@ export interface RunningBundle {
 }
 
 /**
- * Runs a bundle: a file with the expression of a function of `require`, `module`, `exports` and its own
- * URL.
+ * Runs a bundle: a file with the expression of a function of `require`, `module`, `exports` and its
+ * own URL.
  * @param folder Where compiled code is kept. Only its owner can use it. Undefined if there is none.
  */
 export function runBundle(path: string, folder: string | undefined): RunningBundle {
@@ -65,7 +66,9 @@ export function runBundle(path: string, folder: string | undefined): RunningBund
   };
 }
 
-/** Undefined if there is nothing, or something that a hook of this user has not written as a whole. */
+/**
+ * Undefined if there is nothing, or something that a hook of this user has not written as a whole.
+ */
 function readKept(file: string): Buffer | undefined {
   let fd: number | undefined;
   try {

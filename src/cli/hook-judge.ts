@@ -1,4 +1,6 @@
-/** What the thread of a hook runs in the published package: a bundle of all that judges an event. */
+/**
+ * What the thread of a hook runs in the published package: a bundle of all that judges an event.
+ */
 import { config } from 'zod';
 
 export { hookWorker } from './hook-worker.ts';

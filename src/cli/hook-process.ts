@@ -1,7 +1,7 @@
 /**
- * The process of a hook. An agent takes every exit code but 0 and 2 for "go on", so this process ends
- * with no other one: not if the thread that judges crashes, hangs, runs out of memory or exits, and
- * not if nobody reads the answer.
+ * The process of a hook. An agent takes every exit code but 0 and 2 for "go on", so this process
+ * ends with no other one: not if the thread that judges crashes, hangs, runs out of memory or
+ * exits, and not if nobody reads the answer.
  */
 import { Worker } from 'node:worker_threads';
 import type { HookEnd } from './hook-run.ts';

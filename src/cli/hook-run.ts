@@ -1,4 +1,6 @@
-/** Judges one event of a coding agent. Nothing here may end as "no answer": that lets the call run. */
+/**
+ * Judges one event of a coding agent. Nothing here may end as "no answer": that lets the call run.
+ */
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { HostToolRegistry } from '../index.ts';

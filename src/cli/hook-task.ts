@@ -5,7 +5,9 @@ import type { HookRun } from './hook-run.ts';
 /** The task of a thread. */
 export interface HookTask extends Omit<HookRun, 'stdin' | 'now'> {
   readonly hostToolsHook: true;
-  /** The URL of the folder of the thread's bundle; absent where the program itself is the thread. */
+  /**
+   * The URL of the folder of the thread's bundle; absent where the program itself is the thread.
+   */
   readonly folder?: string;
 }
 

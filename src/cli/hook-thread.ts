@@ -35,7 +35,9 @@ function folderFor({ env }: HookTask): string | undefined {
   }
 }
 
-/** Whether a file of the command line may name a module. One that cannot be read is reported later. */
+/**
+ * Whether a file of the command line may name a module. One that cannot be read is reported later.
+ */
 function mayHaveModules({ argv }: HookTask): boolean {
   return argv.some((word) => {
     const file = word.startsWith('--host-tools=') ? word.slice('--host-tools='.length) : word;

@@ -87,7 +87,9 @@ function serverRow({ name, state, error, tools }: ServerStatus): readonly string
 /** Most tools that are named in a hint. */
 const mostNamed = 20;
 
-/** A server chooses the names of its tools, so only plain ones are shown, and none in the example. */
+/**
+ * A server chooses the names of its tools, so only plain ones are shown, and none in the example.
+ */
 function readersOf(server: string, tools: readonly string[]): string {
   const named = tools.filter((tool) => /^[\w.-]{1,64}$/.test(tool)).slice(0, mostNamed);
   const more = tools.length > named.length ? ` and ${tools.length - named.length} more` : '';

@@ -65,6 +65,7 @@ export const relay: Command = {
     },
   },
   operands: [],
+  // Longer than 60 lines, since its `finally` closes in order what the lines above it open.
   async run({ io, screen: terminal, options }) {
     const file = options.config === undefined ? {} : await readRelayFile(options.config, io);
     const { redis: url } = options;

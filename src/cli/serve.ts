@@ -84,7 +84,10 @@ export const serve: Command = {
   },
 };
 
-/** Long since it reads from top to bottom: what is opened, what is answered, what is closed. */
+/**
+ * Longer than 60 lines, since it is one sequence: it opens the server, answers requests until the
+ * signal aborts, and closes everything in order.
+ */
 async function overHttp(
   loaded: World,
   { host, port }: Address,

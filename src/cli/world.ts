@@ -111,16 +111,10 @@ export async function openWorld(
 ): Promise<World> {
   const facts = await readFacts(options.facts, io);
   const failed = await loadSources(registry, options, io, screen, serves ? onWatch : undefined);
-  if (gateway.hasServers)
-    await untilInterrupted(
-      serves
-        ? gateway.settled(
-            servedWithinMs,
-            registry.listNames().length === 0 ? servedAtLastMs : servedWithinMs,
-          )
-        : gateway.settled(startedWithinMs),
-      io.signal,
-    );
+  if (gateway.hasServers) {
+    const hasTools = registry.listNames().length > 0;
+    await untilInterrupted(serversSettled(gateway, serves, hasTools), io.signal);
+  }
   const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
@@ -152,18 +146,7 @@ export async function openWorld(
         ? failure(`The profile \`${id}\` did not load. Its line above says why.`)
         : usageFault(unknownProfile(id, [...profiles.keys()]));
     },
-    requireRules() {
-      for (const [section, one, harm] of requiredEntries) {
-        const { length } = failed.filter((entry) => entry.section === section);
-        if (length > 0)
-          throw failure(
-            `${length === 1 ? `A ${one}` : `${length} ${section}`} did not load, so nothing of the ` +
-              `file was loaded: ${harm}. Fix the lines above.`,
-          );
-      }
-      if (gateway.hasServers && failed.length > 0)
-        throw failure('An entry did not load, so the gateway does not start. Fix the lines above.');
-    },
+    requireRules: () => refuseLostRules(failed, gateway),
     unknownTool(name) {
       if (registry.get(name) !== undefined) return undefined;
       return (
@@ -174,6 +157,27 @@ export async function openWorld(
     nearest: (name) => nearestNames(name, registry.listNames()),
   };
   return world;
+}
+
+/** A gateway that serves waits longer for its servers, and longest if it has no tools yet. */
+function serversSettled(gateway: Gateway, serves: boolean, hasTools: boolean): Promise<unknown> {
+  return serves
+    ? gateway.settled(servedWithinMs, hasTools ? servedWithinMs : servedAtLastMs)
+    : gateway.settled(startedWithinMs);
+}
+
+/** @throws CliFault if an entry is lost that must not be */
+function refuseLostRules(failed: readonly LoadFailure[], gateway: Gateway): void {
+  for (const [section, one, harm] of requiredEntries) {
+    const { length } = failed.filter((entry) => entry.section === section);
+    if (length > 0)
+      throw failure(
+        `${length === 1 ? `A ${one}` : `${length} ${section}`} did not load, so nothing of the ` +
+          `file was loaded: ${harm}. Fix the lines above.`,
+      );
+  }
+  if (gateway.hasServers && failed.length > 0)
+    throw failure('An entry did not load, so the gateway does not start. Fix the lines above.');
 }
 
 /** Loads the files and modules. Resolves to the entries that did not load. @throws CliFault */

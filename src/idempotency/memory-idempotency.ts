@@ -5,7 +5,8 @@ import type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './store.ts
 /** Options of {@link memoryIdempotency}. */
 export interface MemoryIdempotencyOptions {
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
@@ -53,6 +54,7 @@ interface Kept {
  * const registry = new HostToolRegistry({ idempotency: { store: memoryIdempotency() } });
  * ```
  */
+// Longer than 60 lines, since its short functions share the records.
 export function memoryIdempotency(options: MemoryIdempotencyOptions = {}): IdempotencyStore {
   const { now, maxKeys, maxChars } = readOptions('memoryIdempotency', options, table);
   const clock = now === undefined ? () => Date.now() : () => timeOf(now);

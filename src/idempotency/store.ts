@@ -48,8 +48,9 @@ export interface IdempotencyStore {
    */
   claim(claim: IdempotencyClaim): MaybePromise<ClaimAnswer>;
   /**
-   * Lets a holder's lease begin anew. False, and nothing happens, if the key is not this holder's or
-   * its call has ended. A lease that was over begins again, unless another holder has taken over.
+   * Lets a holder's lease begin anew. False, and nothing happens, if the key is not this holder's
+   * or its call has ended. A lease that was over begins again, unless another holder has taken
+   * over.
    */
   renew(
     key: string,

@@ -5,7 +5,8 @@ import type { OffloadStore } from './store.ts';
 /** Options of {@link memoryOffload}. */
 export interface MemoryOffloadOptions {
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;

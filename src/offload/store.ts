@@ -23,7 +23,8 @@ export interface OffloadedOutput {
 /**
  * Keeps outputs by session and key. A store may answer at once or with a promise. If `put` throws,
  * rejects or takes longer than the registry's `policyTimeoutMs`, the output is cut as without a
- * store; if `get` does, reading fails (reason `offload_unavailable`). A store may drop outputs early.
+ * store; if `get` does, reading fails (reason `offload_unavailable`). A store may drop outputs
+ * early.
  */
 export interface OffloadStore {
   /** Keeps an output, and drops the oldest ones of its session where they are too many bytes. */

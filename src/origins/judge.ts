@@ -26,6 +26,9 @@ const maxDepth = 200;
  *
  * A date or time in an argument that is named or described as one (`date`, `start_time`,
  * `YYYY-MM-DD`) is listed only if it is known: a moment says neither whom nor what.
+ *
+ * Longer than 60 lines, since the functions of the walk share the results, and run for each
+ * argument of each call.
  */
 export function judgeInput(
   record: OriginRecord,

@@ -1,10 +1,12 @@
-/** The words of origins: where a value came from, what an argument is for, and where it was seen. */
+/**
+ * The words of origins: where a value came from, what an argument is for, and where it was seen.
+ */
 import type { JsonPrimitive } from '../json/index.ts';
 
 /**
  * Where a value came from. `user`: the user wrote it, or a person approved exactly this value in
- * this session. `trusted`: it stood in trusted output, or the schema fixes it. `untrusted`: it stood
- * in untrusted output. `unknown`: it stood nowhere, so the model composed it.
+ * this session. `trusted`: it stood in trusted output, or the schema fixes it. `untrusted`: it
+ * stood in untrusted output. `unknown`: it stood nowhere, so the model composed it.
  */
 export type Origin = 'user' | 'trusted' | 'untrusted' | 'unknown';
 
@@ -23,7 +25,9 @@ export interface SeenAt {
   readonly callId: string;
   /** The tool of that call. */
   readonly toolName: string;
-  /** The path in the output, joined by dots. Absent if the value stood in an output that is a text. */
+  /**
+   * The path in the output, joined by dots. Absent if the value stood in an output that is a text.
+   */
   readonly path?: string;
 }
 

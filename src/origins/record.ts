@@ -1,4 +1,6 @@
-/** What a session remembers of the texts that its model was shown, and where a value stood in them. */
+/**
+ * What a session remembers of the texts that its model was shown, and where a value stood in them.
+ */
 import type { JsonPrimitive, JsonValue } from '../json/index.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import type { Spelling } from './match.ts';
@@ -22,8 +24,8 @@ import { isWholeLeaf } from './whole-leaf.ts';
 /** Options of {@link createOriginRecord}. */
 export interface OriginRecordOptions {
   /**
-   * Most characters that are remembered. Text that does not fit is not remembered, so values from it
-   * are `unknown`. From 1. @default 8_388_608
+   * Most characters that are remembered. Text that does not fit is not remembered, so values from
+   * it are `unknown`. From 1. @default 8_388_608
    */
   readonly maxChars?: number | undefined;
   /** Makes the hashes of the index. Only tests give it. @default random */
@@ -45,8 +47,8 @@ const recordTable = {
 } satisfies TableOf<OriginRecordOptions>;
 
 /**
- * A full stop between two sentences, where people forget the space: `www.example.com.They are …`. Such
- * a text is remembered in both readings.
+ * A full stop between two sentences, where people forget the space: `www.example.com.They are …`.
+ * Such a text is remembered in both readings.
  */
 const missingSpace = /(?<=[\p{Ll}\p{N}])\.(?=\p{Lu}\p{Ll})/gu;
 
@@ -203,7 +205,9 @@ export class OriginRecord {
     return { origin: untrusted.isComplete ? 'unknown' : this.#unsearched };
   }
 
-  /** A value that was not searched for to the end may stand in an untrusted output, if there is one. */
+  /**
+   * A value that was not searched for to the end may stand in an untrusted output, if there is one.
+   */
   get #unsearched(): 'untrusted' | 'unknown' {
     return this.#untrusted.blocks.length > 0 ? 'untrusted' : 'unknown';
   }

@@ -50,7 +50,9 @@ function quoted(name: string): string {
   return `\`${shown(name).replaceAll('`', "'")}\``;
 }
 
-/** A value with spaces stands in quotes, so that words in it are not read as words of the sentence. */
+/**
+ * A value with spaces stands in quotes, so that words in it are not read as words of the sentence.
+ */
 function shownValue(value: unknown): string {
   const text = shown(value);
   return /\s/.test(text) ? `"${text.replaceAll('"', "'")}"` : text;

@@ -133,9 +133,9 @@ function keyOf(parts: readonly JsonValue[]): string {
 }
 
 /**
- * The end of a store key, which names whom or what it is for. As JSON, no id or value can be written
- * so that it looks like another one. A long value is replaced by its digest, which no short one can
- * equal.
+ * The end of a store key, which names whom or what it is for. As JSON, no id or value can be
+ * written so that it looks like another one. A long value is replaced by its digest, which no short
+ * one can equal.
  */
 export function subjectKey(subject: string): string {
   const text = JSON.stringify(subject);

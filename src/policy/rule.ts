@@ -13,11 +13,11 @@ import type { Judged } from './judged.ts';
 export type Glob = string;
 
 /**
- * A test of the values at a path: a scalar, which they must equal, or an object of tests, which must
- * all hold for the same value. In an `allow`, a value must have the type that the test names. In a
- * `deny` or `ask`, numbers and booleans are also compared by their JSON text, and a string that is a
- * JSON number counts as that number, so that sending `"22"` instead of `22` does not evade the rule.
- * Inside `not` it is the other way round.
+ * A test of the values at a path: a scalar, which they must equal, or an object of tests, which
+ * must all hold for the same value. In an `allow`, a value must have the type that the test names.
+ * In a `deny` or `ask`, numbers and booleans are also compared by their JSON text, and a string
+ * that is a JSON number counts as that number, so that sending `"22"` instead of `22` does not
+ * evade the rule. Inside `not` it is the other way round.
  */
 export type RuleTest = JsonPrimitive | WhenTest;
 
@@ -27,8 +27,8 @@ export interface WhenTest {
   readonly equals?: JsonPrimitive | undefined;
   /**
    * The value equals one of these scalars. With `{ fact }`, the list is that fact of the session,
-   * read at each call; where the fact is absent or no list, a `deny` or `ask` matches and an `allow`
-   * does not.
+   * read at each call; where the fact is absent or no list, a `deny` or `ask` matches and an
+   * `allow` does not.
    */
   readonly in?: readonly JsonPrimitive[] | { readonly fact: string } | undefined;
   /** The text matches this {@link Glob} as a whole. */
@@ -109,11 +109,11 @@ export interface Rule {
   readonly facts?: Readonly<Record<string, RuleTest>> | undefined;
   /**
    * Conditions on the input, all of which must hold. Either a map from paths (`"a.b"`; `*` walks
-   * arrays) to tests, or a list whose paths are lists, for keys that contain dots. The input is read
-   * both as it was sent and as the handler gets it: a `deny` or `ask` matches if either one matches,
-   * an `allow` only if both do. A path that only one of them has is judged there. A test of an array
-   * holds for its elements, but `size` and `exists` are about the array itself. `"payee@name"` reads
-   * the attribute `name` of what the tool's `attributes.payee` returned.
+   * arrays) to tests, or a list whose paths are lists, for keys that contain dots. The input is
+   * read both as it was sent and as the handler gets it: a `deny` or `ask` matches if either one
+   * matches, an `allow` only if both do. A path that only one of them has is judged there. A test
+   * of an array holds for its elements, but `size` and `exists` are about the array itself.
+   * `"payee@name"` reads the attribute `name` of what the tool's `attributes.payee` returned.
    */
   readonly when?:
     | Readonly<Record<string, RuleTest>>

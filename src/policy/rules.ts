@@ -36,8 +36,8 @@ const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as
  * Checks and compiles the rules of one layer, in order.
  * @param before how many rules the layer already has: a rule without an id is named after its index
  * in the whole layer
- * @throws MisuseError `invalid_rule`, which names the layer, the index, the field, what was expected
- * and what came
+ * @throws MisuseError `invalid_rule`, which names the layer, the index, the field, what was
+ * expected and what came
  */
 export function compileRules(
   rules: readonly Rule[],
@@ -59,8 +59,8 @@ const tried = new WeakMap<
 >();
 
 /**
- * Checks a rule before it is added, which compiles it no second time. Only for rules that nobody else
- * can change.
+ * Checks a rule before it is added, which compiles it no second time. Only for rules that nobody
+ * else can change.
  * @throws MisuseError `invalid_rule`, as {@link compileRules} for a list of this rule
  */
 export function tryRule(rule: Rule, layer: string): void {

@@ -5,7 +5,9 @@ import type { OriginsOf } from './origin-judge.ts';
 import { noElement } from './scalar-tests.ts';
 import type { ValueTest } from './value-test.ts';
 
-/** The deepest nesting that is followed. Inputs are at most 64 deep; parsed values may be deeper. */
+/**
+ * The deepest nesting that is followed. Inputs are at most 64 deep; parsed values may be deeper.
+ */
 const maxDepth = 200;
 
 /** Thrown where a value is nested too deep, or has too many digits, to be read. */
@@ -77,7 +79,9 @@ const ownJsonSteps = 10;
 /** Steps for writing a big integer of at most 308 digits as text. */
 const bigIntSteps = 100;
 
-/** To write an integer of a million digits takes a tenth of a second, so no rule can look at one. */
+/**
+ * To write an integer of a million digits takes a tenth of a second, so no rule can look at one.
+ */
 function plainBigInt(value: bigint, walk: Walk): number | string {
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;

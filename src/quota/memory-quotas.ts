@@ -65,6 +65,7 @@ class Reservation {
  * ];
  * ```
  */
+// Longer than 60 lines, since its short functions share the accounts.
 export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
   const { now, maxKeys } = readOptions('memoryQuotas', options, memoryTable);
   const clock = now === undefined ? () => Date.now() : () => timeOf(now);

@@ -116,8 +116,8 @@ export async function answerStored(
 }
 
 /**
- * Reads an answer for its question. An input that was copied from what was shown has no values where
- * secrets were hidden. It would run with the text that stands for them.
+ * Reads an answer for its question. An input that was copied from what was shown has no values
+ * where secrets were hidden. It would run with the text that stands for them.
  */
 function readFor(
   { limits }: SessionState,

@@ -69,9 +69,9 @@ export interface RegistryApprovals {
    * registry makes it. What cannot be answered ends as `session.approvals.resume` would, or as
    * `approval_denied` with `unknown_approval`, `session_unavailable` or `four_eyes`, or as
    * `invalid_input` with `invalid_edit` if the tool's schema refuses the `input` of the answer; the
-   * question then stays open. Rejects with a MisuseError `invalid_option` for an invalid answer, one
-   * without `by` (under `fourEyes`, that is `four_eyes`), or one whose `input` is larger than the
-   * session takes or still has `[redacted]` for a secret; the question stays open too.
+   * question then stays open. Rejects with a MisuseError `invalid_option` for an invalid answer,
+   * one without `by` (under `fourEyes`, that is `four_eyes`), or one whose `input` is larger than
+   * the session takes or still has `[redacted]` for a secret; the question stays open too.
    * @param id The id of the approval, or its token.
    * @example
    * ```ts
@@ -153,7 +153,10 @@ async function pendingOver(
   return found.sort(byExpiry).slice(0, limit);
 }
 
-/** Where an approval stands in the order. @throws MisuseError `invalid_option` if it is not known. */
+/**
+ * Where an approval stands in the order.
+ * @throws MisuseError `invalid_option` if it is not known.
+ */
 async function placeOf(
   registry: RegistryState,
   after: NonNullable<PendingOptions['after']>,

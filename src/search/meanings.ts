@@ -22,7 +22,9 @@ interface Known<T extends object> {
 const batch = 256;
 const patienceMs = 10_000;
 
-/** The usual constant of reciprocal rank fusion: how fast a place counts less than the one before. */
+/**
+ * The usual constant of reciprocal rank fusion: how fast a place counts less than the one before.
+ */
 const slope = 60;
 
 /**

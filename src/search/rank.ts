@@ -49,7 +49,8 @@ export function bestTools<T>(
 ): Hit<T>[] {
   const found = look(scope, query);
   const { tools } = scope;
-  // Sorting thousands of hits takes longer than finding them. One source fills no more than `limit`.
+  // Sorting thousands of hits takes longer than finding them. One source fills no more than
+  // `limit`.
   const bySource = new Map<string | undefined, number[]>();
   for (const position of found.positions) {
     const source = sourceOf(tools[position] as T);

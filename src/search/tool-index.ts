@@ -4,8 +4,8 @@ import { type Searchable, type ToolText, toolText } from './tool-text.ts';
 import { type KnownWords, wordsOf } from './words.ts';
 
 /**
- * How often a word counts where it stands. What a tool is called and what it says that it does count
- * twice as much as what it takes.
+ * How often a word counts where it stands. What a tool is called and what it says that it does
+ * count twice as much as what it takes.
  */
 const weights: Readonly<Record<keyof ToolText, number>> = {
   name: 2,
@@ -50,7 +50,10 @@ const mostWordsOfATool = 2_000;
 /** As many tools may be gone before their places are cleared away. */
 const fewGone = 64;
 
-/** @param read The searchable part of a tool. */
+/**
+ * Longer than 60 lines, since its functions share the terms and the ids.
+ * @param read The searchable part of a tool.
+ */
 export function createToolIndex<T extends object>(read: (tool: T) => Searchable): ToolIndex<T> {
   const terms = new Map<string, Term>();
   const ids = new Map<T, number>();

@@ -86,14 +86,7 @@ export async function explain(
       message: 'The session is closed.',
       retryable: false,
     });
-  const view = listingOf(session);
-  draft.visible = view.entries.has(name);
-  const hiddenBy = view.dropped.find((dropped) => dropped.name === name)?.code;
-  if (hiddenBy !== undefined) draft.hiddenBy = hiddenBy;
-  const unlocking = view.prerequisites
-    .filter(({ unlocks }) => unlocks.includes(name))
-    .map(({ tool }) => tool);
-  if (unlocking.length > 0) draft.unlockedBy = unlocking;
+  addVisibility(session, name, draft);
   const unreadable = readInput(call);
   if (unreadable !== undefined) return stop('admission', unreadable);
   const unknown = lookup(call);
@@ -115,6 +108,24 @@ export async function explain(
     await session.origins?.settled;
     addOrigins(call, draft);
   }
+  await addVerdict(call, draft, steps);
+  if (call.binding.quotas !== undefined) await addQuotas(call, draft, steps);
+  return Object.freeze(draft);
+}
+
+function addVisibility(session: SessionState, name: string, draft: Draft): void {
+  const view = listingOf(session);
+  draft.visible = view.entries.has(name);
+  const hiddenBy = view.dropped.find((dropped) => dropped.name === name)?.code;
+  if (hiddenBy !== undefined) draft.hiddenBy = hiddenBy;
+  const unlocking = view.prerequisites
+    .filter(({ unlocks }) => unlocks.includes(name))
+    .map(({ tool }) => tool);
+  if (unlocking.length > 0) draft.unlockedBy = unlocking;
+}
+
+/** Adds the decision of the gates, and the standing answer if it asks. */
+async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): Promise<void> {
   const verdict = await judge(call, steps);
   draft.decision = scrubJson(
     call,
@@ -126,8 +137,6 @@ export async function explain(
   const grant = verdict.effect === 'ask' ? findGrant(call) : undefined;
   if (grant !== undefined && (verdict.quotas === undefined || grant.effect === 'reject'))
     steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
-  if (call.binding.quotas !== undefined) await addQuotas(call, draft, steps);
-  return Object.freeze(draft);
 }
 
 function addOrigins(call: FoundCall, draft: Draft): void {

@@ -179,14 +179,8 @@ export function readSessionOptions(
     limits,
   } = given;
   checkSuspension(given, registry);
-  if (profile !== undefined && !registry.profiles.has(profile)) {
-    throw new MisuseError(
-      'unknown_profile',
-      `createSession: expected \`profile\` to be one of ` +
-        `${[...registry.profiles.keys()].map((id) => `\`${id}\``).join(', ') || '(none is defined)'}, ` +
-        `got ${describe(profile)}.`,
-    );
-  }
+  if (profile !== undefined && !registry.profiles.has(profile))
+    throw unknownProfile(profile, registry);
   // Member by member: taking the others by rest and spread makes sessions many times slower.
   return {
     sessionId: given.sessionId,
@@ -221,6 +215,15 @@ export function readSessionOptions(
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };
+}
+
+function unknownProfile(profile: string, { profiles }: RegistryState): MisuseError {
+  const known = [...profiles.keys()].map((id) => `\`${id}\``).join(', ');
+  return new MisuseError(
+    'unknown_profile',
+    `createSession: expected \`profile\` to be one of ${known || '(none is defined)'}, ` +
+      `got ${describe(profile)}.`,
+  );
 }
 
 /** A suspended call is resumed by a signed token that is bound to a principal. */

@@ -123,7 +123,8 @@ export class Discovery {
   /**
    * The listed part of what the session may be shown.
    * @param shows Whether `find_tools` is listed.
-   * @param reader The tool that reads long outputs. It is always listed, since a cut output names it.
+   * @param reader The tool that reads long outputs. It is always listed, since a cut output names
+   * it.
    */
   listing(view: View, shows: boolean, reader: AnyTool | undefined): Listing {
     const last = this.#last;

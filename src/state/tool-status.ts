@@ -46,6 +46,10 @@ export interface ToolStatus {
   readonly secretive: boolean;
 }
 
+/**
+ * Longer than 60 lines, since each value of the status is one expression over the same rules and
+ * quotas.
+ */
 export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
   const { registry, profile } = session;
   const { summary, internals, name } = entry;

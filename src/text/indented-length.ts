@@ -12,7 +12,8 @@ const closeBracket = 0x5d;
 
 /**
  * The length of `JSON.stringify(value, undefined, 1)`, from the text that `JSON.stringify(value)`
- * gives. Each line begins with a space for each level, so the result may be hundreds of times as long.
+ * gives. Each line begins with a space for each level, so the result may be hundreds of times as
+ * long.
  * @param most Where it stops counting: the result is then some number above it.
  */
 export function indentedLength(compact: string, most: number): number {

@@ -55,7 +55,9 @@ export interface OutsideOrigin {
    * events, whoever registers the tool.
    */
   readonly source: string;
-  /** What the host says of its fields. Beats what its schemas say, and a profile's labels beat it. */
+  /**
+   * What the host says of its fields. Beats what its schemas say, and a profile's labels beat it.
+   */
   readonly labels?: FieldLabels | undefined;
   /**
    * Why the definition must not be called now, as a `reason`; undefined while it is valid. Read at

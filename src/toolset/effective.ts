@@ -10,8 +10,8 @@ import { own, ownMembers } from './own.ts';
 import { specsByName, type ToolSpec } from './tool-spec.ts';
 
 /**
- * Changes to the profile's choice of tools, for a session or a run. `force` is the same as `enable`.
- * `disable` overrides both, and the gates override everything.
+ * Changes to the profile's choice of tools, for a session or a run. `force` is the same as
+ * `enable`. `disable` overrides both, and the gates override everything.
  */
 export interface Overrides {
   /** Tools to add to the profile's choice. */

@@ -945,7 +945,8 @@ describe('explain and call agree', () => {
           }),
           fc.constantFrom(...names, 'unknown'),
           input,
-          // One run in eight has no rule against it, or hardly any call would get through all gates.
+          // One run in eight has no rule against it, or hardly any call would get through all
+          // gates.
           fc.integer({ min: 0, max: 7 }),
           async (drawnLayers, drawnDefaults, drawnPolicies, drawnWorld, name, given, ease) => {
             const layers = ease === 0 ? { registry: [], profile: [], session: [] } : drawnLayers;

@@ -1,4 +1,6 @@
-/** Quotas with `over: "ask"`: a person is asked before the call has its locks, or once it is over. */
+/**
+ * Quotas with `over: "ask"`: a person is asked before the call has its locks, or once it is over.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   type ApprovalAnswer,

@@ -1,4 +1,6 @@
-/** A call over MCP that a person approves on the page, while the host is another process by then. */
+/**
+ * A call over MCP that a person approves on the page, while the host is another process by then.
+ */
 import { describe, expect, test } from 'vitest';
 import { play, type Story, scriptedPerson } from '../../examples/approvals/main.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from './chromium.ts';

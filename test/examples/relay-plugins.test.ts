@@ -20,7 +20,9 @@ const later = (close: () => Promise<unknown>): void => void closers.push(close);
 
 const token = 'xoxb-test';
 
-/** The host, with a person who answers as `says` does; `asked` has the tools that were asked for. */
+/**
+ * The host, with a person who answers as `says` does; `asked` has the tools that were asked for.
+ */
 async function open(says: 'allow_once' | 'reject_once' = 'allow_once') {
   const asked: string[] = [];
   const host = await startPluginHost(({ tool }) => {

@@ -1,4 +1,6 @@
-/** Approvals in Slack, against a Slack that is played here: its signatures, its refusals, clicks. */
+/**
+ * Approvals in Slack, against a Slack that is played here: its signatures, its refusals, clicks.
+ */
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -117,8 +117,8 @@ describe('a rate window', () => {
       const [taken, asked] = [0.06491949579805747, 156.06491949579802];
       const window = new RateWindow(1, 500);
       window.take(taken);
-      // The difference is 344 to the last digit that a number holds, and yet 344 later the window has
-      // not passed.
+      // The difference is 344 to the last digit that a number holds, and yet 344 later the window
+      // has not passed.
       expect([taken + 500 - asked, asked + 344 < taken + 500]).toEqual([344, true]);
       expect(window.retryAfterMs(asked)).toBe(345);
       expect(window.take(asked + 344)).toBe(false);

@@ -1,7 +1,7 @@
 /**
- * What an attacker tries who can write mails, pages and names, and sometimes the words of the model.
- * Each test says what was tried; what happens is in its expectation. A question (`untrusted` or
- * `unknown`) is the safe answer.
+ * What an attacker tries who can write mails, pages and names, and sometimes the words of the
+ * model. Each test says what was tried; what happens is in its expectation. A question (`untrusted`
+ * or `unknown`) is the safe answer.
  */
 import { describe, expect, test } from 'vitest';
 import { identifiersIn } from '../../src/origins/identifiers.ts';

@@ -1,4 +1,6 @@
-/** Tools that run elsewhere: the same gates before, and the same end, as for a tool that runs here. */
+/**
+ * Tools that run elsewhere: the same gates before, and the same end, as for a tool that runs here.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {

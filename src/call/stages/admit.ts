@@ -1,4 +1,6 @@
-/** Admission: turns the input into bounded JSON, announces the call, and enforces the rate limit. */
+/**
+ * Admission: turns the input into bounded JSON, announces the call, and enforces the rate limit.
+ */
 
 import { describe, type ToolError, toolError } from '../../errors/index.ts';
 import type { ToolEvents } from '../../events.ts';

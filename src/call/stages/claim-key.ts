@@ -1,6 +1,6 @@
 /**
- * Calls with an idempotency key, where the registry keeps outcomes. The key is claimed when all gates
- * have let the call through, so that of all calls with it only one runs.
+ * Calls with an idempotency key, where the registry keeps outcomes. The key is claimed when all
+ * gates have let the call through, so that of all calls with it only one runs.
  */
 import { type ToolError, toolError, withCause } from '../../errors/index.ts';
 import type { FoundCall } from '../../state/call.ts';

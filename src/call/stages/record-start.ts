@@ -1,5 +1,6 @@
 /**
- * Lets those who must record a call before it runs do so. If one of them cannot, the call is refused.
+ * Lets those who must record a call before it runs do so. If one of them cannot, the call is
+ * refused.
  */
 import { type ToolError, toolError, withCause } from '../../errors/index.ts';
 import type { FoundCall } from '../../state/call.ts';

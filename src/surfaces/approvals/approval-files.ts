@@ -52,37 +52,13 @@ export function nameOf(id: string): string {
 export function approvalFiles(where: string, folder: string): ApprovalFiles {
   makeFolder(where, folder);
   const pathOf = (name: string, kind: FileKind): string => join(folder, `${name}.${kind}`);
-  const draft = async <T>(
-    value: object,
-    keptUntil: number,
-    place: (path: string) => Promise<T>,
-  ): Promise<T> => {
-    const path = join(folder, `${randomUUID()}.draft`);
-    try {
-      // Written beside its place: nobody reads half a file, and what is there survives a crash.
-      const file = await open(path, 'wx', 0o600);
-      try {
-        await file.writeFile(JSON.stringify(value));
-        const time = Math.min(Math.max(keptUntil, 0), latestTime) / 1_000;
-        await file.utimes(time, time);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      const placed = await place(path);
-      await syncFolder(folder);
-      return placed;
-    } finally {
-      await rm(path, { force: true });
-    }
-  };
   return {
     read: (name, kind) => readObject(pathOf(name, kind)),
     has: async (name, kind) => (await orMissing(stat(pathOf(name, kind)))) !== undefined,
     replace: (name, kind, value, keptUntil) =>
-      draft(value, keptUntil, (path) => rename(path, pathOf(name, kind))),
+      placeDraft(folder, value, keptUntil, (path) => rename(path, pathOf(name, kind))),
     create: (name, kind, value, keptUntil) =>
-      draft(value, keptUntil, (path) =>
+      placeDraft(folder, value, keptUntil, (path) =>
         link(path, pathOf(name, kind)).then(
           () => true,
           (error: unknown) => {
@@ -114,6 +90,35 @@ export function approvalFiles(where: string, folder: string): ApprovalFiles {
       return over;
     },
   };
+}
+
+/**
+ * Writes a draft and moves it to its place. So no reader sees half a file, and a crash leaves the
+ * file that was there before.
+ */
+async function placeDraft<T>(
+  folder: string,
+  value: object,
+  keptUntil: number,
+  place: (path: string) => Promise<T>,
+): Promise<T> {
+  const path = join(folder, `${randomUUID()}.draft`);
+  try {
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(JSON.stringify(value));
+      const time = Math.min(Math.max(keptUntil, 0), latestTime) / 1_000;
+      await file.utimes(time, time);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const placed = await place(path);
+    await syncFolder(folder);
+    return placed;
+  } finally {
+    await rm(path, { force: true });
+  }
 }
 
 const filePattern = /^([0-9a-f]{64})\.(open|taken)$/;

@@ -72,15 +72,50 @@ async function discard(response: WebhookResponse): Promise<void> {
   }
 }
 
-export function createWebhookQueue({
-  url,
-  key,
-  send,
-}: {
+interface Receiver {
   readonly url: string;
   readonly key: Buffer;
   readonly send: WebhookFetch;
-}): WebhookQueue {
+}
+
+/** Sends a message once. Resolves to the status of the answer. Rejects if there is none in time. */
+async function sendOnce(
+  { url, key, send }: Receiver,
+  { message, state }: Delivery,
+  controller: AbortController,
+): Promise<number> {
+  const seconds = Math.floor(state.now() / 1_000);
+  const { signal } = controller;
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': message.id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': signatureOf(key, message, seconds),
+  };
+  const timer = setTimeout(
+    () => controller.abort(new Error(`The webhook was not taken within ${attemptMs} ms.`)),
+    attemptMs,
+  );
+  // The attempt ends here even if `fetch` ignores the signal.
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  try {
+    const init = { method: 'POST', headers, body: message.body, redirect: 'manual', signal };
+    // In a turn of its own, so that an error that `send` throws at once is a failed attempt too.
+    const sent = Promise.resolve().then(() => send(url, init as WebhookRequest));
+    const response = await Promise.race([sent, aborted]);
+    const { status } = response;
+    void discard(response);
+    return status;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Longer than 60 lines, since its short functions share the deliveries that wait. */
+export function createWebhookQueue(receiver: Receiver): WebhookQueue {
+  const { url } = receiver;
   const waiting = new Set<Delivery>();
   const ready: Delivery[] = [];
   let chars = 0;
@@ -117,7 +152,7 @@ export function createWebhookQueue({
   const attempt = async (delivery: Delivery): Promise<void> => {
     delivery.attempt = new AbortController();
     try {
-      const status = await sendOnce(delivery, delivery.attempt);
+      const status = await sendOnce(receiver, delivery, delivery.attempt);
       if (!waiting.has(delivery)) return;
       if (status >= 200 && status < 300) return end(delivery);
       const fault = new Error(`The receiver of the webhook answered ${status}.`);
@@ -127,38 +162,6 @@ export function createWebhookQueue({
     } finally {
       active--;
       pump();
-    }
-  };
-  const sendOnce = async (
-    { message, state }: Delivery,
-    controller: AbortController,
-  ): Promise<number> => {
-    const seconds = Math.floor(state.now() / 1_000);
-    const { signal } = controller;
-    const headers = {
-      'content-type': 'application/json',
-      'webhook-id': message.id,
-      'webhook-timestamp': String(seconds),
-      'webhook-signature': signatureOf(key, message, seconds),
-    };
-    const timer = setTimeout(
-      () => controller.abort(new Error(`The webhook was not taken within ${attemptMs} ms.`)),
-      attemptMs,
-    );
-    // A `fetch` that does not heed the signal ends here all the same.
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    });
-    try {
-      const init = { method: 'POST', headers, body: message.body, redirect: 'manual', signal };
-      // In a turn of its own: what it throws at once is a failed attempt like any other.
-      const sent = Promise.resolve().then(() => send(url, init as WebhookRequest));
-      const response = await Promise.race([sent, aborted]);
-      const { status } = response;
-      void discard(response);
-      return status;
-    } finally {
-      clearTimeout(timer);
     }
   };
   const pump = (): void => {

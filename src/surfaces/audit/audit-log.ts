@@ -53,6 +53,7 @@ const closeMs = 10_000;
 
 type Told = (error: unknown) => void;
 
+/** Longer than 60 lines, since its short functions share the queue and the count of lost lines. */
 export function startLog(parts: LogParts): AuditLog {
   const { opened, argumentsOf, required, release } = parts;
   const attached = new Set<Observing>();

@@ -81,8 +81,8 @@ const where = 'createAuditLog';
 /**
  * Makes an audit log, or opens it again. A torn last line, which a crash may leave, is replaced by
  * a line that says so.
- * @throws MisuseError `invalid_option`; `in_use` if another log writes to `path`; `invalid_file` if the
- * last line of the file is not one of this log and key. An error of the file system as it is.
+ * @throws MisuseError `invalid_option`; `in_use` if another log writes to `path`; `invalid_file` if
+ * the last line of the file is not one of this log and key. An error of the file system as it is.
  *
  * @example
  * ```ts

@@ -40,6 +40,10 @@ export interface QueueOptions {
   readonly failed: (error: unknown) => void;
 }
 
+/**
+ * Longer than 60 lines, since its short functions share the lines that wait and the state of the
+ * writer.
+ */
 export function createLineQueue({ writer, head: from, fsync, failed }: QueueOptions): LineQueue {
   const waiting: Waiting[] = [];
   let chars = 0;

@@ -1,4 +1,6 @@
-/** Reads the lines of a log, oldest first, over all of its files: as a stream, since logs are big. */
+/**
+ * Reads the lines of a log, oldest first, over all of its files: as a stream, since logs are big.
+ */
 import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { olderFile, olderNumbers } from './log-files.ts';

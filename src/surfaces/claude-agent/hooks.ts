@@ -29,21 +29,6 @@ export function hooksOf(
   const { leave } = permissions;
   // A hook that takes too long would let the call run, so it answers before its time is over.
   const timeout = Math.ceil(decisionTimeoutMs / 1_000) + spareSeconds;
-  const on = <Name extends HookEvent>(
-    name: Name,
-    run: (event: Event<Name>, signal: AbortSignal) => Promise<HookJSONOutput> | undefined,
-    failed: (error: unknown, event: Event<Name>) => HookJSONOutput = () => ({}),
-  ): HookCallback => {
-    return async (input, _id, { signal }) => {
-      try {
-        return input.hook_event_name === name
-          ? ((await run(input as Event<Name>, signal)) ?? {})
-          : {};
-      } catch (error) {
-        return failed(error, input as Event<Name>);
-      }
-    };
-  };
   const before = on(
     'PreToolUse',
     (event, signal) => askBefore(permissions, event, signal),
@@ -76,10 +61,10 @@ export function hooksOf(
         return undefined;
       }),
     ),
-    ...endsOf(leave, on),
+    ...endsOf(leave),
     UserPromptSubmit: only(
       on('UserPromptSubmit', ({ prompt, source }) => {
-        // What tasks and timers put in was not written by a person.
+        // Tasks and timers also submit prompts, which no person wrote.
         if (wroteIt(source)) overheard(stateOf(session), prompt, 'user');
         return undefined;
       }),
@@ -87,11 +72,25 @@ export function hooksOf(
   };
 }
 
+/** A hook for one event. @param failed The answer if `run` rejects */
+function on<Name extends HookEvent>(
+  name: Name,
+  run: (event: Event<Name>, signal: AbortSignal) => Promise<HookJSONOutput> | undefined,
+  failed: (error: unknown, event: Event<Name>) => HookJSONOutput = () => ({}),
+): HookCallback {
+  return async (input, _id, { signal }) => {
+    try {
+      return input.hook_event_name === name
+        ? ((await run(input as Event<Name>, signal)) ?? {})
+        : {};
+    } catch (error) {
+      return failed(error, input as Event<Name>);
+    }
+  };
+}
+
 /** When an agent stops, the calls that it has not run will not run. */
-function endsOf(
-  leave: Permissions['leave'],
-  on: <Name extends HookEvent>(name: Name, run: (event: Event<Name>) => undefined) => HookCallback,
-): Partial<Record<HookEvent, HookCallbackMatcher[]>> {
+function endsOf(leave: Permissions['leave']): Partial<Record<HookEvent, HookCallbackMatcher[]>> {
   const stopped = (sessionId: string, agentId: string | undefined): undefined =>
     void leave(
       (_, asker) =>

@@ -1,4 +1,6 @@
-/** The key that signs kept approvals: made once, and read by every process that shares the folder. */
+/**
+ * The key that signs kept approvals: made once, and read by every process that shares the folder.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -66,7 +68,8 @@ function makeSecret(folder: string, path: string): Buffer {
     closeSync(fd);
   }
   try {
-    // A link to a name that exists fails, so one process makes the key, and nobody reads half of it.
+    // A link to a name that exists fails, so one process makes the key, and nobody reads half of
+    // it.
     linkSync(draft, path);
     return secret;
   } catch (error) {

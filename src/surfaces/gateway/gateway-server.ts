@@ -21,7 +21,10 @@ export interface GatewayServer {
   readonly name: string;
   /** Whether clients get these of it. */
   exposes(kind: 'prompts' | 'resources'): boolean;
-  /** What it has now; nothing while it is not ready. @throws (rejects with) what the server causes */
+  /**
+   * What it has now; nothing while it is not ready.
+   * @throws (rejects with) what the server causes
+   */
   offers(which: PassedList): Promise<readonly OfferedEntry[]>;
   /** Asks for a prompt or a resource. @throws (rejects with) Error that a client may see */
   ask(

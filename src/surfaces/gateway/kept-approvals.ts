@@ -1,4 +1,6 @@
-/** Approvals that outlast the process: where a file keeps calls that nobody could be asked about. */
+/**
+ * Approvals that outlast the process: where a file keeps calls that nobody could be asked about.
+ */
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
 import type { HostToolRegistry, InboxStore, Overrides } from '../../index.ts';
@@ -85,7 +87,9 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
   };
 }
 
-/** From now on the registry keeps suspended calls there, also those of processes before this one. */
+/**
+ * From now on the registry keeps suspended calls there, also those of processes before this one.
+ */
 function use({ registry, cwd, settled }: KeeperParts, { secret, store }: Opened): void {
   const state = registryStateOf(registry as never);
   state.signer = createTokenSigner(secret);

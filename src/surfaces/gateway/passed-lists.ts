@@ -32,6 +32,7 @@ interface Listing {
 /** Most entries of a list, of all servers together. */
 const mostEntries = 1_000;
 
+/** Longer than 60 lines, since its short functions share the listings. */
 export function createPassedLists(parts: PassedParts): PassedLists {
   const last = new Map<PassedList, Listing>();
   /** Clients that ask at the same time share one listing. */

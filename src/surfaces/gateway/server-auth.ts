@@ -4,7 +4,9 @@ import { bearerOf } from '../mcp/client/oauth.ts';
 import type { NamedServer } from './server-connection.ts';
 import { tokenFile } from './token-file.ts';
 
-/** What gives the token of a login. Undefined for a server to which the file says how to sign in. */
+/**
+ * What gives the token of a login. Undefined for a server to which the file says how to sign in.
+ */
 export function authOf({
   name,
   file,

@@ -26,7 +26,9 @@ const mostOpen = 4;
 const mostOfMessage = 4_096;
 const formBounds = { maxDepth: 16, maxValues: 2_000, maxChars: 65_536 } as const;
 const sampleBounds = { maxDepth: 40, maxValues: 20_000, maxChars: 1_048_576 } as const;
-/** The members of a sampling request that are passed on. `includeContext` would show other servers. */
+/**
+ * The members of a sampling request that are passed on. `includeContext` would show other servers.
+ */
 const sampled = [
   'messages',
   'modelPreferences',

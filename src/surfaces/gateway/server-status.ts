@@ -7,7 +7,9 @@ import { labelsBy } from './server-wishes.ts';
 /** How a server is doing. */
 export interface ServerStatus {
   readonly name: string;
-  /** `waiting` is a server that failed and is tried again later; `off` cannot be started as it is. */
+  /**
+   * `waiting` is a server that failed and is tried again later; `off` cannot be started as it is.
+   */
   readonly state: 'starting' | 'ready' | 'waiting' | 'off';
   /** Why it is waiting or off, without values of the environment. */
   readonly error?: string;
@@ -18,8 +20,8 @@ export interface ServerStatus {
   /** Tools that cannot be taken, with the reasons. */
   readonly failed: readonly { readonly name: string; readonly reason: string }[];
   /**
-   * Tools that count as destructive, although the server says that they only read, by its own names.
-   * Absent if there are none, or labels say what they are.
+   * Tools that count as destructive, although the server says that they only read, by its own
+   * names. Absent if there are none, or labels say what they are.
    */
   readonly saysReadOnly?: readonly string[];
 }

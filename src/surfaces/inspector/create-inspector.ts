@@ -30,7 +30,8 @@ export interface Inspector {
    */
   fetch(request: Request): Promise<Response>;
   /**
-   * Ends the streams and the calls of pages, and stops watching. Later requests get 404. Idempotent.
+   * Ends the streams and the calls of pages, and stops watching. Later requests get 404.
+   * Idempotent.
    */
   close(): Promise<void>;
   /** What to put behind `#token=` in the address of the page. */

@@ -43,6 +43,7 @@ interface Reader {
   readonly end: () => void;
 }
 
+/** Longer than 60 lines, since its short functions share the readers and the current state. */
 export function createFeed({ log, hello, monotonic, state }: FeedSource): Feed {
   const readers = new Set<Reader>();
   const encoder = new TextEncoder();

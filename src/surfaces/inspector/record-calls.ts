@@ -36,7 +36,7 @@ export function recordCalls(
   };
 }
 
-/** One branch for each event of a call; splitting it would only separate the branches. */
+/** Longer than 60 lines, since it has one short branch for each event of a call. */
 function note(log: CallLog, event: AnyEvent): void {
   if (event.type === 'tool:pre') {
     const { at, callId, attempt, toolName, sessionId, principal, surface, input } = event;
@@ -172,7 +172,9 @@ function toPhase({ line }: KeptCall, phase: CallPhase): void {
   if (line.phase !== 'ended') line.phase = phase;
 }
 
-/** What the question says may be more than what the verdict said, and stands until the call ends. */
+/**
+ * What the question says may be more than what the verdict said, and stands until the call ends.
+ */
 function setOrigins({ kept }: KeptCall, origins: readonly CallOrigin[] | undefined): void {
   if (kept === undefined || origins === undefined) return;
   kept.origins = origins.map(({ path, origin, seen, approvedBy }) => ({

@@ -19,6 +19,7 @@ export interface SessionList {
   stop(): void;
 }
 
+/** Longer than 60 lines, since its short functions share the lines of the list. */
 export function listSessions(registry: HostToolRegistry<never>): SessionList {
   const state = registryStateOf(registry);
   const lines = new Map<number, Line>();

@@ -13,7 +13,8 @@ export interface FileOffloadOptions {
    */
   readonly dir: string;
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
@@ -33,12 +34,12 @@ const sweepMs = 60_000;
 const mostOutputs = 1_000;
 
 /**
- * A store for a registry's `offload` in a folder, with a folder for each session and a file for each
- * output. Any number of processes share it. Names are digests; files are readable by their owner
- * only and contain the outputs in full. A session keeps at most 1 000 outputs. Expired files are
- * removed, at most once a minute, when something is kept.
- * @throws MisuseError `invalid_option`, also if others may write to `dir`. Errors of the file system
- * as they are.
+ * A store for a registry's `offload` in a folder, with a folder for each session and a file for
+ * each output. Any number of processes share it. Names are digests; files are readable by their
+ * owner only and contain the outputs in full. A session keeps at most 1 000 outputs. Expired files
+ * are removed, at most once a minute, when something is kept.
+ * @throws MisuseError `invalid_option`, also if others may write to `dir`. Errors of the file
+ * system as they are.
  *
  * @example
  * ```ts

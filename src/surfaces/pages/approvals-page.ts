@@ -1,4 +1,6 @@
-/** The page of the approvals handler. In the published package this module holds the finished text. */
+/**
+ * The page of the approvals handler. In the published package this module holds the finished text.
+ */
 import { buildPage } from './build-page.ts';
 import type { Page } from './page.ts';
 

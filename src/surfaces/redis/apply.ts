@@ -1,14 +1,14 @@
 /**
- * Operations on a session, in one script. The session is one hash: for each document `d:` and its key
- * has the value and `v:` the version, `n:` and a log's name has the id of the newest entry, `l:` a
- * lease, and `c:` a counter. `e` is the time when the session expires. `f` is the highest version of
- * any deleted document: new documents continue from there, so that no version is used twice although
- * deleted documents leave nothing else behind. Each log is a stream with those ids, so that they have
- * no gaps.
+ * Operations on a session, in one script. The session is one hash: for each document `d:` and its
+ * key has the value and `v:` the version, `n:` and a log's name has the id of the newest entry,
+ * `l:` a lease, and `c:` a counter. `e` is the time when the session expires. `f` is the highest
+ * version of any deleted document: new documents continue from there, so that no version is used
+ * twice although deleted documents leave nothing else behind. Each log is a stream with those ids,
+ * so that they have no gaps.
  *
- * The script reads the fields that it needs at once, works on what it has read, and writes only when
- * every operation has fitted. The first write is one of the hash. A server without memory refuses it,
- * so nothing is left half done; it accepts a deletion, and what follows one.
+ * The script reads the fields that it needs at once, works on what it has read, and writes only
+ * when every operation has fitted. The first write is one of the hash. A server without memory
+ * refuses it, so nothing is left half done; it accepts a deletion, and what follows one.
  */
 import { type SingleOperations, singleOperations } from '../relay/ports/single-operations.ts';
 import type { Applied, Refused, RelayStore } from '../relay/ports/store.ts';

@@ -5,8 +5,8 @@ import type { RedisSettings } from './options.ts';
 const carriers = new WeakMap<RedisClient, Map<string, object>>();
 
 /**
- * The same object for all stores and buses over one client and with one prefix: what a store of them
- * publishes is heard on a bus of them.
+ * The same object for all stores and buses over one client and with one prefix: what a store of
+ * them publishes is heard on a bus of them.
  */
 export function carrierOf({ client, prefix }: Pick<RedisSettings, 'client' | 'prefix'>): object {
   let byPrefix = carriers.get(client);

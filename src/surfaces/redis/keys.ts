@@ -76,7 +76,9 @@ export function onceKey(prefix: string, key: string): string {
   return `${prefix}:once:${tag(key)}`;
 }
 
-/** The outputs of a session that were kept whole: a list of them, each under its name after this. */
+/**
+ * The outputs of a session that were kept whole: a list of them, each under its name after this.
+ */
 export function offloadKey(prefix: string, session: string): string {
   return `${prefix}:offload:${tag(session)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Outputs that were kept whole, in Redis. Each is a hash with the text `t` and what is remembered of
- * it, `a`. A list for each session has their names with their bytes, the oldest first.
+ * Outputs that were kept whole, in Redis. Each is a hash with the text `t` and what is remembered
+ * of it, `a`. A list for each session has their names with their bytes, the oldest first.
  */
 import type { OffloadStore } from '../../index.ts';
 import { redisCommands, redisScript } from './commands.ts';

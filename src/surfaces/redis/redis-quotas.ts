@@ -60,9 +60,9 @@ end`;
  * ARGV: the id of the reservation, then for each the amount, the most and the window in
  * milliseconds; the last two may be empty.
  *
- * Like the store in memory it keeps 1 024 reservations one by one, and beyond that those of a 1 024th
- * of the window as one that counts until the latest of them has left the window. Field \`t\` has the
- * sum, field \`s\` the time at which the newest reservation began.
+ * Like the store in memory it keeps 1 024 reservations one by one, and beyond that those of a 1
+ * 024th of the window as one that counts until the latest of them has left the window. Field \`t\`
+ * has the sum, field \`s\` the time at which the newest reservation began.
  */
 const reserveScript = redisScript(`${nowLua}
 ${amountsLua}

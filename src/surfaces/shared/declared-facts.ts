@@ -1,4 +1,6 @@
-/** What another party declares that it can do becomes facts of a session, which tools can require. */
+/**
+ * What another party declares that it can do becomes facts of a session, which tools can require.
+ */
 import { capabilityFacts } from '../../capabilities.ts';
 import type { JsonValue, ToolSession } from '../../index.ts';
 import { canonicalJson } from '../../json/index.ts';

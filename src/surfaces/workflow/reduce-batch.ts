@@ -19,21 +19,22 @@ import type {
 } from './workflow-state.ts';
 
 /**
- * How many unknown names of a batch get a suggestion. Each one is compared with all known names, and
- * a model that invents more will not benefit from suggestions.
+ * How many unknown names of a batch get a suggestion. Each one is compared with all known names,
+ * and a model that invents more will not benefit from suggestions.
  */
 const mostHints = 32;
 
 /**
- * Plans the calls of the model and asks the host to run the first group. A batch without a call to run
- * is settled at once.
+ * Plans the calls of the model and asks the host to run the first group. A batch without a call to
+ * run is settled at once.
  */
 export function openBatch(
   state: WorkflowState,
   run: RunState,
   observed: readonly ToolCall[],
 ): Reduction {
-  // Tools that were added since the model was asked are known, but not available until it sees them.
+  // Tools that were added since the model was asked are known, but not available until it sees
+  // them.
   const known = new Map([...state.tools, ...run.tools].map((tool) => [tool.name, tool]));
   const plan = planOf(observed, known, callable(run));
   let hints = mostHints;

@@ -1,4 +1,6 @@
-/** The page of the approvals handler in a real browser: read, answered, and worked by keys alone. */
+/**
+ * The page of the approvals handler in a real browser: read, answered, and worked by keys alone.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';

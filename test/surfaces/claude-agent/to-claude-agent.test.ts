@@ -1,4 +1,6 @@
-/** The real Agent SDK with a scripted process of Claude Code: what is asked, answered and recorded. */
+/**
+ * The real Agent SDK with a scripted process of Claude Code: what is asked, answered and recorded.
+ */
 import { query } from '@anthropic-ai/claude-agent-sdk';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -7,9 +7,9 @@ import type { Place } from '../place.ts';
 const mostAbove = 64;
 
 /**
- * Whether git, started there, would use a repository that lies in plain sight: a folder with `HEAD`,
- * `objects` and `refs`. Anyone who may write files there may write its configuration, which names
- * programs. A repository may even bring such a folder along.
+ * Whether git, started there, would use a repository that lies in plain sight: a folder with
+ * `HEAD`, `objects` and `refs`. Anyone who may write files there may write its configuration, which
+ * names programs. A repository may even bring such a folder along.
  */
 export function isBare({ cwd }: Place): boolean {
   for (let at = cwd, left = mostAbove; left > 0; left--) {

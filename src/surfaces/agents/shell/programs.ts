@@ -209,7 +209,9 @@ export function isDecisive(name: string): boolean {
 export const plainSed =
   /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?[pdq=]$|^s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*$/;
 
-/** Options of other programs whose value is a command. GNU programs take shortened names as well. */
+/**
+ * Options of other programs whose value is a command. GNU programs take shortened names as well.
+ */
 export const runningOptions: ReadonlyMap<string, RegExp> = new Map([
   ['tar', /^--(?:checkpoint-a|to-c|use-c|rsh-c|info-s|new-volume-s)|^-[A-Za-z]*[IF]/],
   ['split', /^--f/],

@@ -13,7 +13,10 @@ export type ShellParser = Pick<typeof import('unbash'), 'parse' | 'forEachChild'
 
 /** Longest line that is read, in characters. */
 const mostChars = 200_000;
-/** Most brackets, backticks and here-documents, since the parser takes longer for each one that stands in another. */
+/**
+ * Most brackets, backticks and here-documents, since the parser takes longer for each one that
+ * stands in another.
+ */
 const mostBrackets = 3_000;
 /** Most characters of commands that are kept. */
 const mostText = 400_000;

@@ -15,8 +15,8 @@ export type DirectOptions = Required<Pick<McpRequestOptions, 'signal' | 'onprogr
 export interface DirectCalls {
   /**
    * Sends `tools/call`, and resolves to the result as the server sent it.
-   * @throws (rejects with) Error with the code of the server's error, or of the SDK for a connection
-   * that is gone
+   * @throws (rejects with) Error with the code of the server's error, or of the SDK for a
+   * connection that is gone
    */
   call(params: Readonly<Record<string, unknown>>, options: DirectOptions): Promise<unknown>;
   /** Takes a line that answers a call, or reports its progress. False: it is for the client. */

@@ -96,8 +96,8 @@ async function createClient(
       },
     },
   );
-  // The SDK would check a question with its own schema and describe every part that is wrong, at any
-  // length.
+  // The SDK would check a question with its own schema and describe every part that is wrong, at
+  // any length.
   if (questions !== undefined)
     client.fallbackRequestHandler = ({ method, params }) => questions.answer(method, params);
   return client;

@@ -50,6 +50,12 @@ export interface SignInOptions {
   answer(): Promise<Callback>;
 }
 
+function renewalFault(error: unknown, hint: string): Error {
+  if (error instanceof Error && error.message.includes(hint)) return error;
+  const message = `Its login could not be renewed: ${messageOf(error)} ${hint}`;
+  return new Error(message, { cause: error });
+}
+
 /** Adds the token to each request of a server, and replaces one that has expired. */
 export function bearerOf(
   url: string,
@@ -88,12 +94,7 @@ export function bearerOf(
     } catch (error) {
       // A refresh token may count once, and another process was faster.
       const now = (await store.read())?.tokens?.access_token;
-      if (now === undefined || now === had.access_token)
-        throw error instanceof Error && error.message.includes(hint)
-          ? error
-          : new Error(`Its login could not be renewed: ${messageOf(error)} ${hint}`, {
-              cause: error,
-            });
+      if (now === undefined || now === had.access_token) throw renewalFault(error, hint);
     }
   };
   return {

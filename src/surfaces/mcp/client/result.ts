@@ -156,7 +156,8 @@ function repeats(parts: readonly JsonValue[], structuredContent: JsonValue): boo
     saysMore(part)
   )
     return parts.length === 0;
-  // Most texts are no JSON, and an error that the parser throws takes longer than the rest of a call.
+  // Most texts are no JSON, and an error that the parser throws takes longer than the rest of a
+  // call.
   if (isJsonObject(structuredContent) && !/^\s*\{/.test(part.text)) return false;
   try {
     return canonicalJson(JSON.parse(part.text) as JsonValue) === canonicalJson(structuredContent);

@@ -32,8 +32,8 @@ export interface ImportWishes {
   /** Accepts new and changed tools, where no pins are given. @default false */
   readonly follows?: boolean | undefined;
   /**
-   * Called after each listing, with the server's names of the tools that count as destructive although
-   * it says that they only read. @default not called
+   * Called after each listing, with the server's names of the tools that count as destructive
+   * although it says that they only read. @default not called
    */
   readonly onListed?: ((readers: readonly string[]) => void) | undefined;
   /** Called when the server says that its prompts or resources changed. @default not listened to */
@@ -44,7 +44,9 @@ export interface ImportWishes {
   readonly questions?: ServerQuestions | undefined;
   /** Called when a call begins; the returned function when it ends. @default not called */
   readonly onCall?: ((context: ToolContext) => () => void) | undefined;
-  /** Called when the connection is lost, but not when it is closed from here. @default not called */
+  /**
+   * Called when the connection is lost, but not when it is closed from here. @default not called
+   */
   readonly onLost?: (() => void) | undefined;
   /** Ends an import that is being opened, and what it has started. @default never */
   readonly signal?: AbortSignal | undefined;

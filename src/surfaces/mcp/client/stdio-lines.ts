@@ -16,7 +16,9 @@ export interface LineWatch {
   take(line: string): boolean;
 }
 
-/** Where the SDK's transport collects what arrives. If adding a chunk throws, the process is ended. */
+/**
+ * Where the SDK's transport collects what arrives. If adding a chunk throws, the process is ended.
+ */
 interface Inside {
   readonly _readBuffer?: { append(chunk: Uint8Array): void };
 }
@@ -59,7 +61,8 @@ export function watchLines(transport: StdioClientTransport, watch: LineWatch): v
 
 /**
  * Makes a function that takes chunks, and passes the lines on that are within the bounds and that
- * nobody takes, with their line feeds. It throws an Error that names the bound which a line exceeds.
+ * nobody takes, with their line feeds. It throws an Error that names the bound which a line
+ * exceeds.
  */
 export function lineReader(
   maxBytes: number,

@@ -74,8 +74,9 @@ const makers: readonly ((random: Random) => StoreOp)[] = [
 ];
 
 /**
- * Carries out the same operations on two sessions: on one in one step, on the other one by one. Ends
- * with the first that does not fit. Then those before it must not have taken place in the first.
+ * Carries out the same operations on two sessions: on one in one step, on the other one by one.
+ * Ends with the first that does not fit. Then those before it must not have taken place in the
+ * first.
  */
 async function round(store: RelayStore, random: Random): Promise<void> {
   const [whole, single] = ['whole', 'single'];

@@ -48,7 +48,9 @@ export function ApprovalPane(props: PaneProps & { readonly back: () => void }): 
   );
 }
 
-/** The words of the host. What they say about origins stands apart: a model may have a say in them. */
+/**
+ * The words of the host. What they say about origins stands apart: a model may have a say in them.
+ */
 function Message({ asked }: { readonly asked: WaitingApproval }): JSX.Element | null {
   if (asked.message === undefined) return null;
   const lines = asked.message.split('\n');

@@ -69,7 +69,10 @@ const hiddenPauseMs = 15_000;
 const pausePerMs = 10;
 const mostPauseMs = 60_000;
 
-/** Begins to ask. It goes on for as long as the page is open. */
+/**
+ * Begins to ask for approvals, and continues as long as the page is open. Longer than 60 lines,
+ * since its short functions share the entries and the drafts.
+ */
 export function openInbox(): Inbox {
   const subscribers = new Set<() => void>();
   const drafts = new Map<string, Draft>();
@@ -132,7 +135,7 @@ export function openInbox(): Inbox {
       ),
     });
   }
-  /** What is shown, or was begun, does not vanish under the eyes of the person. */
+  /** Keeps an ended entry that the person is looking at or has begun to answer. */
   function isKept({ n, asked, ended }: Entry): boolean {
     if (ended === undefined || n === inbox.known.chosen) return true;
     const { text, message } = inbox.draftOf(asked.id);

@@ -23,6 +23,7 @@ const kinds: Readonly<Record<Kind, [label: string, fits: (line: CallLine) => boo
   shadow: ['Shadow rule differs', ({ shadowed }) => shadowed === true],
 };
 
+/** Longer than 60 lines: the parts of the page, in their order. */
 export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
   const [chosen, choose] = useState<number | undefined>(place.call);
   const [text, setText] = useState(place.text ?? '');

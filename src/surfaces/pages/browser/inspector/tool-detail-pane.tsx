@@ -46,6 +46,27 @@ export function ToolDetailPane({
   );
 }
 
+function Badges({ tool }: { readonly tool: ToolDetail }): JSX.Element {
+  return (
+    <p class="row">
+      {tool.hiddenBy === undefined ? (
+        <Badge tone="good">shown</Badge>
+      ) : (
+        <Badge tone="bad">hidden</Badge>
+      )}
+      {tool.requiresApproval ? <Badge tone="warn">needs approval</Badge> : null}
+      {tool.annotations.map((word) => (
+        <Badge key={word}>{flagWords[word] ?? word}</Badge>
+      ))}
+      {tool.tags.map((tag) => (
+        <Badge key={tag} tone="accent">
+          #{tag}
+        </Badge>
+      ))}
+    </p>
+  );
+}
+
 function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
   const { hiddenBy, unlockedBy, found, knobs, outputSchema, deprecated } = tool;
   const facts: [string, string | undefined][] = [
@@ -62,22 +83,7 @@ function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
   ];
   return (
     <>
-      <p class="row">
-        {hiddenBy === undefined ? (
-          <Badge tone="good">shown</Badge>
-        ) : (
-          <Badge tone="bad">hidden</Badge>
-        )}
-        {tool.requiresApproval ? <Badge tone="warn">needs approval</Badge> : null}
-        {tool.annotations.map((word) => (
-          <Badge key={word}>{flagWords[word] ?? word}</Badge>
-        ))}
-        {tool.tags.map((tag) => (
-          <Badge key={tag} tone="accent">
-            #{tag}
-          </Badge>
-        ))}
-      </p>
+      <Badges tool={tool} />
       {hiddenBy === undefined ? null : (
         <p class="notice warn">Hidden: {whyHidden(hiddenBy, unlockedBy)}</p>
       )}

@@ -23,6 +23,7 @@ export interface VirtualListProps {
   readonly row: (key: number) => ComponentChildren;
 }
 
+/** Longer than 60 lines, since scrolling, keys and markup share the position of the list. */
 export function VirtualList(props: VirtualListProps): JSX.Element {
   const { label, keys, rowHeight, chosen, choose, enter, clicked, row } = props;
   const box = useRef<HTMLDivElement>(null);
