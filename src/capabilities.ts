@@ -23,7 +23,8 @@ export interface Negotiation {
  * ```ts
  * import { negotiate } from 'host-tools';
  *
- * const { ok, missing } = negotiate(['sampling', 'elicitation.form'], { elicitation: { form: {} } });
+ * const client = { elicitation: { form: {} } };
+ * const { ok, missing } = negotiate(['sampling', 'elicitation.form'], client);
  * // ok is false, and missing is ['sampling']
  * ```
  */

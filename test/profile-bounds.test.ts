@@ -240,7 +240,8 @@ describe('of several parents', () => {
 
   test('each may be named once', () => {
     expect(refusal(() => resolved({ id: 'p', extends: ['a', 'b', 'a'], tools: [] }))).toBe(
-      'profile `p`: expected `extends[2]` to be a profile that the list names once, got `a` (string).',
+      'profile `p`: expected `extends[2]` to be a profile that the list names once, got `a` ' +
+        '(string).',
     );
   });
 });

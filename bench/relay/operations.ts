@@ -119,7 +119,9 @@ export async function measure(): Promise<FamilyResult> {
       what: 'waits for Redis of a call, one after another',
       value: (far - near) / (longMs - shortMs),
       unit: 'waits',
-      note: `p50 ${near.toFixed(1)} ms at ${shortMs} ms to Redis, ${far.toFixed(1)} ms at ${longMs} ms`,
+      note:
+        `p50 ${near.toFixed(1)} ms at ${shortMs} ms to Redis, ${far.toFixed(1)} ms at ${longMs} ` +
+        'ms',
     },
   ];
   return { rows };

@@ -102,7 +102,9 @@ async function callsOf(server: ServerProcess, counts: Counts | undefined): Promi
             what: "the same: Redis' processor",
             value: each(redis?.cpuUs, redisAfter?.cpuUs),
             unit: 'µs',
-            note: `${(each(redis?.wireBytes, redisAfter?.wireBytes) / 1024).toFixed(1)} KB between node and Redis`,
+            note:
+              `${(each(redis?.wireBytes, redisAfter?.wireBytes) / 1024).toFixed(1)} KB between ` +
+              'node and Redis',
           },
           {
             what: 'the same: messages from Redis to nodes',

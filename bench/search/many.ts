@@ -32,7 +32,8 @@ export async function measureMany(
   };
   console.log(`\nAmong ${count} tools, milliseconds of the processor:`);
   console.log(
-    `| search | reads the tools | question, median | question, 99 % | ${Object.keys(hostile).join(' | ')} |`,
+    '| search | reads the tools | question, median | question, 99 % | ' +
+      `${Object.keys(hostile).join(' | ')} |`,
   );
   console.log(`|---|---|---|---|${'---|'.repeat(Object.keys(hostile).length)}`);
   for (const [name, make] of Object.entries(makers)) {

@@ -76,8 +76,8 @@ function settle(call: FoundCall, idempotency: Idempotency, claim: Claim, answer:
     call,
     new MisuseError(
       'invalid_option',
-      'Expected the store of outcomes to answer { state } with `claimed`, `running` and `leaseMs`, ' +
-        `\`lost\`, \`done\` and an outcome that it was given, or \`conflict\`; got ` +
+      'Expected the store of outcomes to answer { state } with `claimed`, `running` and ' +
+        '`leaseMs`, `lost`, `done` and an outcome that it was given, or `conflict`; got ' +
         `${describe(answer)}.`,
     ),
   );

@@ -73,7 +73,8 @@ export function nonsense(
     call,
     fault,
     gate.what,
-    `\`${name}\` did not return ${gate.what === 'attributes' ? 'JSON' : 'a decision'}${soThat(gate)}`,
+    `\`${name}\` did not return ` +
+      `${gate.what === 'attributes' ? 'JSON' : 'a decision'}${soThat(gate)}`,
   );
   refuse(tally, gate, 'policy_nonsense', fault);
 }

@@ -15,8 +15,9 @@ const tooLong = JSON.stringify({
   error: {
     code: 'invalid_output',
     message:
-      'The call has run already, and its outcome was too long to be kept for its idempotency key. ' +
-      'Nothing ran now. Look up what the first call did before you repeat it with another key.',
+      'The call has run already, and its outcome was too long to be kept for its idempotency ' +
+      'key. Nothing ran now. Look up what the first call did before you repeat it with another ' +
+      'key.',
     reason: 'outcome_not_kept',
     source: 'idempotency',
     retryable: false,

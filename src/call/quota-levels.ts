@@ -57,8 +57,8 @@ export function exceededError({ quota, level }: Compared): ToolError {
       : `Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`;
   const error = deniedError(
     'policy_denied',
-    `The call was denied: the quota \`${id}\` allows ${max} per ${per}, of which ${used} is used, ` +
-      `and this call needs ${amount}. ${waiting}`,
+    `The call was denied: the quota \`${id}\` allows ${max} per ${per}, of which ${used} is ` +
+      `used, and this call needs ${amount}. ${waiting}`,
     reason,
     id,
     layer,
@@ -81,8 +81,10 @@ export function unreadableText({ quota, unreadable }: UnreadableQuota): string {
   const { id, sum, path } = quota;
   const start = `The call was denied, since the quota \`${id}\` cannot be applied to it: `;
   switch (unreadable) {
-    case 'sum':
-      return `${start}the values at \`${sum?.join('.')}\` must be numbers from 0, and not too many.`;
+    case 'sum': {
+      const place = sum?.join('.');
+      return `${start}the values at \`${place}\` must be numbers from 0, and not too many.`;
+    }
     case 'by':
       return `${start}\`${path?.join('.')}\` must be there, as text, a number or a boolean.`;
     case 'when':

@@ -34,9 +34,9 @@ export function outputReader(offload: Offload): AnyTool {
     name: 'read_tool_output',
     title: 'Read a tool output',
     description:
-      'Reads an output that was cut, by the handle that the cut output names. Without a pattern, it ' +
-      `returns up to ${mostRead} characters from \`start\`. With a pattern, it returns the lines ` +
-      'that match, with their positions.',
+      'Reads an output that was cut, by the handle that the cut output names. Without a pattern, ' +
+      `it returns up to ${mostRead} characters from \`start\`. With a pattern, it returns the ` +
+      'lines that match, with their positions.',
     parameters: {
       type: 'object',
       properties: {

@@ -26,7 +26,8 @@ export const hookInstall: Command = {
         : `"$${agent.projectVariable}"`;
     const folder = agent.settings('').file.split('/')[0] ?? '';
     const rules = `${folder}/host-tools.yaml`;
-    const command = `${root}/node_modules/.bin/host-tools hook ${agent.name} --host-tools ${root}/${rules}`;
+    const command =
+      `${root}/node_modules/.bin/host-tools hook ${agent.name} --host-tools ` + `${root}/${rules}`;
     const { file, text } = agent.settings(command);
     const copy = `cp node_modules/host-tools/rules/claude-code.yaml ${rules}`;
     const isStarter = agent.name === 'claude-code';

@@ -155,7 +155,8 @@ async function load(registry: HostToolRegistry, paths: readonly string[]): Promi
 function onlyLog(logs: ReadonlySet<string>): string | undefined {
   if (logs.size > 1)
     throw new HookFault(
-      `The files name several audit logs: ${[...logs].join(', ')}. Keep one, or give \`--audit FILE\`.`,
+      `The files name several audit logs: ${[...logs].join(', ')}. Keep one, or give \`--audit ` +
+        'FILE`.',
     );
   const [log] = logs;
   return log;

@@ -8,7 +8,8 @@ export const hook: Command = {
   usage: 'AGENT --host-tools FILE [--timeout-ms N] [--audit FILE]',
   summary: "judge a call of a coding agent: reads one event, answers in the agent's format",
   notes: [
-    `AGENT is one of ${agentNames.join(', ')}. The agent runs the command before each of its tools.`,
+    `AGENT is one of ${agentNames.join(', ')}. The agent runs the command before each of its ` +
+      'tools.',
     'The exit code is 0 with an answer, or 2 with a reason, which blocks the call.',
   ],
   options: ['host-tools', 'timeout-ms', 'audit'],

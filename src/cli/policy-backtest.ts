@@ -30,8 +30,10 @@ export const policyBacktest: Command = {
   usage: '--from FILE --rules FILE',
   summary: 'show which recorded calls new rules would decide differently; nothing runs',
   notes: [
-    '--from is an audit log, with all of its files, or has one record per line, a list of records, or',
-    'a tape. A record is { toolName, input, callId?, principal?, facts?, at?, sessionId?, surface?,',
+    '--from is an audit log, with all of its files, or has one record per line, a list of ' +
+      'records, or',
+    'a tape. A record is { toolName, input, callId?, principal?, facts?, at?, sessionId?, ' +
+      'surface?,',
     'profile? }.',
     'The `rules` of --rules replace those that --host-tools loads.',
     'The exit code is 1 if a call changes to the effect that --fail-on names.',
@@ -144,7 +146,8 @@ function textOf({ calls, changed, unknown, byRule, summary }: BacktestResult, qu
 
 /** `120 calls, 3 decided differently: 2 from allow to ask, 1 from allow to deny.` */
 function changesLine(calls: number, { changed, changes }: BacktestSummary): string {
-  const start = `${counted(calls, 'call')}, ${changed === 0 ? 'none' : changed} decided differently`;
+  const differing = changed === 0 ? 'none' : changed;
+  const start = `${counted(calls, 'call')}, ${differing} decided differently`;
   const parts = changes.map(({ before, after, calls: n }) => `${n} from ${before} to ${after}`);
   return `${start}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
 }

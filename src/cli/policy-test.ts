@@ -56,9 +56,10 @@ export const policyTest: Command = {
   usage: 'FILE',
   summary: 'check a table of calls against expected decisions; nothing runs',
   notes: [
-    'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, surface?, ' +
-      'said?, seen?, expect }].',
-    'said: TEXT is what the user wrote before; seen: [{ tool, output }] is what the model was shown.',
+    'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, ' +
+      'surface?, said?, seen?, expect }].',
+    'said: TEXT is what the user wrote before; seen: [{ tool, output }] is what the model was ' +
+      'shown.',
     'expect is allow, ask, deny, hidden or an error code, or { decision, reason?, ruleId? }.',
     'The exit code is 1 if a case differs, or if its tool is unknown and it does not expect ' +
       'tool_not_found.',

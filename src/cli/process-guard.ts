@@ -53,8 +53,8 @@ export function guardRun(host: NodeJS.Process, show: (line: string) => void): Ru
       answers.add(answer);
       fault(
         `${name}(${code === undefined ? '' : textOf(code)}) was ` +
-          `called${place === undefined ? '' : ` at ${place}`}; only the command itself can end its ` +
-          'process.',
+          `called${place === undefined ? '' : ` at ${place}`}; only the command itself can end ` +
+          'its process.',
       );
       throw answer;
     };

@@ -77,7 +77,8 @@ function readTtls(
   if (maxTtlSeconds !== undefined && maxTtlSeconds < (ttlSeconds ?? defaultTtlSeconds))
     throw usageFault(
       `Expected the longest life of a session (\`--max-ttl\`) to be at least the usual one ` +
-        `(\`--ttl\`), got ${maxTtlSeconds} and ${ttlSeconds ?? defaultTtlSeconds} seconds. Change one of them.`,
+        `(\`--ttl\`), got ${maxTtlSeconds} and ${ttlSeconds ?? defaultTtlSeconds} seconds. ` +
+        'Change one of them.',
     );
   return { ttlSeconds, maxTtlSeconds };
 }

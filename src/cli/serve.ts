@@ -35,8 +35,8 @@ export const serve: Command = {
   usage: '[FILE] [--http [HOST:]PORT] [--metrics]',
   summary: 'serve the tools to MCP clients, over stdio or HTTP',
   notes: [
-    '`serve FILE` is the same as `serve --host-tools FILE`. MCP servers that FILE names are started, ' +
-      'and their tools are served with its rules.',
+    '`serve FILE` is the same as `serve --host-tools FILE`. MCP servers that FILE names are ' +
+      'started, and their tools are served with its rules.',
     'Files are watched. An edit takes effect if all of it loads.',
     'Over stdio, it ends when its client disconnects. Standard output carries only the protocol.',
     'An interruption cancels the calls in flight, answers them, and then ends the command.',

@@ -12,7 +12,7 @@ export function userHome(env: Readonly<Record<string, string | undefined>>): str
   const home = env.HOME ?? homedir();
   if (isAbsolute(home)) return home;
   throw failure(
-    `Expected \`HOME\` to be an absolute path, got ${JSON.stringify(home.slice(0, 100))}. Set it to ` +
-      "the user's home, or unset it.",
+    `Expected \`HOME\` to be an absolute path, got ${JSON.stringify(home.slice(0, 100))}. Set it ` +
+      "to the user's home, or unset it.",
   );
 }

@@ -62,7 +62,8 @@ export function suggestion(unknown: string, known: Iterable<string>): string {
   const names = [...known];
   const nearest = probablyMeant(unknown, names);
   return nearest === undefined
-    ? `; expected ${names.length === 1 ? '' : 'one of '}${names.map((name) => `\`${name}\``).join(', ')}`
+    ? '; expected ' +
+        `${names.length === 1 ? '' : 'one of '}${names.map((name) => `\`${name}\``).join(', ')}`
     : `; did you mean \`${nearest}\`?`;
 }
 

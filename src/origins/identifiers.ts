@@ -99,14 +99,18 @@ function isPath(word: string): boolean {
  * of countries have two letters; the ones left out are common endings of files.
  */
 const genericDomains = new Set(
-  'com net org edu gov mil int info biz name pro io ai app dev xyz online site website store shop tech cloud club blog live news page link click top vip work world space fun icu buzz email support services agency digital media network systems solutions finance bank money exchange crypto wallet'.split(
-    ' ',
-  ),
+  (
+    'com net org edu gov mil int info biz name pro io ai app dev xyz online site website store ' +
+    'shop tech cloud club blog live news page link click top vip work world space fun icu buzz ' +
+    'email support services agency digital media network systems solutions finance bank money ' +
+    'exchange crypto wallet'
+  ).split(' '),
 );
 const fileEndings = new Set(
-  'md py rs sh ts js cc so pl ps gz js mk tf vb cs hs ml mm ms bz db id in it is me my no to at be us or by as am do if'.split(
-    ' ',
-  ),
+  (
+    'md py rs sh ts js cc so pl ps gz js mk tf vb cs hs ml mm ms bz db id in it is me my no to ' +
+    'at be us or by as am do if'
+  ).split(' '),
 );
 
 /**

@@ -108,17 +108,16 @@ export function classOf(code: number): number {
   return code < 128 ? (asciiClasses[code] as number) : wideClassOf(code);
 }
 
+/** Scripts that put no spaces between words. */
+const unspacedScripts =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+
 function wideClassOf(code: number): number {
   const known = wideClasses[code] as number;
   if (known !== 0) return known - 1;
   const char = String.fromCharCode(code);
   let found = letter;
-  if (
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(
-      char,
-    )
-  )
-    found = ideograph;
+  if (unspacedScripts.test(char)) found = ideograph;
   else if (/[\u1680\u2028\u2029\p{P}]/u.test(char)) found = separator;
   wideClasses[code] = found + 1;
   return found;

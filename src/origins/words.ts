@@ -23,7 +23,10 @@ function predicate(
   origin: JudgedOrigin['origin'],
 ): string {
   if (within !== undefined)
-    return `is in ${shownValue(within)}, which ${origin === 'user' ? 'the user named' : 'is trusted'}.`;
+    return (
+      `is in ${shownValue(within)}, which ` +
+      `${origin === 'user' ? 'the user named' : 'is trusted'}.`
+    );
   switch (origin) {
     case 'user':
       return approvedBy === undefined

@@ -58,7 +58,8 @@ export interface OriginCondition {
 }
 
 const memberKeys = ['of', 'only', 'paths', 'hosts'];
-const memberText = `an origin, a list of origins, or an object with \`of\` and some of only, paths, hosts`;
+const memberText =
+  'an origin, a list of origins, or an object with `of` and some of only, paths, ' + 'hosts';
 
 /** Compiles the member `origins`. @throws MisuseError `invalid_rule`, which names the field */
 export function compileOrigins(value: JsonValue, check: Check): OriginCondition {

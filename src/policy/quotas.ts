@@ -45,7 +45,8 @@ export function compileQuotas(
       if (ids.has(quota.id))
         throw new MisuseError(
           code,
-          `${where}: Expected \`id\` to be one that no other quota of the ${layer} layer has, got ` +
+          `${where}: Expected \`id\` to be one that no other quota of the ${layer} layer has, ` +
+            'got ' +
             describe(quota.id),
         );
       ids.add(quota.id);

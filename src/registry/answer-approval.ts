@@ -134,8 +134,8 @@ function readFor(
     throw new MisuseError(
       'invalid_option',
       `${where}: expected an \`input\` with values for the hidden fields ` +
-        `${hiddenFields.slice(0, 5).join(', ')}, got the text \`${redacted}\`. Give their values, or ` +
-        'leave out `input` to run the input that was sent. The question stays open.',
+        `${hiddenFields.slice(0, 5).join(', ')}, got the text \`${redacted}\`. Give their ` +
+        'values, or leave out `input` to run the input that was sent. The question stays open.',
     );
   return read;
 }

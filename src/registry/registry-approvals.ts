@@ -112,8 +112,8 @@ export function registryApprovals(registry: RegistryState): RegistryApprovals {
       if (!isNamed(read.by) && !registry.fourEyes)
         throw new MisuseError(
           'invalid_option',
-          'approvals.answer: expected `by` to name who answers. The question stays open: answer it ' +
-            'again.',
+          'approvals.answer: expected `by` to name who answers. The question stays open: answer ' +
+            'it again.',
         );
       checkOption('approvals.answer', 'id', id, text(1));
       const own = answerOf(read);

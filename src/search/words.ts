@@ -4,9 +4,9 @@ import { stemmer } from 'stemmer';
 /** Words of English that say nothing about what a tool does. They are left out on both sides. */
 const stopWords = new Set(
   (
-    'a am an and are as at be been but by can could did do does for from had has have how i if in ' +
-    'into is it its me my of on or our please should so than that the their them then there these ' +
-    'they this to us was we were what when where which who will with would you your'
+    'a am an and are as at be been but by can could did do does for from had has have how i if ' +
+    'in into is it its me my of on or our please should so than that the their them then there ' +
+    'these they this to us was we were what when where which who will with would you your'
   ).split(' '),
 );
 

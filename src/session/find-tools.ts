@@ -29,8 +29,8 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
   const definition = defineTool({
     name: findToolsName,
     description:
-      'Finds tools by what they do. There are more tools than the ones you see. Say in a few words ' +
-      'what you need; the tools that fit are listed from then on.',
+      'Finds tools by what they do. There are more tools than the ones you see. Say in a few ' +
+      'words what you need; the tools that fit are listed from then on.',
     parameters: parameters as never,
     annotations: { readOnly: true },
     parallelSafe: true,

@@ -33,8 +33,8 @@ export function said(session: SessionState, text: unknown, options: SaidOptions 
   if (typeof text !== 'string')
     throw new MisuseError(
       'invalid_option',
-      `said: expected \`text\` to be a string, got ${describe(text)}. Pass the text of a message, ` +
-        'not the message.',
+      `said: expected \`text\` to be a string, got ${describe(text)}. Pass the text of a ` +
+        'message, not the message.',
     );
   beginOrigins(session).said(text, origin);
 }

@@ -81,6 +81,6 @@ export function wrongQuery(query: unknown): string | undefined {
           : undefined;
   return got === undefined
     ? undefined
-    : `expected a text of at most ${longestQuery} characters that says what a tool should do, got ` +
-        `${got}. Describe the task in a few words`;
+    : `expected a text of at most ${longestQuery} characters that says what a tool should do, ` +
+        `got ${got}. Describe the task in a few words`;
 }

@@ -212,7 +212,8 @@ export interface ToolSession<S = unknown> {
    * object.
    * @example
    * ```ts
-   * for (const { path, origin } of session.originOf('add', { a: 1, b: 2 })) console.log(path, origin);
+   * const origins = session.originOf('add', { a: 1, b: 2 });
+   * for (const { path, origin } of origins) console.log(path, origin);
    * ```
    */
   originOf(name: string, input: unknown): readonly JudgedOrigin[];

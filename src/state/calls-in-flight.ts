@@ -55,7 +55,8 @@ export function newId(session: SessionState): string {
  * process.
  */
 export function createIds(): () => string {
-  const prefix = `call_${Math.trunc(Math.random() * 2 ** 40).toString(36)}${Date.now().toString(36)}_`;
+  const random = Math.trunc(Math.random() * 2 ** 40).toString(36);
+  const prefix = `call_${random}${Date.now().toString(36)}_`;
   let block = prefix;
   let blocks = 0;
   let count = 0;

@@ -15,8 +15,8 @@ export function checkRunner(config: ToolFields, where: string): void {
   if (way === undefined || given.length > 1)
     throw new MisuseError(
       'invalid_definition',
-      `${where}: expected exactly one of \`handler\`, \`create\`, \`executor\` or \`external\`, got ` +
-        `${way === undefined ? 'none' : given.join(' and ')}.`,
+      `${where}: expected exactly one of \`handler\`, \`create\`, \`executor\` or \`external\`, ` +
+        `got ${way === undefined ? 'none' : given.join(' and ')}.`,
     );
   if (config.executor !== undefined) {
     const known = ['kind', 'execute', 'dispose'];

@@ -72,7 +72,7 @@ export type HandlerReturn<O> =
   | AsyncGenerator<JsonValue | undefined, O | Ok<O> | Fail, unknown>;
 type Plain<R> = R extends Fail ? never : R extends Ok<infer T> ? T : R extends void ? null : R;
 type OutputFromReturn<R> =
-  // biome-ignore lint/suspicious/noExplicitAny: what a generator yields does not matter to its result.
+  // biome-ignore lint/suspicious/noExplicitAny: what a generator yields does not affect its result.
   R extends AsyncGenerator<any, infer T, any> ? Plain<T> : Plain<Awaited<R>>;
 type Needed<OS> = [OS] extends [Schema] ? InputOf<OS> : unknown;
 /** The type of a call's output: that of the output schema, or what the handler returns. */

@@ -84,7 +84,8 @@ export function notAvailableError(
   if (drop === 'external')
     return toolError(
       'tool_not_available',
-      `\`${name}\` does not run here: whoever runs it asks for permission by \`session.authorize\`.`,
+      `\`${name}\` does not run here: whoever runs it asks for permission by ` +
+        '`session.authorize`.',
       { reason: drop },
     );
   if (drop === 'not_external')

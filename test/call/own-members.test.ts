@@ -157,8 +157,8 @@ const names = [
     'started'
   ).split(' '),
   ...(
-    'effect shadow reason message prompt action input decision by grant match uses expiresInMs title ' +
-    'risk'
+    'effect shadow reason message prompt action input decision by grant match uses expiresInMs ' +
+    'title risk'
   ).split(' '),
   ...'tools tags annotations source when id path equals in glob matches layer'.split(' '),
   ...(

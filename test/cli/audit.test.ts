@@ -74,8 +74,8 @@ describe('audit verify', () => {
     expect(await cli(['audit', 'verify', broken], { cwd: folder })).toMatchObject({
       exit: 1,
       stdout:
-        'Broken at line 3 of 8 (broken.jsonl): the line was changed, or the key is not the one of ' +
-        'the log.\n',
+        'Broken at line 3 of 8 (broken.jsonl): the line was changed, or the key is not the one ' +
+        'of the log.\n',
     });
     expect(await cli(['audit', 'verify', path, '--head', 'a'.repeat(64)])).toMatchObject({
       exit: 1,

@@ -226,8 +226,8 @@ describe('approvals', () => {
       reason: 'no_approver',
     });
     expect(stderr).toBe(
-      '`push` needs an approval ("Push?\\u{1b}[2J"), but there is no terminal to ask on, so it was ' +
-        'refused. Run it on a terminal to be asked.\n',
+      '`push` needs an approval ("Push?\\u{1b}[2J"), but there is no terminal to ask on, so it ' +
+        'was refused. Run it on a terminal to be asked.\n',
     );
   });
 

@@ -61,8 +61,8 @@ test('a question on a terminal says where values came from, in rows of their own
     },
   );
   expect(stderr).toContain(
-    '  origins   `branch` to\\u{2800}pic was seen nowhere: neither in anything the user wrote nor in ' +
-      'any output.\n',
+    '  origins   `branch` to\\u{2800}pic was seen nowhere: neither in anything the user wrote ' +
+      'nor in any output.\n',
   );
 });
 

@@ -157,8 +157,8 @@ describe('loading', () => {
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toMatch(/^broken-rule\.yaml:2: rules\[0\]/);
     expect(stderr).toContain(
-      'A rule did not load, so nothing of the file was loaded: calls that the rule forbids would be ' +
-        'allowed.',
+      'A rule did not load, so nothing of the file was loaded: calls that the rule forbids would ' +
+        'be allowed.',
     );
   });
 

@@ -352,8 +352,8 @@ describe('policy test', () => {
     const rules = join(folder, 'surface.yaml');
     writeFileSync(rules, 'rules: [{ id: no-mcp, effect: deny, surface: mcp }]');
     const file = table(
-      'tests:\n  - { tool: open, input: {}, surface: mcp, expect: { decision: deny, ruleId: no-mcp } }\n' +
-        '  - { tool: open, input: {}, expect: allow }\n',
+      'tests:\n  - { tool: open, input: {}, surface: mcp, expect: { decision: deny, ruleId: ' +
+        'no-mcp } }\n  - { tool: open, input: {}, expect: allow }\n',
     );
     const { exit } = await cli(['policy', 'test', file, ...tools, '--host-tools', rules]);
     expect(exit).toBe(0);
@@ -427,7 +427,8 @@ describe('policy test --coverage', () => {
         '  - { id: trial, effect: ask, tools: greet, shadow: true }\n',
     );
     const file = table(
-      'tests:\n  - { tool: open, expect: deny }\n  - { tool: greet, input: { name: A }, expect: allow }\n',
+      'tests:\n  - { tool: open, expect: deny }\n  - { tool: greet, input: { name: A }, expect: ' +
+        'allow }\n',
     );
     const { exit, stdout } = await cli([
       ...['policy', 'test', file, ...tools, '--host-tools', rules],

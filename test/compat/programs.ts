@@ -83,5 +83,6 @@ session.call('add', { a: 1, b: 2 }).then(({ output }) => {
 export function everySubpath(specifiers: readonly string[]): string {
   const imports = specifiers.map((name, at) => `import * as module${at} from '${name}';`);
   const counts = specifiers.map((_, at) => `Object.keys(module${at}).length`);
-  return `${imports.join('\n')}\nconsole.log(JSON.stringify(Math.min(${counts.join(', ')}) > 0));\n`;
+  const least = `Math.min(${counts.join(', ')})`;
+  return `${imports.join('\n')}\nconsole.log(JSON.stringify(${least} > 0));\n`;
 }

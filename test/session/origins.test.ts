@@ -303,7 +303,8 @@ describe('what is remembered', () => {
     session.said('short');
     expect(session.originOf('pay', { recipient: 'short', cents: 1 })[0]?.origin).toBe('unknown');
     expect(() => new HostToolRegistry({ origins: { maxChars: 0 } })).toThrow(
-      'HostToolRegistry: expected `origins.maxChars` to be a whole number from 1, got `0` (number).',
+      'HostToolRegistry: expected `origins.maxChars` to be a whole number from 1, got `0` ' +
+        '(number).',
     );
     expect(() => registry.createSession({ sessionId: 't', origins: { max: 1 } as never })).toThrow(
       'createSession: unknown option `origins.max`',
@@ -554,8 +555,8 @@ describe('a person who is asked', () => {
     await session.call('read_mail', {}, { callId: 'call-3' });
     await session.call('pay', { recipient: foreign, cents: 40, message: 'Rent' });
     expect(asked[0]?.message).toBe(
-      `\`recipient\` ${foreign} was first seen in the output of \`read_mail\` (call call-3), not in ` +
-        'anything the user wrote.',
+      `\`recipient\` ${foreign} was first seen in the output of \`read_mail\` (call call-3), not ` +
+        'in anything the user wrote.',
     );
     expect(asked[0]?.origins).toEqual([
       {

@@ -62,8 +62,8 @@ describe('the labels of a schema', () => {
 
   test('an unknown role is refused', () => {
     expect(register({ properties: { to: { 'x-role': 'recipient' } } }, {})).toThrow(
-      'Tool `read`, `parameters`: expected `x-role` to be one of `target`, `content`, `free`, got ' +
-        '`recipient` (string).',
+      'Tool `read`, `parameters`: expected `x-role` to be one of `target`, `content`, `free`, ' +
+        'got `recipient` (string).',
     );
   });
 

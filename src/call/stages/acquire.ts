@@ -174,7 +174,8 @@ function unknownKey(call: Call, thrown: unknown): ToolError {
   reportFault(call, thrown, 'resourceKey', 'a resource key could not be determined');
   const error = toolError(
     'policy_error',
-    `The resource key of \`${shownNameOf(call)}\` could not be determined, so the call did not run.`,
+    `The resource key of \`${shownNameOf(call)}\` could not be determined, so the call did not ` +
+      'run.',
     { reason: 'resource_key_failed', source: 'tool' },
   );
   return withCause(error, thrown);

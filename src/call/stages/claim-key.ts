@@ -105,8 +105,8 @@ async function waitForHolder(
 
 const conflictError: ToolError = toolError(
   'invalid_input',
-  'This idempotency key was used with other arguments. Repeat the call with the same arguments, or ' +
-    'use another key.',
+  'This idempotency key was used with other arguments. Repeat the call with the same arguments, ' +
+    'or use another key.',
   { reason: 'idempotency_conflict', source: 'idempotency' },
 );
 

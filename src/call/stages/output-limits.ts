@@ -57,8 +57,8 @@ function read(call: FoundCall, validated: Validated): Shaped {
   if (validated.issues !== undefined) {
     const error = toolError(
       'invalid_output',
-      `The output of \`${shownNameOf(call)}\` does not match its output schema. The tool may have ` +
-        `run.\n${issueLines(validated.issues)}`,
+      `The output of \`${shownNameOf(call)}\` does not match its output schema. The tool may ` +
+        `have run.\n${issueLines(validated.issues)}`,
       {
         reason: 'output_schema',
         details: validated.issues.map(({ path, message }) => ({ path, message })),

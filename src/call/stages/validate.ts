@@ -57,7 +57,8 @@ function read(call: FoundCall, validated: Validated): Outcome {
     const text = issueLines(validated.issues);
     const error = toolError(
       'invalid_input',
-      `The arguments of \`${shownNameOf(call)}\` are invalid. Correct them and call again.\n${text}`,
+      `The arguments of \`${shownNameOf(call)}\` are invalid. Correct them and call ` +
+        `again.\n${text}`,
       { details: validated.issues as unknown as JsonValue },
     );
     // A repair may have uncovered further secrets.

@@ -119,8 +119,8 @@ function filledOf(
       notes.variables.add(variable as string);
     if (looksSecret(name, text))
       warn(
-        `\`${key}.${name}\` is in the file as plain text. Put \`\${${variableOf(name)}}\` there, and set ` +
-          'that variable.',
+        `\`${key}.${name}\` is in the file as plain text. Put \`\${${variableOf(name)}}\` there, ` +
+          'and set that variable.',
       );
     return [[name, text] as const];
   });

@@ -14,8 +14,9 @@ import { type Converted, convertServers } from './convert-servers.ts';
 import { withoutComments } from './without-comments.ts';
 
 const target = 'gateway.yaml';
-/** The servers' own hints do not loosen a rule, so its user has to be told what does. */
-const hint = `# A server's word that a tool only reads does not count. Until you label such tools, the rule
+/** The servers' own hints do not loosen a rule, so the file says what does. */
+const hint = `\
+# A server's word that a tool only reads does not count. Until you label such tools, the rule
 # above asks about them too. In the server's entry:
 #   labels:
 #     "read_*": { annotations: { readOnly: true, destructive: false } }
@@ -36,10 +37,10 @@ export const gatewayImport: Command = {
   notes: [
     'FILE is the configuration of a client, in JSON with or without comments. Without FILE, the ' +
       'command looks for',
-    'those of Claude Desktop, Cursor, VS Code and Claude Code. If there are several, it lists them ' +
-      'and ends with exit code 2.',
-    `${target} is written to this folder, and only its owner can read it. An existing file is not ` +
-      'overwritten: exit code 1.',
+    'those of Claude Desktop, Cursor, VS Code and Claude Code. If there are several, it lists ' +
+      'them and ends with exit code 2.',
+    `${target} is written to this folder, and only its owner can read it. An existing file is ` +
+      'not overwritten: exit code 1.',
     'It does not change any file of a client.',
   ],
   options: [],
@@ -63,8 +64,8 @@ async function onlyClient(io: CliIo): Promise<string> {
   const [first] = found;
   if (first === undefined)
     throw failure(
-      'Found no configuration of an MCP client. Name it: `host-tools gateway import FILE`. Looked ' +
-        `at ${places.map(({ path }) => `\`${path}\``).join(', ')}.`,
+      'Found no configuration of an MCP client. Name it: `host-tools gateway import FILE`. ' +
+        `Looked at ${places.map(({ path }) => `\`${path}\``).join(', ')}.`,
     );
   if (found.length > 1)
     throw usageFault(

@@ -29,8 +29,8 @@ export const gatewayLogin: Command = {
   notes: [
     `NAME is the name of a server in FILE. The default for FILE is ./${defaultFile}.`,
     'The command prints the address to open in a browser on standard error, and waits ten minutes.',
-    'If a server does not let clients register themselves, register one there and pass its id with ' +
-      '--client-id.',
+    'If a server does not let clients register themselves, register one there and pass its id ' +
+      'with --client-id.',
     'Its redirect address is http://127.0.0.1:PORT/callback. Choose the port with --port.',
     'The tokens are kept in a file that only you can read. `serve` uses and renews them.',
   ],
@@ -92,7 +92,8 @@ function clientOf(
   const secret = env[clientSecret];
   if (secret === undefined || secret === '')
     throw usageFault(
-      `The environment variable \`${clientSecret.slice(0, 60)}\` of \`--client-secret\` is not set.`,
+      `The environment variable \`${clientSecret.slice(0, 60)}\` of \`--client-secret\` is not ` +
+        'set.',
     );
   return { id: clientId, secret };
 }

@@ -135,8 +135,8 @@ function makeFolder(where: string, folder: string): void {
     throw new MisuseError(
       'invalid_option',
       `${where}: expected a \`dir\` of the user of this process, ${user}, got one of user ` +
-        `${found.uid}, who can put answered approvals back. Run \`chown\` on it, or give a folder ` +
-        'of its own.',
+        `${found.uid}, who can put answered approvals back. Run \`chown\` on it, or give a ` +
+        'folder of its own.',
     );
   if ((found.mode & 0o022) !== 0)
     throw new MisuseError(

@@ -80,11 +80,11 @@ export function approvalOutcomeTool<S>(
   return defineTool({
     name: 'approval_outcome',
     description:
-      'Says how a call that ended as approval_pending was decided. `id` is the id of the approval, ' +
-      'which that answer names. The status is `pending` while nobody has answered, `settled` once ' +
-      'somebody has, `expired` if nobody did in time, and `unknown` for any other id. A settled ' +
-      'one has the output or the error of the call, unless the call is still running. Do other ' +
-      'work before you ask again.',
+      'Says how a call that ended as approval_pending was decided. `id` is the id of the ' +
+      'approval, which that answer names. The status is `pending` while nobody has answered, ' +
+      '`settled` once somebody has, `expired` if nobody did in time, and `unknown` for any other ' +
+      'id. A settled one has the output or the error of the call, unless the call is still ' +
+      'running. Do other work before you ask again.',
     parameters,
     outputSchema,
     annotations: { readOnly: true },

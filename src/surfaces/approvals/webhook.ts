@@ -142,7 +142,7 @@ function readSecret(secret: string): Buffer {
   if (key.length >= 24 && key.length <= 64) return key;
   throw new MisuseError(
     'invalid_option',
-    `${where}: expected \`secret\` to be \`whsec_\` and the base64 of 24 to 64 bytes, got another ` +
-      'text. Make one by: echo "whsec_$(openssl rand -base64 32)"',
+    `${where}: expected \`secret\` to be \`whsec_\` and the base64 of 24 to 64 bytes, got ` +
+      'another text. Make one by: echo "whsec_$(openssl rand -base64 32)"',
   );
 }

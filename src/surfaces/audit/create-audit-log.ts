@@ -99,7 +99,8 @@ export function createAuditLog(options: AuditOptions): AuditLog {
   if ((path === undefined) === (sink === undefined))
     throw new MisuseError(
       'invalid_option',
-      `${where}: expected either \`path\` or \`sink\`, got ${path === undefined ? 'neither' : 'both'}.`,
+      `${where}: expected either \`path\` or \`sink\`, got ` +
+        `${path === undefined ? 'neither' : 'both'}.`,
     );
   const rotate = readOptions(where, read.rotate, rotateTable, { path: 'rotate' });
   if (sink !== undefined) {
@@ -108,7 +109,8 @@ export function createAuditLog(options: AuditOptions): AuditLog {
     if (content === 'hashed' && key === undefined)
       throw new MisuseError(
         'invalid_option',
-        `${where}: hashed content in a \`sink\` needs a \`key\`, because there is no file to keep one in.`,
+        `${where}: hashed content in a \`sink\` needs a \`key\`, because there is no file to ` +
+          'keep one in.',
       );
   }
   const hash = lineHash(where, key);

@@ -110,8 +110,8 @@ function newestOf(path: string, hash: LineHash): { head: AuditHead; file: number
 function broken(file: string): MisuseError {
   return new MisuseError(
     'invalid_file',
-    `createAuditLog: expected the last line of ${file} to be one of an audit log with this \`key\`. ` +
-      'Look at it with `host-tools audit verify`, then move the files of the log away.',
+    `createAuditLog: expected the last line of ${file} to be one of an audit log with this ` +
+      '`key`. Look at it with `host-tools audit verify`, then move the files of the log away.',
   );
 }
 

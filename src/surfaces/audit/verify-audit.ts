@@ -128,7 +128,10 @@ function faultOf(
   lastFile: number | undefined,
 ): string | undefined {
   if (torn)
-    return 'the line is torn: its writer ended in the middle of it. Opening the log again records that';
+    return (
+      'the line is torn: its writer ended in the middle of it. Opening the log again records ' +
+      'that'
+    );
   if (line === undefined) return 'this is not a line of an audit log';
   if (!line.fits) return 'the line was changed, or the key is not the one of the log';
   const { file } = line.members;

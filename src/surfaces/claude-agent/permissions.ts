@@ -215,8 +215,8 @@ function reasonOf(tool: string, { error }: ToolResult): string {
   if (error?.code !== 'tool_not_found') return refusal(error);
   const shown = JSON.stringify(tool.slice(0, 100));
   return (
-    `host-tools does not know the tool ${shown} of the Claude Agent SDK. To let it be judged by the ` +
-    `rules, register it: defineTool({ name: ${shown}, description: "…", parameters: { type: ` +
+    `host-tools does not know the tool ${shown} of the Claude Agent SDK. To let it be judged by ` +
+    `the rules, register it: defineTool({ name: ${shown}, description: "…", parameters: { type: ` +
     '"object" }, external: true }).'
   );
 }

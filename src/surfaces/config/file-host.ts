@@ -41,8 +41,8 @@ export function noHost(section: HostedPart['section']): string {
 
 const reasons = {
   mcpServers:
-    'only the command `host-tools` starts the servers of a file; in code, use `importMcpTools` of ' +
-    '`host-tools/mcp`',
+    'only the command `host-tools` starts the servers of a file; in code, use `importMcpTools` ' +
+    'of `host-tools/mcp`',
   audit:
     'only the command `host-tools` keeps the log of a file; in code, use `createAuditLog` of ' +
     '`host-tools/audit`',

@@ -74,7 +74,8 @@ export const serverEntry = strict({
     .record(text, filled)
     .optional()
     .describe(
-      `Variables for the program. \${NAME} stands for a variable of the environment, which must be set.`,
+      `Variables for the program. \${NAME} stands for a variable of the environment, which must ` +
+        'be set.',
     ),
   cwd: text
     .optional()

@@ -45,7 +45,8 @@ function readSecret(path: string): Buffer | undefined {
     if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
       throw new Error(
         `others than its owner can use \`${path}\` (mode ` +
-          `${(found.mode & 0o777).toString(8).padStart(4, '0')}), so its key may be known. ${remedy}`,
+          `${(found.mode & 0o777).toString(8).padStart(4, '0')}), so its key may be known. ` +
+          `${remedy}`,
       );
     const buffer = Buffer.alloc(mostBytes);
     const text = found.isFile() ? buffer.toString('utf8', 0, readSync(fd, buffer)) : '';

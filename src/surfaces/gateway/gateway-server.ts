@@ -213,7 +213,8 @@ function tellChanges(
   for (const [tool, print] of seen)
     if (before.get(tool) !== print)
       ports.note(
-        `server \`${name}\`: \`${tool}\` ${before.has(tool) ? 'has changed' : 'is new'}, and is taken`,
+        `server \`${name}\`: \`${tool}\` ${before.has(tool) ? 'has changed' : 'is new'}, and is ` +
+          'taken',
       );
   for (const tool of before.keys())
     if (!seen.has(tool))

@@ -60,7 +60,10 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
       const identity = canonicalJson(entry as never);
       if (inEffect?.file === file && inEffect.identity === identity) return undefined;
       if (again)
-        return 'where approvals are kept is read at the start only; end the command and start it again';
+        return (
+          'where approvals are kept is read at the start only; end the command and start it ' +
+          'again'
+        );
       if (inEffect !== undefined)
         return `the file \`${inEffect.file}\` already says where approvals are kept`;
       try {

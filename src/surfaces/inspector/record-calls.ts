@@ -88,7 +88,8 @@ function note(log: CallLog, event: AnyEvent): void {
       log.stage(
         call,
         'answered',
-        `Refused${event.by === undefined ? '' : ` by ${event.by}`}: ${event.message ?? event.reason}.`,
+        `Refused${event.by === undefined ? '' : ` by ${event.by}`}: ` +
+          `${event.message ?? event.reason}.`,
       );
       break;
     case 'tool:progress':

@@ -123,9 +123,9 @@ function makeRoot(where: string, root: string): void {
     throw new MisuseError(
       'invalid_option',
       `${where}: expected a \`dir\` that only its owner can write to, got mode ` +
-        `${(found.mode & 0o777).toString(8).padStart(4, '0')}. Whoever can write to it can change ` +
-        'what outputs say, and where they came from. Run `chmod 700` on it, or give a folder of ' +
-        'its own.',
+        `${(found.mode & 0o777).toString(8).padStart(4, '0')}. Whoever can write to it can ` +
+        'change what outputs say, and where they came from. Run `chmod 700` on it, or give a ' +
+        'folder of its own.',
     );
 }
 

@@ -52,10 +52,11 @@ export async function buildPage({ name, title, packages }: PageSource): Promise<
     html:
       '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">' +
       '<meta name="viewport" content="width=device-width,initial-scale=1">' +
-      '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">' +
-      `<title>${title}</title><link rel="icon" href="data:,">\n<!--\n${licences.join('\n')}-->\n` +
-      `<style>${style}</style></head><body><div id="page"></div>\n` +
-      `<noscript>This page needs JavaScript.</noscript><script>${script}</script></body></html>\n`,
+      '<meta name="color-scheme" content="light dark"><meta name="referrer" ' +
+      `content="no-referrer"><title>${title}</title><link rel="icon" ` +
+      `href="data:,">\n<!--\n${licences.join('\n')}-->\n<style>${style}</style></head><body><div ` +
+      'id="page"></div>\n<noscript>This page needs ' +
+      `JavaScript.</noscript><script>${script}</script></body></html>\n`,
     policy: [
       "default-src 'none'",
       `script-src '${hashOf(script)}'`,

@@ -118,7 +118,8 @@ export function documentFault(document: PolicyDocument): string | undefined {
 
 /** A JSON pointer to a place in a document, bounded. */
 export function placeOf(path: readonly (string | number)[]): string {
-  const pointer = `/${path.map((segment) => escapePointer(String(segment).slice(0, 60))).join('/')}`;
+  const segments = path.map((segment) => escapePointer(String(segment).slice(0, 60)));
+  const pointer = `/${segments.join('/')}`;
   return pointer.length > 200 ? `${pointer.slice(0, 197)}...` : pointer;
 }
 

@@ -43,7 +43,9 @@ while place <= #ARGV do
   place = place + 1 + sizes[op]
 end
 local has, changed = {}, {}
-for index, value in ipairs(redis.call('HMGET', KEYS[1], unpack(fields))) do has[fields[index]] = value end
+for index, value in ipairs(redis.call('HMGET', KEYS[1], unpack(fields))) do
+  has[fields[index]] = value
+end
 local function put(field, value)
   has[field] = value
   changed[field] = true
@@ -52,8 +54,11 @@ local function text(number) return string.format('%.0f', number) end
 local results, later = {}, {}
 local function refused(index, wait) return {0, index - 1, has.e and 0 or 1, wait} end
 for index, place in ipairs(ops) do
-  local op, key, one, two, three = ARGV[place], ARGV[place + 1], ARGV[place + 2], ARGV[place + 3], ARGV[place + 4]
-  if not has.e and (op == 'set' or op == 'append' or op == 'renew' or op == 'count') then return refused(index, 0) end
+  local op, key, one, two, three =
+    ARGV[place], ARGV[place + 1], ARGV[place + 2], ARGV[place + 3], ARGV[place + 4]
+  if not has.e and (op == 'set' or op == 'append' or op == 'renew' or op == 'count') then
+    return refused(index, 0)
+  end
   if op == 'get' then results[index] = {has['v:' .. key] or false, has['d:' .. key] or false}
   elseif op == 'set' then
     local version = tonumber(has['v:' .. key] or '0')
@@ -105,7 +110,9 @@ for _, step in ipairs(later) do
   local index, id = step[1], step[2]
   local place = ops[index]
   local op, one, two, three = ARGV[place], ARGV[place + 2], ARGV[place + 3], ARGV[place + 4]
-  if op == 'publish' then redis.call('PUBLISH', ARGV[place + 1], two == '' and one or one .. ' ' .. text(results[tonumber(two)]))
+  if op == 'publish' then
+    local message = two == '' and one or one .. ' ' .. text(results[tonumber(two)])
+    redis.call('PUBLISH', ARGV[place + 1], message)
   elseif op == 'append' then
     local stream = KEYS[tonumber(three)]
     if id == '1' then redis.call('UNLINK', stream) end
@@ -114,7 +121,9 @@ for _, step in ipairs(later) do
     local dropped = {}
     local excess = redis.call('XLEN', stream) - tonumber(two)
     if excess > 0 then
-      for at, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', excess)) do dropped[at] = entry[2][2] end
+      for at, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', excess)) do
+        dropped[at] = entry[2][2]
+      end
       redis.call('XTRIM', stream, 'MAXLEN', two)
     end
     results[index] = {tonumber(id), dropped}

@@ -27,7 +27,8 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%.0f', now), '+inf')`
 const rowsScript = redisScript(`${nowLua}
 local from = ARGV[1]
 if tonumber(from) <= now then from = string.format('(%.0f', now) end
-return redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', ARGV[2], ARGV[3])`);
+local offset, count = ARGV[2], ARGV[3]
+return redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', offset, count)`);
 
 // KEYS: the record, and the mark that it was taken. A record beside a mark does not count.
 const putScript = redisScript(`

@@ -200,7 +200,9 @@ class Reservation {
  *
  * const registry = new HostToolRegistry({
  *   quotaStore: redisQuotas({ client: new Redis() }),
- *   quotas: [{ id: 'refunds', tools: 'refund', sum: 'amount', max: 500, per: 'day', by: 'registry' }],
+ *   quotas: [
+ *     { id: 'refunds', tools: 'refund', sum: 'amount', max: 500, per: 'day', by: 'registry' },
+ *   ],
  * });
  * ```
  */

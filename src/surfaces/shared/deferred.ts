@@ -37,8 +37,8 @@ export function deferredListing(
   if (found === undefined)
     throw new MisuseError(
       'invalid_option',
-      `${where}: \`defer\` needs a session with \`discovery\`, whose \`keep\` says which tools are ` +
-        'always read. Pass `discovery: {}` to createSession, or leave out `defer`.',
+      `${where}: \`defer\` needs a session with \`discovery\`, whose \`keep\` says which tools ` +
+        'are always read. Pass `discovery: {}` to createSession, or leave out `defer`.',
     );
   const known = listings.get(dialect) ?? new WeakMap<Findable, DeferredListing>();
   listings.set(dialect, known);

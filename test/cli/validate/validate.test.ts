@@ -66,8 +66,8 @@ const moduleOf = ({
   members = `name: 'echo_text', description: 'Says a text again.',`,
   schema = `input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ` +
     `['text'] },`,
-  execute = `async execute(input) { return typeof input.text === 'string' ? { success: true, output: ` +
-    `input.text } : { success: false, error: { message: 'text is required' } }; },`,
+  execute = "async execute(input) { return typeof input.text === 'string' ? { success: true, " +
+    "output: input.text } : { success: false, error: { message: 'text is required' } }; },",
   tool = `{ ${members} ${schema} ${execute} }`,
   result = 'tool',
   parameters = 'coordinator, config',
@@ -604,7 +604,8 @@ describe('mounted tools are called with nothing that their schema takes', () => 
     expect(infosIn(report)).toEqual(inputs.length === 0 ? ['behaviour_skipped'] : []);
   });
 
-  const required = `{ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }`;
+  const required =
+    "{ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] " + '}';
   test.each([
     `requires_approval: true,`,
     `requiresApproval: (input) => true,`,

@@ -114,8 +114,8 @@ describe('a folder of approvals', () => {
     await chmod(dir, 0o770);
     expect(open).toThrow(
       'fileApprovals: expected a `dir` that only its owner can write to, got mode 0770. Whoever ' +
-        'can write to it can put answered approvals back. Run `chmod 700` on it, or give a folder ' +
-        'of its own.',
+        'can write to it can put answered approvals back. Run `chmod 700` on it, or give a ' +
+        'folder of its own.',
     );
     await chmod(dir, 0o755);
     expect(open).not.toThrow();

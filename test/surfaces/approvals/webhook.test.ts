@@ -285,18 +285,20 @@ describe('options', () => {
     [
       'credentials that the global `fetch` refuses',
       { url: 'https://T0P:T0P@hooks.example.com/x' },
-      'webhookNotifier: expected `url` to have neither user nor password, which the global `fetch` ' +
-        'refuses. Give a `fetch` of your own that sends them in a header.',
+      'webhookNotifier: expected `url` to have neither user nor password, which the global ' +
+        '`fetch` refuses. Give a `fetch` of your own that sends them in a header.',
     ],
     [
       'an address of another kind',
       { url: 'file:///etc/T0P' },
-      'webhookNotifier: expected `url` to be an absolute address with https: or http:, got another text.',
+      'webhookNotifier: expected `url` to be an absolute address with https: or http:, got ' +
+        'another text.',
     ],
     [
       'a relative address',
       { url: '/T0P' },
-      'webhookNotifier: expected `url` to be an absolute address with https: or http:, got another text.',
+      'webhookNotifier: expected `url` to be an absolute address with https: or http:, got ' +
+        'another text.',
     ],
     [
       'a secret without its prefix',

@@ -349,7 +349,8 @@ describe('a log that is required', () => {
         reason: 'audit_unavailable',
         source: 'audit',
         message:
-          'The call was refused because it could not be recorded in the audit log. Try again later.',
+          'The call was refused because it could not be recorded in the audit log. Try again ' +
+          'later.',
         retryable: true,
       },
       metadata: { status: 'rejected' },
@@ -448,14 +449,15 @@ describe('options', () => {
     [{ sink, rotate: {} }, 'createAuditLog: `rotate` is for a `path` only.'],
     [
       { sink, content: 'hashed' },
-      'createAuditLog: hashed content in a `sink` needs a `key`, because there is no file to keep ' +
-        'one in.',
+      'createAuditLog: hashed content in a `sink` needs a `key`, because there is no file to ' +
+        'keep one in.',
     ],
     [{ sink, key: 'short' }, 'createAuditLog: expected `key` to have at least 32 bytes, got 5.'],
     [{ sink, fsnc: 'always' }, 'createAuditLog: unknown option `fsnc`; did you mean `fsync`?'],
     [
       { path: 'a', rotate: { maxBytes: 1 } },
-      'createAuditLog: expected `rotate.maxBytes` to be a whole number from 1024, got `1` (number).',
+      'createAuditLog: expected `rotate.maxBytes` to be a whole number from 1024, got `1` ' +
+        '(number).',
     ],
   ])('%j', (options, said) => {
     expect(message(() => createAuditLog(options as never))).toBe(said);

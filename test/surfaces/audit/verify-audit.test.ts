@@ -105,7 +105,8 @@ describe('a log that was changed', () => {
       ok: false,
       brokenAt: count + 1,
       reason:
-        'the line is torn: its writer ended in the middle of it. Opening the log again records that',
+        'the line is torn: its writer ended in the middle of it. Opening the log again records ' +
+        'that',
     });
     expect(await verify(Buffer.alloc(70 * 1_048_576, 0x61))).toMatchObject({ ok: false, lines: 1 });
   });

@@ -135,7 +135,8 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     [{}, '`sandbox.kind`: expected `thread` or `process`, got nothing'],
     [
       { kind: 'proces' },
-      '`sandbox.kind`: expected `thread` or `process`, got `proces` (string), did you mean `process`?',
+      '`sandbox.kind`: expected `thread` or `process`, got `proces` (string), did you mean ' +
+        '`process`?',
     ],
     [
       { kind: 'thread', maxMemory: 64 },
@@ -164,12 +165,13 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     [{ kind: 'thread', env: { A: 'b' } }, '`sandbox.env`: expected a list, got an object'],
     [
       { kind: 'process', env: ['node_options'] },
-      'sandbox: expected `env` without NODE_OPTIONS, since it could lift the limits of the sandbox.',
+      'sandbox: expected `env` without NODE_OPTIONS, since it could lift the limits of the ' +
+        'sandbox.',
     ],
     [
       { kind: 'process', permissions: { fs: { read: ['data/*'] } } },
-      '`sandbox.permissions.fs.read[0]`: expected a path without `*` and commas; a folder includes ' +
-        'everything in it, got `data/*` (string)',
+      '`sandbox.permissions.fs.read[0]`: expected a path without `*` and commas; a folder ' +
+        'includes everything in it, got `data/*` (string)',
     ],
     [
       { kind: 'process', permissions: { fs: { reads: [] } } },
@@ -177,7 +179,8 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     ],
     [
       { kind: 'process', permissions: { net: true } },
-      '`sandbox.permissions`: unknown key `net`; expected one of `fs`, `childProcess`, `worker`, `addons`',
+      '`sandbox.permissions`: unknown key `net`; expected one of `fs`, `childProcess`, `worker`, ' +
+        '`addons`',
     ],
     [{ kind: 'process', cwd: ' ' }, '`sandbox.cwd`: expected a non-blank string, got ` ` (string)'],
     [
@@ -215,7 +218,9 @@ describe('what is wrong is named with its key, and the tool does not load', () =
       for (const sandbox of places) {
         const files = folder(handlers);
         files.write({
-          'tools.json': `{ "tools": [{ "name": "pid", "description": "P.", "module": "./h.mjs", "sandbox": ${sandbox} }] }`,
+          'tools.json':
+            '{ "tools": [{ "name": "pid", "description": "P.", "module": "./h.mjs", "sandbox": ' +
+            `${sandbox} }] }`,
         });
         const registry = new HostToolRegistry();
         const { loaded, failed } = await loadHostTools(files.at('tools.json'), registry);

@@ -454,8 +454,8 @@ test.each<[string, unknown, string]>([
   [
     'a tape of another version',
     { version: 2, tools: [], calls: [] },
-    'backtest: expected `/version` of the tape to be 1, got `2` (number). Record the tape again with this ' +
-      'version of host-tools.',
+    'backtest: expected `/version` of the tape to be 1, got `2` (number). Record the tape again ' +
+      'with this version of host-tools.',
   ],
 ])('refuses %s', async (_, records, message) => {
   await expect(backtest(records as never, { registry: registryOf(), after: [] })).rejects.toThrow(
@@ -474,7 +474,8 @@ test.each<[string, object, string]>([
   [
     'a malformed rule',
     { after: [{ effect: 'forbid' }] },
-    'backtest: `after`: registry rule 0: Expected `effect` to be `allow`, `ask` or `deny`, got `forbid`',
+    'backtest: `after`: registry rule 0: Expected `effect` to be `allow`, `ask` or `deny`, got ' +
+      '`forbid`',
   ],
   [
     'no number of calls',

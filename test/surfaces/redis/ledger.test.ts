@@ -293,7 +293,8 @@ describe.skipIf(!redisAvailable)(
             ({ id, event }) => id === requestId && event === 'finished',
           );
           const [{ result } = expect.unreachable()] = told;
-          const context = `${requestId} of ${tool}: ${JSON.stringify({ started, finished, told }, null, 1)}`;
+          const context =
+            `${requestId} of ${tool}: ` + `${JSON.stringify({ started, finished, told }, null, 1)}`;
           // One result, for all who ever asked.
           expect(new Set(told.map((one) => JSON.stringify(one.result))).size, context).toBe(1);
           expect(new Set(started.map(({ instance }) => instance)).size, context).toBe(

@@ -210,7 +210,8 @@ describe('a place that takes anything, in Gemini’s own schemas', () => {
 
   test('the warning says what is shown, and what is not taken', () => {
     expect(shown({ not: { type: 'string' } }).warnings).toContain(
-      "The tool takes anything here but string, which the API's schemas cannot say. A number is shown.",
+      "The tool takes anything here but string, which the API's schemas cannot say. A number is " +
+        'shown.',
     );
   });
 });

@@ -197,8 +197,15 @@ export const runsOthers: ReadonlySet<string> = new Set([
 ]);
 
 /** Variables that change which program runs, or what a program does on its own. */
-const decisiveNames =
-  /^(?:PATH|HOME|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-9]|CDPATH|LD_.*|DYLD_.*|GCONV_PATH|XDG_.*|GIT_.*|SSH_.*|TAR_OPTIONS|RIPGREP_CONFIG_PATH|ZDOTDIR|MAKEFLAGS|RUSTC_.*|CARGO_.*|GOFLAGS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|.*PAGER|.*EDITOR|VISUAL|BROWSER|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5.*|RUBY.*|LESS.*|npm_config_.*|NPM_CONFIG_.*)$/;
+const decisiveNames = new RegExp(
+  `^(?:${[
+    'PATH|HOME|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-9]|CDPATH',
+    'LD_.*|DYLD_.*|GCONV_PATH|XDG_.*|GIT_.*|SSH_.*|TAR_OPTIONS|RIPGREP_CONFIG_PATH|ZDOTDIR',
+    'MAKEFLAGS|RUSTC_.*|CARGO_.*|GOFLAGS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS',
+    '.*PAGER|.*EDITOR|VISUAL|BROWSER|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5.*|RUBY.*|LESS.*',
+    'npm_config_.*|NPM_CONFIG_.*',
+  ].join('|')})$`,
+);
 
 /** Whether setting this variable may change what later commands do. */
 export function isDecisive(name: string): boolean {

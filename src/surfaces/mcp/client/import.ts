@@ -234,7 +234,8 @@ function openerOf(
   if (new URL(url).username !== '' || new URL(url).password !== '')
     throw new MisuseError(
       'invalid_option',
-      'importMcpTools: expected `url` without a user and a password. Pass them in a header instead.',
+      'importMcpTools: expected `url` without a user and a password. Pass them in a header ' +
+        'instead.',
     );
   return (signal) => openHttp({ url, headers }, optionsFor(signal));
 }

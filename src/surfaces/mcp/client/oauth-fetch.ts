@@ -73,14 +73,15 @@ export function checkAddress(server: URL, address: URL): void {
   if (address.protocol === 'https:' && (isNear || !isOwnMachine(address))) return;
   if (address.protocol === 'http:' && isNear && isOwnMachine(address)) return;
   throw new Error(
-    `The server \`${server.origin}\` named \`${address.origin}\` for the login. Expected https, and ` +
-      'an address that is not on this machine.',
+    `The server \`${server.origin}\` named \`${address.origin}\` for the login. Expected https, ` +
+      'and an address that is not on this machine.',
   );
 }
 
 /** Loopback, and link-local addresses, at which clouds tell programs of a machine their keys. */
 function isOwnMachine({ hostname }: URL): boolean {
-  return /^(?:(?:.+\.)?localhost\.?|127\..*|0\.0\.0\.0|169\.254\..*|\[(?:::1?|::ffff:(?:7f|a9fe:).*|fe[89ab].*)\])$/.test(
-    hostname,
+  return (
+    /^(?:(?:.+\.)?localhost\.?|127\..*|0\.0\.0\.0|169\.254\..*)$/.test(hostname) ||
+    /^\[(?:::1?|::ffff:(?:7f|a9fe:).*|fe[89ab].*)\]$/.test(hostname)
   );
 }

@@ -27,7 +27,9 @@ export function outcomeOf(result: unknown, structured: boolean): unknown {
     });
   if (!copy.ok || copy.overflow)
     return fail({
-      message: `The MCP server returned more than ${maxResultChars} characters. Ask for less at a time.`,
+      message:
+        `The MCP server returned more than ${maxResultChars} characters. Ask for less at a ` +
+        'time.',
       reason: 'result_too_large',
     });
   const answer = copy.value;

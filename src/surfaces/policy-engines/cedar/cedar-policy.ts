@@ -233,7 +233,8 @@ function forbiddenText(ids: readonly string[]): string {
     .map((id) => `\`${id.slice(0, 100)}\``);
   const rest = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
   const noun = ids.length === 1 ? 'policy' : 'policies';
-  return `The call was denied by the ${noun} ${named.join(', ')}${rest}. Do not retry it unchanged.`;
+  const list = named.join(', ') + rest;
+  return `The call was denied by the ${noun} ${list}. Do not retry it unchanged.`;
 }
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -166,7 +166,8 @@ function readHeaders(given: Readonly<Record<string, string>> | undefined): Heade
       // The value may be a secret, so the message does not show it.
       throw new MisuseError(
         'invalid_option',
-        `opaPolicy: expected \`headers.${name.slice(0, 60)}\` to be the name and the text of a header.`,
+        `opaPolicy: expected \`headers.${name.slice(0, 60)}\` to be the name and the text of a ` +
+          'header.',
       );
     }
   }

@@ -69,8 +69,8 @@ describe.each(eras)('a result of the %s era', (era) => {
     ))
       expect([what, message]).toEqual([
         ['handler_error', 'mcp_invalid_result'],
-        'The MCP server returned a result that does not follow the protocol: part 0 of `content` is ' +
-          'malformed.',
+        'The MCP server returned a result that does not follow the protocol: part 0 of `content` ' +
+          'is malformed.',
       ]);
   });
 

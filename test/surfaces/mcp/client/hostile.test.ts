@@ -247,7 +247,8 @@ describe('an answer is a stranger’s', () => {
             response
               .writeHead(200, { 'content-type': 'text/event-stream' })
               .end(
-                'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}\n\n',
+                'data: ' +
+                  '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}\n\n',
               ),
           ),
         ),

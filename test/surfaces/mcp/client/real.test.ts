@@ -26,8 +26,8 @@ const entryOf = (name: string): string | undefined => {
     );
   } catch {
     process.stderr.write(
-      `test/surfaces/mcp/client/real.test.ts: @modelcontextprotocol/${name} is not installed; its ` +
-        `tests are skipped.\n`,
+      `test/surfaces/mcp/client/real.test.ts: @modelcontextprotocol/${name} is not installed; ` +
+        'its tests are skipped.\n',
     );
     return undefined;
   }

@@ -167,7 +167,8 @@ describe('the door', () => {
     const { handler, port } = await listen(open, registry.createSession({ sessionId: 's' }));
     const big = `"${'x'.repeat(4 * 1_048_576)}"`;
     expect((await handler.fetch(post(big))).status).toBe(413);
-    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n`;
+    const type = 'Content-Type: application/json';
+    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${type}\r\n`;
     expect(
       await raw(port, `${head}Content-Length: 5000000\r\n\r\n`, (text) =>
         text.includes('\r\n\r\n'),

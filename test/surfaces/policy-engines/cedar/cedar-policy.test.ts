@@ -153,7 +153,8 @@ describe('what Cedar is asked', () => {
     ['its tags', 'resource.tags.containsAll(["money", "eu"])'],
     [
       'its hints',
-      'resource.annotations == {readOnly: false, destructive: true, idempotent: false, openWorld: false}',
+      'resource.annotations == {readOnly: false, destructive: true, idempotent: false, ' +
+        'openWorld: false}',
     ],
     ['its fingerprint', 'resource.fingerprint like "sha256:*"'],
     ['the input', 'context.input.to.name == "Bob"', { to: { name: 'Bob' } }],
@@ -208,7 +209,8 @@ describe('what Cedar is asked', () => {
   test('`decimals` makes whole numbers at a path decimals too', async () => {
     const options: CedarOptions = {
       policies: when(
-        'context.input.amount.lessThan(decimal("10.5")) && context.input.items.contains({price: decimal("3.0"), count: 2})',
+        'context.input.amount.lessThan(decimal("10.5")) && context.input.items.contains({price: ' +
+          'decimal("3.0"), count: 2})',
       ),
       decimals: ['input.amount', 'input.items.*.price'],
     };
@@ -480,7 +482,8 @@ describe('what is wrong where the policy is made, throws there', () => {
         schema:
           'entity User; entity Tool; action call appliesTo { principal: User, resource: Tool };',
       },
-      'policy `a`, line 1, column 29: for policy `a`, unrecognized action `Action::"cal"` (did you mean',
+      'policy `a`, line 1, column 29: for policy `a`, unrecognized action `Action::"cal"` (did ' +
+        'you mean',
     ],
     [
       'an entity without a type',

@@ -217,7 +217,10 @@ function lastExpiry(approvals: readonly WaitingApproval[]): number {
 function troubleOf(error: unknown): string {
   const { status, message } = error as Refused;
   if (status === 0)
-    return 'The server did not answer, so it is not known whether your answer arrived. If the call still waits in a moment, answer again.';
+    return (
+      'The server did not answer, so it is not known whether your answer arrived. If the call ' +
+      'still waits in a moment, answer again.'
+    );
   return status === 401 ? 'You are signed out, so nothing was answered.' : message;
 }
 

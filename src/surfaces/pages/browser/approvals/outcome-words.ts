@@ -41,6 +41,8 @@ export function endedFor(error: unknown): Ended | undefined {
   return {
     word: 'gone',
     tone: 'plain',
-    text: `Your answer came too late: somebody else has answered this, or it has expired. The server says: ${message}`,
+    text:
+      'Your answer came too late: somebody else has answered this, or it has expired. The server ' +
+      `says: ${message}`,
   };
 }

@@ -119,8 +119,9 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
 function holds(line: CallLine, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { tool, sessionId, principal, surface, callId, ruleId, code, reason, status } = line;
-  const text =
-    `${tool} ${sessionId} ${principal} ${surface} ${callId} ${ruleId ?? ''} ${code ?? ''} ${reason ?? ''} ${status ?? ''}`.toLowerCase();
+  const text = [tool, sessionId, principal, surface, callId, ruleId, code, reason, status]
+    .join(' ')
+    .toLowerCase();
   return words.every((word) => text.includes(word));
 }
 

@@ -27,7 +27,7 @@ export function ToolDetailPane({
     <section
       class="detail"
       ref={pane}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to reach what scrolls.
       tabIndex={0}
       aria-label={`Tool ${name}`}
       onKeyDown={({ key }) => {
