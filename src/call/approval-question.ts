@@ -83,8 +83,7 @@ export function requestFor(
     source: verdict.source as string,
     ...(verdict.quotas === undefined ? {} : { quotas: verdict.quotas }),
     ...(origins === undefined ? {} : { origins }),
-    // Whole milliseconds: the pages of an inbox go on from these times, and stores keep them as
-    // such.
+    // Whole milliseconds, since inboxes page by these times and stores keep whole numbers.
     requestedAt: Math.floor(now),
     expiresAt: Math.floor(now + lifetimeMs),
     hiddenFields: shown.fields,

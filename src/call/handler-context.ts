@@ -130,7 +130,9 @@ export function progress(call: FoundCall, done: number, total?: number, message?
   );
 }
 
-/** Emits a `tool:event`: bounded, redacted, and never after the call has ended. */
+/**
+ * Emits a `tool:event`. Its data is bounded and redacted. Emits nothing once the call has ended.
+ */
 export function emitEvent(call: FoundCall, name: string, data: unknown): void {
   if (call.state !== 'running' || typeof name !== 'string' || !call.session.hears('tool:event'))
     return;

@@ -44,7 +44,7 @@ function outcomeOf(result: ToolResult, untrusted: true | undefined): object {
   return { ok: true, untrusted, output, parts, truncated, handler };
 }
 
-/** The outcome that a text says; undefined if {@link outcomeText} has not written it. */
+/** Reads the outcome from a text; undefined if {@link outcomeText} has not written the text. */
 export function readOutcomeText(text: unknown): KeptOutcome | undefined {
   if (typeof text !== 'string' || text.length > mostChars) return undefined;
   let read: JsonValue;

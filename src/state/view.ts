@@ -28,7 +28,7 @@ export interface SharedView {
   view: View | undefined;
 }
 
-/** Most shared views that are kept. When one more is needed, all are dropped. */
+/** Most shared views that are kept. When another one is needed, all are dropped. */
 const mostViews = 64;
 
 /** The shared views of one epoch of the registry. */

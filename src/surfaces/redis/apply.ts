@@ -8,7 +8,7 @@
  *
  * The script reads the fields that it needs at once, works on what it has read, and writes only
  * when every operation has fitted. The first write is one of the hash. A server without memory
- * refuses it, so nothing is left half done; it accepts a deletion, and what follows one.
+ * refuses it, so nothing is left half done. It accepts deletions, and what follows one.
  */
 import { type SingleOperations, singleOperations } from '../relay/ports/single-operations.ts';
 import type { Applied, Refused, RelayStore } from '../relay/ports/store.ts';
