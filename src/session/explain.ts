@@ -25,11 +25,12 @@ export interface Explanation {
   readonly visible: boolean;
   /** The drop code that hides the tool. */
   readonly hiddenBy?: string;
-  /** Says that the tool should no longer be used. */
+  /** The text that says the tool should no longer be used. */
   readonly deprecated?: Deprecation;
   /**
-   * Where the tool's calls run: `inline` for a handler in this process, `external` if somebody else
-   * runs the tool, or what its executor says, such as `thread`. Absent for an unknown tool.
+   * Where the tool's calls run: `inline` for a handler in this process, `external` if other code
+   * runs the tool, or the name that its executor gives, such as `thread`. Absent for an unknown
+   * tool.
    */
   readonly executor?: string;
   /** Effective tools that provide the facts that the tool waits for. */
@@ -50,7 +51,7 @@ export interface Explanation {
    * input, and in a session that remembers nothing.
    */
   readonly origins?: readonly JudgedOrigin[];
-  /** What is used of the quotas that apply to the call; absent if none does. */
+  /** The current use of the quotas that apply to the call; absent if there are none. */
   readonly quotas?: readonly QuotaLevel[];
   /**
    * What each stage and gate said, in order. A shadow rule that matches has a step with
@@ -146,7 +147,7 @@ function addOrigins(call: FoundCall, draft: Draft): void {
   draft.origins = deepFreeze(scrubJson(call, plain)) as unknown as readonly JudgedOrigin[];
 }
 
-/** Adds what is used of the call's quotas. The gates may let a call through that these refuse. */
+/** Adds the use of the call's quotas. They may refuse a call that the gates allow. */
 async function addQuotas(call: FoundCall, draft: Draft, steps: JsonObject[]): Promise<void> {
   const { levels, error } = await explainQuotas(call);
   if (levels.length > 0) draft.quotas = Object.freeze(levels);

@@ -104,12 +104,12 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    */
   readonly limits?: Limits | undefined;
   /**
-   * What the session remembers of texts, for rules about origins.
+   * How much text the session remembers, for rules about origins. @default the registry's option
    * @default the registry's option
    */
   readonly origins?: OriginOptions | undefined;
   /**
-   * Lists few tools, and `find_tools`, with which a model finds the others. See
+   * Lists only a few tools and `find_tools`, with which a model finds the others. See
    * `docs/many-tools.md`.
    * @default every tool is listed
    */
@@ -181,7 +181,7 @@ export function readSessionOptions(
   checkSuspension(given, registry);
   if (profile !== undefined && !registry.profiles.has(profile))
     throw unknownProfile(profile, registry);
-  // Member by member: taking the others by rest and spread makes sessions many times slower.
+  // Copied member by member, because rest and spread make creating a session many times slower.
   return {
     sessionId: given.sessionId,
     cwd: given.cwd,

@@ -48,8 +48,8 @@ import { changeFacts, readOverrides } from './session-options.ts';
 import { outcomeIn } from './settle-approval.ts';
 
 /**
- * Set by the class, the only code that can read the private field. A symbol would give anyone who
- * looks for it a way to the handlers.
+ * Set by the class, which is the only code that can read the private field. A symbol would give
+ * anyone who looks for it access to the handlers.
  */
 let readState: (session: object) => SessionState | undefined;
 
