@@ -67,7 +67,7 @@ export interface ApprovalQuery {
   /** Only those of this principal. @default all */
   readonly principal?: string | undefined;
   /**
-   * Only those after this one in the order. It need not exist any more. @default all
+   * Only those after this one in the order. It need not exist any more.
    * @default all
    */
   readonly after?: { readonly id: string; readonly expiresAt: number } | undefined;

@@ -1,4 +1,6 @@
-/** The report of an audit log as one HTML file: no script, and no request to anywhere. */
+/**
+ * The report of an audit log as one HTML file, without scripts and without requests to anywhere.
+ */
 import type { AuditCheck } from '../surfaces/audit/index.ts';
 import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
 import type { AuditSummary, Period } from './audit-summary.ts';
@@ -46,7 +48,7 @@ svg .calls{fill:var(--bar)}svg .denied{fill:var(--deny)}svg line{stroke:var(--li
 ul{margin:.25rem 0;padding-left:1.2rem}
 `;
 
-/** The page. @param verdict What was found of the chain, in words. */
+/** The page. @param verdict The result of checking the chain, in words. */
 export function auditPage(
   file: string,
   check: AuditCheck,

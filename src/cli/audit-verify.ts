@@ -32,7 +32,7 @@ export const auditVerify: Command = {
   },
 };
 
-/** What was found, in one line. */
+/** The result, in one line. */
 export function verdictText(
   { ok, lines, brokenAt, file, reason }: AuditCheck,
   cwd: string,

@@ -21,7 +21,7 @@ export const call: Command = {
   operands: ['NAME'],
   gateway: { records: true },
   async run({ io, screen, options, operands: [name = ''], world }) {
-    // Before any module runs.
+    // This happens before any module runs.
     const input = await readInput(options.input, io);
     const loaded = await world();
     loaded.requireRules();

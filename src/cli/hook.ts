@@ -15,7 +15,7 @@ export const hook: Command = {
   options: ['host-tools', 'timeout-ms', 'audit'],
   operands: ['AGENT'],
   run() {
-    // Only a process that judges nothing else can promise how it ends.
+    // Only a process that does nothing else can guarantee its exit code.
     throw usageFault('Write `hook` first: `host-tools hook AGENT --host-tools FILE`.');
   },
 };

@@ -22,7 +22,7 @@ import type { World } from './world.ts';
 const mostRows = 1_000;
 /** Most names that a line of the text lists. */
 const mostNames = 20;
-/** Bytes after which a first line is no longer looked at. */
+/** Most bytes in which the first line is searched. */
 const longestLine = 4_194_304;
 
 export const policyBacktest: Command = {
@@ -93,7 +93,7 @@ async function* sentRecords(io: CliIo): AsyncGenerator<BacktestRecord> {
   yield* readRecords(chunks, { name: 'standard input' });
 }
 
-/** The records of a file. Those of an audit log are in its older files, too, the oldest first. */
+/** The records of a file. An audit log includes its older files, oldest first. */
 async function* fileRecords(path: string, from: string): AsyncGenerator<BacktestRecord> {
   const { readRecords } = await import('../surfaces/policy/index.ts');
   const { filesOf } = await import('../surfaces/audit/read-log.ts');
@@ -160,7 +160,7 @@ function notJudged({ unknown, invalid }: BacktestSummary, names: readonly string
   return parts.length === 0 ? [] : [`Not judged: ${parts.join(', ')}.`];
 }
 
-/** What to keep in mind about the calls that were judged. */
+/** What to keep in mind about the judged calls. */
 function doubts(
   { redacted, unasked, untimed, unordered }: BacktestSummary,
   quotas: boolean,

@@ -38,7 +38,7 @@ interface Checked {
   readonly line: number;
   readonly tool: string;
   readonly ok: boolean;
-  /** Set if the tool is unknown and the case does not expect that, so that it tests nothing. */
+  /** Set if the tool is unknown and the case does not expect that. Such a case tests nothing. */
   readonly error?: string | undefined;
   /** For an unknown tool: the nearest names. */
   readonly didYouMean?: readonly string[] | undefined;
@@ -178,7 +178,9 @@ function foundOf({ decision, ruleId, source, hiddenBy, code, steps }: Explanatio
   };
 }
 
-/** Undefined if there are none, so that a table without shadow rules reads as it did. */
+/**
+ * Undefined if there are none, so that tables without shadow rules have the same output as before.
+ */
 function shadowsOf(
   steps: Explanation['steps'],
   decision: string | undefined,

@@ -10,7 +10,7 @@ const defaultPort = 4_040;
 const defaultTtlSeconds = 3_600;
 const limitNames = Object.keys(defaultLimits) as readonly (keyof RelayLimits)[];
 
-/** What the command takes from the line and the file alone. */
+/** Options that the command handles itself. */
 export type RelaySettings = Pick<
   ServeRelayOptions,
   | 'port'

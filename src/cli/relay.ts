@@ -77,7 +77,7 @@ export const relay: Command = {
     );
     const { hostKey } = settings;
     const logger = relayLogger(terminal);
-    // People read notes. Programs read one log.
+    // People read notes. Programs read a single log.
     const screen = io.stderr.isTTY === true ? terminal : screenOfLog(terminal, logger);
     const redis = url === undefined ? undefined : await openRelayRedis(url, io, screen);
     const registry = makeRegistry(hostKey, redis?.approvals, logger);

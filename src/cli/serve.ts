@@ -25,7 +25,7 @@ interface Address {
 const path = '/mcp';
 const metricsPath = '/metrics';
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
-/** After an interruption: milliseconds in which the answers to calls can reach their clients. */
+/** After an interruption: milliseconds for the answers to calls to reach their clients. */
 const graceMs = 5_000;
 /** Standard output is used for the protocol. */
 const done: Answer = { exit: 0, text: '', json: null, silent: true };
@@ -166,9 +166,9 @@ async function overHttp(
 }
 
 /**
- * Each client's session has an id of its own, so that the answer to a kept call finds the session
- * that made the call, and a server's question finds its client. A client that can be asked is asked
- * about a kept call at once.
+ * Each client's session has its own id, so that the answer to a kept call finds the session that
+ * made the call, and a server's question finds its client. A client that supports questions is
+ * asked about a kept call at once.
  */
 function sessionWish({ gateway }: World, principal: string): SessionWish {
   const sessionId = `cli-${randomUUID()}`;

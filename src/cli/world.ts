@@ -58,7 +58,7 @@ export interface World {
    */
   profileFault(id: string): CliFault | undefined;
   /**
-   * Refuses to go on if a rule or quota did not load, because calls that it forbids would be
+   * Refuses to continue if a rule or quota did not load, because calls that it forbids would be
    * allowed.
    * @throws CliFault 1
    */
@@ -80,18 +80,17 @@ const requiredEntries = [
 
 /** How the gateway is used. */
 interface Serving {
-  /** Called with what ends the watch of a file. */
+  /** Called with a function that stops watching a file. */
   onWatch(close: () => void): void;
   readonly gateway: Gateway;
-  /** Clients are served: files are watched, and slow servers are not waited for. */
+  /** Clients are served. Files are watched, and slow servers do not delay the start. */
   readonly serves: boolean;
 }
 
-/** Clients see the tools of servers that start within this time at once, and others later. */
+/** Clients see the tools of servers that start within this time at once. They see others later. */
 const servedWithinMs = 1_500;
 /**
- * Where there is no tool yet, clients are served after this time, or when the first server is
- * ready.
+ * If there is no tool yet, clients are served after this time, or when the first server is ready.
  */
 const servedAtLastMs = 10_000;
 /** A command that ends by itself waits this long for servers to start. */

@@ -10,7 +10,7 @@ const longestSpelled = 2_000;
 
 /**
  * The ways in which a value may be written in a text: the value itself, and the usual forms of an
- * address, a number, a date or an account. @param form the value in normal form or in loose form
+ * address, a number, a date or an account.
  * @param form the value in normal form or in loose form
  */
 export function spellingsOf(form: string): Spelling[] {

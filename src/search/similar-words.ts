@@ -1,7 +1,8 @@
 /** Finds words that are spelt nearly alike. */
 
 /**
- * How many letters may differ in a word. Short words have too many neighbours, long ones are data.
+ * How many letters may differ in a word. Short words would have too many neighbours, and long ones
+ * are usually data.
  */
 export function differenceOf(word: string): number {
   return word.length < 4 || word.length > 24 ? 0 : word.length < 6 ? 1 : 2;

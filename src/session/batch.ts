@@ -41,8 +41,7 @@ export interface BatchOptions {
    */
   readonly maxConcurrency?: number | undefined;
   /**
-   * Whether a failed call ends the later calls that have not started, as `cancelled`. @default
-   * false
+   * Whether a failed call ends the later calls that have not started, as `cancelled`.
    * @default false
    */
   readonly stopOnError?: boolean | undefined;

@@ -16,7 +16,7 @@ import { didYouMean, nearestNames } from '../text/names.ts';
 export interface SaidOptions {
   /**
    * Who vouches for the text: the user who wrote it, or the host, for what it knows itself, such as
-   * a system prompt, its folders or the account's own numbers. @default "user"
+   * a system prompt, its folders or the account's own numbers.
    * @default "user"
    */
   readonly origin?: 'user' | 'trusted' | undefined;

@@ -87,10 +87,7 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    * @default 300_000
    */
   readonly approvalTimeoutMs?: number | undefined;
-  /**
-   * `safe` parses JSON in strings where the schema expects an object or an array.
-   * @default "off"
-   */
+  /** `safe` parses JSON in strings if the schema expects an object or array. @default "off" */
   readonly repair?: 'off' | 'safe' | undefined;
   /**
    * `masked` hides the messages of errors that handlers throw from the model. Events still contain
@@ -104,7 +101,7 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    */
   readonly limits?: Limits | undefined;
   /**
-   * How much text the session remembers, for rules about origins. @default the registry's option
+   * How much text the session remembers, for rules about origins.
    * @default the registry's option
    */
   readonly origins?: OriginOptions | undefined;
@@ -179,8 +176,7 @@ export function readSessionOptions(
     limits,
   } = given;
   checkSuspension(given, registry);
-  if (profile !== undefined && !registry.profiles.has(profile))
-    throw unknownProfile(profile, registry);
+  if (profile !== undefined && !registry.profiles.has(profile)) throw unknown(profile, registry);
   // Copied member by member, because rest and spread make creating a session many times slower.
   return {
     sessionId: given.sessionId,
@@ -217,7 +213,7 @@ export function readSessionOptions(
   };
 }
 
-function unknownProfile(profile: string, { profiles }: RegistryState): MisuseError {
+function unknown(profile: string, { profiles }: RegistryState): MisuseError {
   const known = [...profiles.keys()].map((id) => `\`${id}\``).join(', ');
   return new MisuseError(
     'unknown_profile',

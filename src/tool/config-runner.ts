@@ -1,5 +1,5 @@
 /**
- * Checks how a tool runs: by exactly one of `handler`, `create`, `executor` and `external`, with a
+ * Checks what runs a tool: exactly one of `handler`, `create`, `executor` and `external`, with a
  * matching scope.
  */
 import { MisuseError } from '../errors/index.ts';

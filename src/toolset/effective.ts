@@ -44,7 +44,7 @@ export interface EffectiveInput {
     | undefined;
   /** A flat map with dotted keys. @default {} */
   readonly facts?: JsonObject | undefined;
-  /** Bounds on what the model is shown. @default no bounds */
+  /** Bounds on what the model sees. @default no bounds */
   readonly budget?: EffectiveBudget | undefined;
 }
 
@@ -84,7 +84,7 @@ export interface EffectiveSet {
   readonly hash: string;
 }
 
-/** Why a tool is not listed that a session with discovery may be shown. It can be called. */
+/** Why a tool that a session with discovery may show is not listed. It can be called. */
 export const notDiscovered = 'not_discovered';
 
 /** The first required fact that does not hold. */

@@ -18,8 +18,8 @@ const sessionReasons: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * `tool_not_found`, with the names among `visible` that were probably meant. Names are compared as
- * the model sees them, since it chose its name by those.
+ * `tool_not_found`, with the names among `visible` that were probably meant. Names are compared in
+ * the form that the model sees, because it chose its name by those.
  */
 export function notFoundError(
   toolName: string,

@@ -21,13 +21,13 @@ const hint = `\
 #   labels:
 #     "read_*": { annotations: { readOnly: true, destructive: false } }
 `;
-/** What a gateway needs beside this package. */
+/** What a gateway needs in addition to this package. */
 const optionalPackages = [
   'yaml@2',
   '@modelcontextprotocol/client@2',
   '@modelcontextprotocol/server@2',
 ];
-/** Claude Code keeps much else in the same file. */
+/** Claude Code keeps much other data in the same file. */
 const maxBytes = 64 * 1_048_576;
 
 export const gatewayImport: Command = {
@@ -57,7 +57,7 @@ export const gatewayImport: Command = {
   },
 };
 
-/** The one configuration that there is. @throws CliFault */
+/** The only configuration that exists. @throws CliFault */
 async function onlyClient(io: CliIo): Promise<string> {
   const places = clientFiles({ cwd: io.cwd, env: io.env, platform: process.platform });
   const found = await existing(places);
@@ -110,7 +110,8 @@ async function write(path: string, { servers }: Converted): Promise<void> {
 
 function answer(path: string, from: string, converted: Converted): Answer {
   const { servers, variables, warnings, isVsCode } = converted;
-  // A client may start it in any folder, where `npx` loads what is optional only if it is named.
+  // A client may start the gateway in any folder. There, `npx` loads optional packages only if they
+  // are named.
   const packages = ['host-tools', ...optionalPackages].flatMap((name) => ['-p', name]);
   const server = { command: 'npx', args: ['-y', ...packages, 'host-tools', 'serve', path] };
   const entry = isVsCode

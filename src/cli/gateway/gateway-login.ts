@@ -98,7 +98,7 @@ function clientOf(
   return { id: clientId, secret };
 }
 
-/** @throws CliFault for a server that there is not, or that has no address */
+/** @throws CliFault for a server that does not exist, or that has no address */
 async function addressOf(path: string, name: string): Promise<string> {
   const { mcpServers } = await readFile(path).catch((error: unknown) => {
     throw failure(messageOf(error));
@@ -127,16 +127,16 @@ function callbackServer(state: string): { readonly server: Server; answer: Promi
     came = resolve;
     failed = reject;
   });
-  // Nothing may wait for it yet.
+  // No code may await it yet.
   answer.catch(() => {});
   const server = createServer({ headersTimeout: 10_000 }, (request, response) => {
-    // Any page can send a request here, also one whose address is none.
+    // Any page can send a request here, even one whose address is invalid.
     const address = request.url ?? '/';
     if (!URL.canParse(address, `http://${host}`)) return tell(response, 404, 'Not found.');
     const { pathname, searchParams } = new URL(address, `http://${host}`);
     if (request.method !== 'GET' || pathname !== '/callback')
       return tell(response, 404, 'Not found.');
-    // Another page could send a code of its own.
+    // Another page could send its own code.
     if (!isSame(searchParams.get('state') ?? '', state))
       return tell(response, 400, 'This is not the login that was asked for.');
     const code = searchParams.get('code');

@@ -206,7 +206,7 @@ async function checkConfig(
 ): Promise<readonly string[]> {
   const { timeoutMs } = options;
   const registry = new HostToolRegistry();
-  // They are not started, so their form is all that is checked.
+  // Servers are not started, so only their form is checked.
   let servers = 0;
   try {
     const ended = await within(timeoutMs, async () => {

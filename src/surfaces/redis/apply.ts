@@ -3,12 +3,11 @@
  * key has the value and `v:` the version, `n:` and a log's name has the id of the newest entry,
  * `l:` a lease, and `c:` a counter. `e` is the time when the session expires. `f` is the highest
  * version of any deleted document: new documents continue from there, so that no version is used
- * twice although deleted documents leave nothing else behind. Each log is a stream with those ids,
- * so that they have no gaps.
+ * twice. Deleted documents leave nothing else. Each log is a stream with these ids, without gaps.
  *
- * The script reads the fields that it needs at once, works on what it has read, and writes only
- * when every operation has fitted. The first write is one of the hash. A server without memory
- * refuses it, so nothing is left half done. It accepts deletions, and what follows one.
+ * The script reads its fields at once, works on them, and writes only when every operation fits.
+ * It writes the hash first. A server without memory refuses that, unless the operation deletes or
+ * follows a deletion, so nothing is left half done.
  */
 import { type SingleOperations, singleOperations } from '../relay/ports/single-operations.ts';
 import type { Applied, Refused, RelayStore } from '../relay/ports/store.ts';

@@ -59,7 +59,7 @@ export function openBatch(
   return goOn({ ...state, batches, lastPlanHash: plan.hash }, batch);
 }
 
-/** What the model was shown, and what it could have found. */
+/** The tools that the model saw, and those that it could have found. */
 function callable({ effective: { names, dropped } }: RunState): readonly string[] {
   const others = dropped.filter(({ code }) => code === notDiscovered);
   return others.length === 0 ? names : [...names, ...others.map(({ name }) => name)];

@@ -75,7 +75,7 @@ export interface FactsUpdated {
 }
 
 /**
- * Says which of the effective tools the model is shown from the next turn on, for a session with
+ * Selects the effective tools that the model sees from the next turn on, for a session with
  * `discovery`. The others can still be called.
  */
 export interface ToolsListed {

@@ -36,8 +36,8 @@ export interface WorkflowState {
   /** Bounds on the tools that a model sees. */
   readonly budget: NonNullable<EffectiveInput['budget']> | null;
   /**
-   * What the session lists, in order: the model is shown no other tools. Only present for a session
-   * with `discovery`.
+   * The tools that the session lists, in order. The model sees no other tools. Only present for a
+   * session with `discovery`.
    */
   readonly listed?: readonly string[];
   /** The active run. */
