@@ -127,7 +127,7 @@ async function judge(
 }
 
 /**
- * Loads the files. Of what they say, all must load: what is missing might have denied the call.
+ * Loads the files. Every entry must load, because a missing one might have denied the call.
  * @returns where they say that calls are recorded
  */
 async function load(registry: HostToolRegistry, paths: readonly string[]): Promise<Set<string>> {

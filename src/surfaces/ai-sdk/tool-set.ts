@@ -143,8 +143,8 @@ function makeSet(
 }
 
 /**
- * The same tools, whose keys follow the session's listing. The SDK shows a model its tools in the
- * order of the keys, so what was found comes after everything that was shown before.
+ * The same tools, in an object whose keys follow the session's listing. The SDK shows a model its
+ * tools in the order of the keys, so found tools come after everything that was shown before.
  */
 function inListedOrder(
   session: ToolSession,

@@ -27,10 +27,10 @@ import { createInboxAnswers, refuse } from './handler-answers.ts';
 /** Options of {@link createApprovalsHandler}. */
 export interface ApprovalsHandlerOptions {
   /**
-   * Says who sent a request, by its cookie or its `Authorization`: 1 to 1 024 characters. Undefined
-   * for a stranger, who always gets 401. If this throws or takes longer than the registry's
-   * `policyTimeoutMs`, the answer is 401 too, and the registry's logger gets the error. Anyone with
-   * a name can see and answer every approval.
+   * Returns the name of the person who sent a request, by its cookie or its `Authorization`: 1 to 1
+   * 024 characters. Undefined for an unknown sender, who always gets 401. If this throws or takes
+   * longer than the registry's `policyTimeoutMs`, the answer is 401 too, and the registry's logger
+   * gets the error. Anyone with a name can see and answer every approval.
    */
   readonly authenticate: (request: Request) => string | undefined | Promise<string | undefined>;
   /** The path below which the handler answers, such as `/approvals`. @default "" */
@@ -41,7 +41,7 @@ export interface ApprovalsHandlerOptions {
    */
   readonly allowEdits?: boolean | undefined;
   /**
-   * The hosts that are answered: names for any port, or `name:port`.
+   * The hosts in requests that are accepted: names for any port, or `name:port`.
    * @default loopback names only
    */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -121,10 +121,10 @@ export function createApprovalsHandler<S>(
         headers: preflightHeaders('GET, POST', 'Authorization, Content-Type'),
       });
     const principal = await nameOf(request, authenticate, state);
-    // A stranger gets the same answer for every path, so the answer does not show what exists.
+    // An unknown sender gets the same answer for every path, so the answer does not show what exists.
     if (principal === undefined) return refuse(401, 'Sign in first.');
     const { pathname, searchParams } = new URL(request.url);
-    // The page finds the rest by its own address, which has to end with a slash.
+    // The page finds the rest relative to its own address, which has to end with a slash.
     if (pathname === basePath && request.method === 'GET')
       return new Response(null, {
         status: 308,

@@ -11,7 +11,7 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON text that was signed: `{ type, timestamp, data }`. */
   readonly body: string;
-  /** Redirects are not followed: the receiver of the message is the one that you named. */
+  /** Redirects are not followed: only the receiver that you named gets the message. */
   readonly redirect: 'manual';
   /** Aborts after ten seconds, and when the notifier is closed. */
   readonly signal: AbortSignal;
@@ -19,9 +19,9 @@ export interface WebhookRequest {
 
 /** The part of an answer that is used. */
 export interface WebhookResponse {
-  /** From 200 to 299 if the message was taken. */
+  /** From 200 to 299 if the message was accepted. */
   readonly status: number;
-  /** Cancelled, not read. */
+  /** It is cancelled, not read. */
   readonly body?: { cancel(): Promise<void> } | null | undefined;
 }
 
@@ -41,10 +41,10 @@ const mostAtOnce = 8;
 const source = 'webhook';
 const gone = 410;
 
-/** A message that was neither taken nor given up. */
+/** A message that was neither accepted nor given up. */
 interface Delivery {
   readonly message: WebhookMessage;
-  /** The registry that is told of faults. */
+  /** The registry whose logger gets the faults. */
   readonly state: RegistryState;
   /** Attempts that have failed. */
   failed: number;
@@ -61,14 +61,14 @@ export interface WebhookQueue {
 }
 
 /**
- * Nothing in the answer is used. Unread, it would hold the connection. A `fetch` of the host's may
- * give a body of another kind; the message was taken all the same.
+ * The body of the answer is not used. Unread, it would keep the connection. The host's `fetch` may
+ * give another kind of body; the message was accepted all the same.
  */
 async function discard(response: WebhookResponse): Promise<void> {
   try {
     await response.body?.cancel();
   } catch {
-    // There is nothing to let go of.
+    // There is nothing to release.
   }
 }
 
@@ -146,7 +146,7 @@ export function createWebhookQueue(receiver: Receiver): WebhookQueue {
       ready.push(delivery);
       pump();
     }, pauseMs);
-    // A receiver that is away does not keep the process alive, unless `flush` waits for it.
+    // An unavailable receiver does not keep the process alive, unless `flush` waits for it.
     if (delivery.onEnd.length === 0) delivery.pause.unref();
   };
   const attempt = async (delivery: Delivery): Promise<void> => {
@@ -177,7 +177,8 @@ export function createWebhookQueue(receiver: Receiver): WebhookQueue {
   return {
     push(message, state) {
       if (waiting.size >= mostMessages || chars + message.body.length > mostChars) {
-        // Said once until there is room again: a flood of messages makes no flood of logs.
+        // Logged once until there is room again, so that many messages do not cause many log
+        // entries.
         if (!full) {
           const data = { source, waiting: waiting.size };
           state.warn(data, 'too many webhooks wait; newer ones are dropped', 'error');

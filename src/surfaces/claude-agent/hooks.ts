@@ -1,4 +1,6 @@
-/** The agent's hooks: they ask before a call, and hear how it ended. None of them throws. */
+/**
+ * The agent's hooks. They ask before a call, and are informed how it ended. None of them throws.
+ */
 import type {
   HookCallback,
   HookCallbackMatcher,
@@ -17,7 +19,7 @@ import type { Permissions } from './permissions.ts';
 
 type Event<Name extends HookEvent> = Extract<HookInput, { hook_event_name: Name }>;
 
-/** The longest that the process may take with an answer beyond the time for the decision. */
+/** Most seconds that an answer may take in addition to the time for the decision. */
 const spareSeconds = 30;
 
 /** The hooks for `query`. @param decisionTimeoutMs The longest that a decision may take */
@@ -27,7 +29,7 @@ export function hooksOf(
   decisionTimeoutMs: number,
 ): Partial<Record<HookEvent, HookCallbackMatcher[]>> {
   const { leave } = permissions;
-  // A hook that takes too long would let the call run, so it answers before its time is over.
+  // If a hook takes too long, the call runs. So it answers before its time is over.
   const timeout = Math.ceil(decisionTimeoutMs / 1_000) + spareSeconds;
   const before = on(
     'PreToolUse',

@@ -4,7 +4,8 @@ import { longestTimerMs } from '../../options/index.ts';
 import { annotations, strict, text, texts } from './value-formats.ts';
 
 /**
- * Where `${NAME}` may stand: anything else after `${` is refused, because it would not be filled.
+ * Where `${NAME}` may occur. Anything else after `${` is refused, because it would not be filled
+ * in.
  */
 const variable = /\$\{[A-Za-z_]\w*\}/g;
 

@@ -4,7 +4,7 @@
 import { buildPage } from './build-page.ts';
 import type { Page } from './page.ts';
 
-/** Gives the page. In a checkout, it is built then. */
+/** Returns the page. In a checkout, it is built then. */
 export function approvalsPage(): Promise<Page> {
   return buildPage({ name: 'approvals', title: 'Approvals', packages: ['preact'] });
 }

@@ -5,9 +5,8 @@
  * version of any deleted document: new documents continue from there, so that no version is used
  * twice. Deleted documents leave nothing else. Each log is a stream with these ids, without gaps.
  *
- * The script reads its fields at once, works on them, and writes only when every operation fits.
- * It writes the hash first. A server without memory refuses that, unless the operation deletes or
- * follows a deletion, so nothing is left half done.
+ * The script reads its fields at once, works on them, and writes only when every operation fits,
+ * first to the hash. A server without memory refuses that, so nothing is left half done.
  */
 import { type SingleOperations, singleOperations } from '../relay/ports/single-operations.ts';
 import type { Applied, Refused, RelayStore } from '../relay/ports/store.ts';
@@ -155,7 +154,7 @@ async function applyOps(
   ops: readonly StoreOp[],
 ): Promise<Applied> {
   const [first] = ops;
-  // A read of documents needs no script, and a plain command costs Redis less.
+  // Reading documents needs no script, and a plain command costs Redis less.
   if (ops.length === 1 && first?.op === 'get')
     return { results: [await getDocuments(commands, session, first.keys)] };
   const keys = [sessionKey(commands.prefix, session)];
@@ -178,7 +177,7 @@ async function applyOps(
   };
 }
 
-/** A `get` of several keys is as many operations of the script. */
+/** A `get` of several keys counts as that many operations of the script. */
 function placesOf(op: StoreOp): number {
   return op.op === 'get' ? op.keys.length : 1;
 }
@@ -202,11 +201,11 @@ function refusal(
 interface Addressed {
   readonly prefix: string;
   readonly session: string;
-  /** The place, from 1, of the operation whose version a message gets; empty for none. */
+  /** The position, from 1, of the operation whose version a message gets; empty for none. */
   readonly versionPlace: number | '';
 }
 
-/** Adds an operation to what the script gets. */
+/** Adds an operation to the arguments of the script. */
 function addValues(
   values: (string | number)[],
   keys: string[],

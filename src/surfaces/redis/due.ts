@@ -68,7 +68,7 @@ function member(session: string, key: string): string {
   return JSON.stringify([session, key]);
 }
 
-/** Undefined for a member that no node has written, which must not block the others. */
+/** Undefined for a member that no node has written. Such a member must not block the others. */
 function item(text: string): DueItem | undefined {
   try {
     const [session, key] = JSON.parse(text) as [unknown, unknown];

@@ -1,4 +1,4 @@
-/** Sessions as a whole: their creation and their end. */
+/** Whole sessions: their creation and their end. */
 import type { RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { sessionKey, whole } from './keys.ts';

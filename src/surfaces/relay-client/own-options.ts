@@ -4,7 +4,7 @@
  */
 import { relayClientError } from './relay-client-error.ts';
 
-/** Names that other libraries use, with ours. */
+/** Names that other libraries use, with those of this one. */
 const wordsOfOthers: ReadonlyMap<string, string> = new Map([
   ['execute', 'handler'],
   ['run', 'handler'],

@@ -17,7 +17,7 @@ const mostRules = 1_000;
 
 /** Names that no tool has, and tools beyond what the registry counts separately. */
 const unknown = '_unknown';
-/** What is beyond the bounds here. */
+/** Whatever exceeds the limits here. */
 const other = '_other';
 
 /**
@@ -181,7 +181,8 @@ function toolRows(
   isRegistered: (name: string) => boolean,
 ): Map<string, ToolRow> {
   const rows = new Map<string, ToolRow>();
-  // Sessions may bring tools that clients name. They must not use up the room for the registry's.
+  // Sessions may bring tools that clients name. They must not use up the room for the registry's
+  // tools.
   const left = { registry: mostTools, session: mostSessionTools };
   const rest = emptyRow();
   for (const status of statuses) rest.byStatus[status] = metrics[status];

@@ -55,7 +55,7 @@ async function furnish(store: RelayStore, session: string): Promise<void> {
 
 /**
  * A session that was extended before its first end. On a busy machine, a short one may expire
- * before that: then the next one is longer.
+ * before that. Then the next one is longer.
  */
 async function extended(
   store: RelayStore,

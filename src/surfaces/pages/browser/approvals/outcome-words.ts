@@ -1,4 +1,4 @@
-/** What came of an answer, in words. */
+/** The outcome of an answer, in words. */
 import type { DecisionOutcome } from '../../approvals-wire.ts';
 import type { Tone } from '../parts/badge.tsx';
 import { Refused } from '../parts/server.ts';

@@ -1,4 +1,4 @@
-/** All about one call. */
+/** Everything about one call. */
 import type { JSX, RefObject } from 'preact';
 import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';

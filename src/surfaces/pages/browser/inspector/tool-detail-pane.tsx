@@ -1,4 +1,4 @@
-/** All about one tool, as a session has it. */
+/** Everything about one tool, as a session has it. */
 import type { JSX, RefObject } from 'preact';
 import type { ToolDetail, VerdictView } from '../../inspector-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
@@ -127,7 +127,7 @@ function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
   );
 }
 
-/** What the gates say, and each step that led to it. */
+/** The decision of the gates, and each step that led to it. */
 export function Verdict({ verdict }: { readonly verdict: VerdictView }): JSX.Element {
   const { effect, code, ruleId, layer, reason, steps } = verdict;
   return (

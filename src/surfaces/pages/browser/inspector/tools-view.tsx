@@ -10,7 +10,7 @@ import { useAnswer } from './store.ts';
 import { ToolDetailPane } from './tool-detail-pane.tsx';
 import { flagWords, howFound, whyHidden } from './tool-words.ts';
 
-/** `session=3` or `profile=reader`: what the server is asked with. */
+/** `session=3` or `profile=reader`: the query of the request. */
 type ViewerQuery = string;
 
 export function ToolsView({ store, known }: ViewProps): JSX.Element {

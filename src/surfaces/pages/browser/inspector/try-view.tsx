@@ -1,4 +1,4 @@
-/** A form that is made from a tool's schema, and what comes of the call. */
+/** A form that is made from a tool's schema, and the outcome of the call. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { CallAnswer, ToolDetail, ToolListing, VerdictView } from '../../inspector-wire.ts';

@@ -1,7 +1,7 @@
 /**
  * A list box of which only the rows in sight are in the document. Arrow keys, Home, End and the
- * page keys choose a row. While the list stands at its top it follows what is new; elsewhere the
- * rows in sight stay where they are.
+ * page keys choose a row. At the top, the list follows new rows. Elsewhere, the rows in sight stay
+ * where they are.
  */
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -43,7 +43,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     return () => observer.disconnect();
   }, []);
 
-  // Rows that arrive above the first row in sight push it down: follow it.
+  // New rows above the first row in sight push it down, so the list follows it.
   useLayoutEffect(() => {
     const own = box.current;
     if (own === null || anchor.current === undefined) return;
