@@ -121,7 +121,8 @@ export function createApprovalsHandler<S>(
         headers: preflightHeaders('GET, POST', 'Authorization, Content-Type'),
       });
     const principal = await nameOf(request, authenticate, state);
-    // An unknown sender gets the same answer for every path, so the answer does not show what exists.
+    // An unknown sender gets the same answer for every path, so the answer does not show what
+    // exists.
     if (principal === undefined) return refuse(401, 'Sign in first.');
     const { pathname, searchParams } = new URL(request.url);
     // The page finds the rest relative to its own address, which has to end with a slash.

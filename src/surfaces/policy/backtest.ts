@@ -84,7 +84,8 @@ interface Findings {
 /**
  * Judges recorded calls by the rules that a registry has and by those that it might get, and lists
  * the calls about which they differ. The calls are judged by the code that decides about real ones.
- * Nothing runs: no handler, hook, policy, `check` or approver. Only the `attributes` of tools are called, since rules read them, and the tools' schemas validate.
+ * Nothing runs: no handler, hook, policy, `check` or approver. Only the `attributes` of tools are
+ * called, since rules read them, and the tools' schemas validate.
  *
  * Quotas start empty and count by the `at` of the records, for both sets of rules on their own. A
  * call that asks counts as approved.

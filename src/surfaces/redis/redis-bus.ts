@@ -31,7 +31,8 @@ const publishScript = `return redis.call('PUBLISH', ARGV[1], ARGV[2])`;
 /**
  * A relay's bus on Redis. It listens on a separate connection with the client's settings, which is
  * made when first needed; `close` ends only that connection. No messages are kept: after the
- * connection was lost and is back, listeners are called with `undefined`. Operations fail like those of `redisStore`.
+ * connection was lost and is back, listeners are called with `undefined`. Operations fail like
+ * those of `redisStore`.
  * @throws MisuseError `invalid_option`.
  *
  * @example
