@@ -105,7 +105,7 @@ describe('with secrets, what is logged', () => {
       ).toBe(false);
   });
 
-  test('has the message for a stack, and the usual name, where the error has none that is a text', () => {
+  test('has the message as its stack, and a usual name, if the error has no text', () => {
     const error = Object.assign(new Error('an x'), { name: 7 });
     Object.defineProperty(error, 'stack', { value: { x: 1 } });
     const logged = loggedError(error, hideX) as Error;

@@ -138,7 +138,7 @@ describe('text reaches the approver as it was written', () => {
     expect(JSON.stringify(events)).not.toContain('hunter2');
   });
 
-  test('also where the schema wanted an object with secrets in it; events hide such text whole', async () => {
+  test('a text with secrets instead of an object is hidden completely in events', async () => {
     const parameters = {
       type: 'object',
       properties: { auth: { anyOf: [{ type: 'string' }, marked] } },
@@ -332,7 +332,7 @@ test('a question for a session without a principal names none', async () => {
 describe('of a tool from outside', () => {
   const secretTitle = ({ cmd }: { cmd: string }): object => ({ title: `Run ${cmd}?` });
 
-  test('what the host calls secret is hidden, and nobody is asked where it stands in the title', async () => {
+  test('secrets of the host are hidden; if one is in the title, the call is refused', async () => {
     const input = { cmd: 'ls hunter2', password: 'hunter2' };
     const { requests } = await ask(input, { outside: true, redact: ['password'] });
     expect(requests[0]).toMatchObject({
@@ -402,7 +402,7 @@ describe('of a tool from outside', () => {
   );
 });
 
-describe('an input whose secrets cannot be found within bounds is refused, and nobody is asked', () => {
+describe('an input whose secrets cannot be found within bounds is refused', () => {
   test.each<[what: string, input: JsonObject]>([
     [
       'too many secrets',

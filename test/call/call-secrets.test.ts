@@ -82,7 +82,7 @@ describe('a secret is told neither by an event nor by an error', () => {
     expect(JSON.stringify([w.events, error])).not.toContain(canary);
   });
 
-  test('that stands in the output by a redact path, also where the output is nothing but that', async () => {
+  test('that a redact path marks in the output, even if the output is nothing else', async () => {
     const { events, result } = await toldOf(
       {},
       () => ({ key: canary, text: `It is ${canary}.` }),

@@ -206,7 +206,7 @@ describe('what is told of a success', () => {
     ];
   };
 
-  test('is frozen throughout where several listeners get it, and is its own where there is one', async () => {
+  test("is deeply frozen for several listeners, and one listener's own otherwise", async () => {
     expect((await heard(2)).map(Object.isFrozen)).toEqual(Array.from({ length: 6 }, () => true));
     expect((await heard(1)).map(Object.isFrozen)).toEqual(Array.from({ length: 6 }, () => false));
   });
@@ -306,7 +306,7 @@ describe('when a call ends', () => {
     await w.settle();
   });
 
-  test('its signal aborts where it failed, also one that is read later, and not where it succeeded', async () => {
+  test('its signal aborts after a failure, even if read later, and not after success', async () => {
     const kept: ToolContext[] = [];
     const w = world();
     w.add(

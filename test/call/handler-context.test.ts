@@ -136,7 +136,7 @@ describe('an event of a handler', () => {
 });
 
 describe('progress of a handler', () => {
-  test('tells what is a number and what is text, and nothing where it says no finite number', async () => {
+  test('reports numbers and texts only, and nothing without a finite number', async () => {
     const { progress } = await told(({ progress: tell }) => {
       tell(1, 2, 'half');
       tell(1);

@@ -417,7 +417,7 @@ describe('read_tool_output', () => {
     },
   );
 
-  test('searches millions of characters with an evil pattern without holding up the process', async () => {
+  test('searches millions of characters with an evil pattern without blocking', async () => {
     const text = 'a'.repeat(3_000_000);
     const w = setup(text);
     const handle = handleOf(await w.list());

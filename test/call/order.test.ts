@@ -203,7 +203,7 @@ describe('the order of the gates: of two that would end a call, the earlier does
     ]);
   });
 
-  test('an input that a hook edited is validated and judged, and hooks do not run twice', async () => {
+  test('an input that a hook edited is validated and judged; hooks do not run twice', async () => {
     const before = vi.fn(() => ({ action: 'modify' as const, input: { n: 2 } }));
     const rules: Rule[] = [{ id: 'no-two', effect: 'deny', when: { n: 2 } }];
     const { session } = setup([define('t', { parameters: numbers })], {
@@ -469,7 +469,7 @@ describe('what waited is judged again', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('a call whose handler has started finishes on its definition, whatever becomes of the tool', async () => {
+  test('a started call finishes on its definition, whatever happens to the tool', async () => {
     const going = gate<unknown>();
     const first = define('t', {
       handler: () => going.promise,
@@ -625,7 +625,7 @@ describe('no way around the spine', () => {
     expect(found?.size).toBeGreaterThan(5);
   });
 
-  test('registry.get(name) answers a definition that cannot be called and cannot be changed', () => {
+  test('registry.get(name) returns a definition that cannot be called or changed', () => {
     const { registry } = guarded();
     const definition = registry.get('t') as unknown as Record<string, unknown>;
     for (const key of ['handler', 'execute', 'call', 'run', 'create', 'check', 'policy'])
@@ -1090,7 +1090,7 @@ describe('explain and call agree', () => {
     expect(await session.explain('nope')).toMatchObject({ visible: false, code: 'tool_not_found' });
   });
 
-  test('explaining runs no handler, no hook, asks nobody, tells nothing and counts nothing', async () => {
+  test('explaining runs no handler and no hook, asks no one and counts nothing', async () => {
     const handler = vi.fn();
     const before = vi.fn();
     const approver = vi.fn<Approver>();

@@ -126,7 +126,7 @@ describe('before the call is approved', () => {
     expect(reasonOf(await w.pay(1_000))).toBe('no_approver');
   });
 
-  test('the words of a tool that asks itself are kept, and the quota is added to them', async () => {
+  test('the texts of a tool that asks are kept, and the quota is added', async () => {
     const w = setup({
       tool: { requiresApproval: () => ({ title: 'Pay?', message: 'To Ann.', risk: 'high' }) },
     });
@@ -270,7 +270,7 @@ describe('a call that finds itself over only when it reserves', () => {
     await w.settle();
   });
 
-  test('a person who changes the amount has agreed to the quotas that were named to them', async () => {
+  test('a person who changes the amount has agreed to the named quotas', async () => {
     const w = setup({
       answer: ({ quotas }) => ({
         decision: 'allow_once',
@@ -328,7 +328,7 @@ describe('a call that is suspended', () => {
     await first.settle();
   });
 
-  test('is suspended again if it is over by then, for a quota that no one was told of', async () => {
+  test('is suspended again for a quota that was not named before', async () => {
     const w = setup({
       quotas: [asking],
       registry: { approvals, rules: [{ effect: 'ask', tools: 'pay', when: { amount: 70 } }] },

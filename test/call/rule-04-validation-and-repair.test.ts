@@ -76,7 +76,7 @@ const kinds: [string, unknown][] = [
   ],
 ];
 
-test('a key that a model made up cannot break the line, colour a terminal or reorder the text', async () => {
+test('a made-up key cannot break the line, colour a terminal or reorder text', async () => {
   const { session } = setup([
     define('t', { parameters: { type: 'object', additionalProperties: false } }),
   ]);

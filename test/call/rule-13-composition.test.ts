@@ -319,7 +319,7 @@ describe('rule 13: the ids of child calls', () => {
     await squatter;
   });
 
-  test('calls that are made one after another inside a gate are not inside each other', async () => {
+  test('successive calls inside a gate are not nested in each other', async () => {
     const w = world();
     w.add(
       tool(() => 1, { name: 'inner' }),

@@ -169,7 +169,7 @@ describe('whether a schema takes null', () => {
   });
 });
 
-test('a definition says the same of null wherever it is referred to, and in however many places', () => {
+test('a definition treats null equally at every reference, however many there are', () => {
   const root: JsonObject = { $defs: { any: { description: 'Anything.' } } };
   const any = { $ref: '#/$defs/any' };
   expect(takesNull({ allOf: [any], anyOf: [{ type: 'string' }, any] }, root)).toBe(true);

@@ -90,7 +90,7 @@ describe('who asks', () => {
     expect(heard).toEqual(['forged']);
   });
 
-  test('a bound tool passes over options of the runtime that holds it, a session refuses them', async () => {
+  test('a bound tool ignores options of its runtime, but a session refuses them', async () => {
     const { registry } = world();
     const session = registry.createSession({ sessionId: 's', approver: () => 'allow_once' });
     const options = { toolCallId: 'x', messages: [] } as never;

@@ -113,7 +113,7 @@ describe('call', () => {
     expect(stderr).toContain(said);
   });
 
-  test('what a handler throws is a line with its place, and below it the frames of its own code', async () => {
+  test("a handler's error is a line with its place, then the frames of its own code", async () => {
     const { exit, stderr } = await cli(['call', 'fails', ...tools]);
     expect(exit).toBe(1);
     const [first = '', ...frames] = stderr.trimEnd().split('\n');
@@ -125,7 +125,7 @@ describe('call', () => {
     expect(controlsIn(stderr)).toEqual([]);
   });
 
-  test('a module that throws while it is imported shows the frames of its own code, and its causes', async () => {
+  test('an import that throws shows the frames of its own code, and its causes', async () => {
     for (const argv of [
       ['list', '--host-tools-module', './throws-deep.ts'],
       ['list', '--host-tools', 'throws-deep.yaml'],
@@ -267,7 +267,7 @@ describe('approvals', () => {
     expect(stderr).toContain('Approval needed: ');
   });
 
-  test('shows title, tool, message, risk and input escaped, secrets hidden, the question last', async () => {
+  test('shows title, tool, message, risk and input escaped, the question last', async () => {
     const { stderr } = await cli(argv, {
       terminal: true,
       env: { NO_COLOR: '1' },

@@ -38,7 +38,7 @@ const uris = async (client: Client) =>
   (await client.listResources()).resources.map(({ uri, name }) => [uri, name]);
 
 describe('what is exposed', () => {
-  test('is offered: prompts with the prefix, resources by address, the first server wins', async () => {
+  test('is offered: prompts by prefix, resources by address, the first server wins', async () => {
     const { client } = await serve({ one: server('one', all), two: server('two', all) });
     expect(client.getServerCapabilities()).toMatchObject({ prompts: {}, resources: {} });
     const { prompts } = await client.listPrompts();
@@ -92,7 +92,7 @@ test('without `expose`, only tools are offered', async () => {
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('one.tell');
 });
 
-test('a server need not expose its tools, and one that does not is not asked for the rest', async () => {
+test('a server that does not expose its tools is not asked for them', async () => {
   const { client } = await serve({ one: server('one', ['prompts']), two: server('two') });
   await until(async () => (await promptNames(client)).join() === 'one.greet');
   expect((await client.listTools()).tools.every(({ name }) => name.startsWith('two.'))).toBe(true);

@@ -63,7 +63,7 @@ async function serve(files: Readonly<Record<string, unknown>>, ...argv: string[]
 }
 
 describe('`list`', () => {
-  test('names the tools of which a server says that they only read, until labels say it', async () => {
+  test('names the tools that only read according to a server without labels', async () => {
     const files = server(
       join(installed, '@modelcontextprotocol/server-filesystem/dist/index.js'),
       '.',

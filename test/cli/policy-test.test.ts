@@ -259,7 +259,7 @@ describe('policy test', () => {
       'unknown.yaml',
     );
 
-    test('is an error of its case, with the nearest name, unless it is what is expected', async () => {
+    test('is an error of its case, with the nearest name, unless it is expected', async () => {
       const { exit, stdout } = await cli(['policy', 'test', file, ...gated]);
       expect(exit).toBe(1);
       expect(stdout.split('\n')).toEqual([

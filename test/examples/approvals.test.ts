@@ -21,7 +21,7 @@ async function told(personOf: (say: Story['say']) => Story['person']): Promise<s
   return lines;
 }
 
-test('the call survives the restart, is allowed once, and its agent learns what came of it', async () => {
+test('the call survives the restart, is allowed once, and its agent gets the result', async () => {
   expect(await told(scriptedPerson)).toEqual([
     ...beginning,
     'page: support-agent asks: Refund 120.00 EUR for order A-8812?',

@@ -206,7 +206,7 @@ describe.skipIf(process.platform !== 'linux')('a swap between two steps changes 
 });
 
 describe('where no path can start at an open folder', () => {
-  test('links and swaps are refused by comparing what was opened with what the name leads to', async () => {
+  test('links and swaps are refused by comparing the opened file with its name', async () => {
     vi.resetModules();
     vi.doMock('node:fs', async (original) => ({
       ...(await original<typeof import('node:fs')>()),

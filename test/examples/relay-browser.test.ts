@@ -122,7 +122,7 @@ describe.skipIf(!chromiumAvailable)(
         },
       );
 
-      test('speaks to a relay of another origin that names its own, also after a restart', async () => {
+      test('talks to a relay of another origin that allows it, even after a restart', async () => {
         const store = memoryStore();
         const port = await freePort();
         const { url, relay, agent } = await apart((origin) => ({

@@ -25,7 +25,7 @@ describe('copyJson', () => {
     );
   });
 
-  test('property: anything at all is copied or refused, never thrown; what is copied is JSON', () => {
+  test('property: every value is copied as JSON or refused, and nothing throws', () => {
     fc.assert(
       fc.property(
         fc.anything({

@@ -9,7 +9,7 @@ const recorder = (told: unknown[], name: unknown = undefined): AbortEntry => ({
 });
 
 describe('an abort hub', () => {
-  test('puts one listener on a signal however many entries watch it, and none once they have left', () => {
+  test('uses one listener per signal, and none once no entry watches it', () => {
     const hub = new AbortHub();
     const { signal } = new AbortController();
     const warnings: Error[] = [];

@@ -247,7 +247,7 @@ describe('fairness', () => {
     );
   });
 
-  test('while a session waits, no other session gets more than one turn, whatever comes and goes', async () => {
+  test('while a session waits, no other session gets more than one turn', async () => {
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ arrive: fc.nat(4) }) },
       { weight: 3, arbitrary: fc.record({ release: fc.nat() }) },
@@ -350,7 +350,7 @@ describe('child calls', () => {
     expect([semaphore.held, semaphore.waiting]).toEqual([2, 1]);
   });
 
-  test('a unit whose taker ended stays taken until the last descendant that runs on it has ended', async () => {
+  test('a unit stays taken until the last descendant on it has ended', async () => {
     const semaphore = new Semaphore(1);
     const parent = new Call({});
     const [one, two] = [new Call({}, parent), new Call({}, parent)];

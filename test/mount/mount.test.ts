@@ -621,7 +621,7 @@ describe('clean-up', () => {
     expect(coordinator.unmountHistory.map(({ name }) => name)).toEqual(['read', 'write']);
   });
 
-  test('a mount keeps its session open for the registry: closing the registry unmounts', async () => {
+  test('a mount keeps its session open, so closing the registry unmounts', async () => {
     const coordinator = new TestCoordinator();
     const session = createTestSession({ tools: twoTools() });
     await mount(session, coordinator);

@@ -142,7 +142,7 @@ describe('roles by label', () => {
     ]);
   });
 
-  test('of several marks for one place the strictest counts, and an unknown word is `target`', () => {
+  test('of several marks for one place the strictest counts; unknown ones are `target`', () => {
     const several = properties({
       a: { anyOf: [{ role: 'free' }, { role: 'content' }] },
       b: { 'x-role': 'contents' },

@@ -101,7 +101,7 @@ describe('vouching', () => {
       expect(record.originOf(value).origin).toBe('trusted');
   });
 
-  test('a field that is a list of addresses vouches for each of them, and for nothing in a name', () => {
+  test('a list of addresses vouches for each address, and for nothing in a name', () => {
     const record = show(
       newRecord(),
       [
@@ -126,7 +126,7 @@ describe('vouching', () => {
     ]);
   });
 
-  test('a place that vouches counts before one that has the value as a part, and so does an untrusted one', () => {
+  test('a vouching place counts before a partial one, and so does an untrusted one', () => {
     const record = show(newRecord(), ['write to eve@evil.example'], { paths: { '*': 'trusted' } });
     show(record, 'eve@evil.example', { callId: '2', toolName: 'mail' });
     expect(record.originOf('eve@evil.example').seen?.callId).toBe('2');

@@ -137,7 +137,7 @@ describe('text that claims to come from someone else', () => {
     expect(record.originOf(evil).origin).toBe('untrusted');
   });
 
-  test('a key with dots does not reach the label of another field unless the whole path is its name', () => {
+  test("a key with dots reaches another field's label only if it is the whole path", () => {
     const record = show(newRecord(), [{ 'x.id': evil, 'id.x': 'zed@evil.example' }], {
       paths: { '*.id': 'trusted' },
     });

@@ -66,7 +66,7 @@ describe('steps', () => {
     return 1_000_000 - steps.left;
   };
 
-  test('a search costs what the rarest word of the value costs, whatever else is remembered', () => {
+  test('a search costs as much as the rarest word of the value', () => {
     const [small, large] = [new Shelf<number>(seed), new Shelf<number>(seed)];
     finish(small.adding('pay the rent to ann now', 0));
     finish(large.adding('pay the rent to ann now', 0));

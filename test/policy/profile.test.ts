@@ -275,7 +275,7 @@ describe('resolveProfile', () => {
     ).toBe('allow');
   });
 
-  test('later mutation of what the host passed changes nothing, and what comes out is frozen', () => {
+  test('later changes by the host have no effect, and the result is frozen', () => {
     const knobs = { list: ['a'] };
     const limits = { callsPerMinute: 1 };
     const tools = [{ name: 'git', knobs }];

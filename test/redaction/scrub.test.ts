@@ -304,7 +304,7 @@ describe('work is counted in steps, and bounded', () => {
     );
   });
 
-  test('over the budget the whole payload is hidden, and what follows on the same budget too', () => {
+  test('over the budget, the payload and everything after it is hidden', () => {
     const secrets = secretsOf(['hunter2']);
     const budget = createBudget(5_000);
     expect(scrubStrings(['x'.repeat(10_000), 'y'], secrets, budget)).toBe(redacted);

@@ -156,7 +156,7 @@ describe('to find secrets in a text costs', () => {
     expect(cost(text, 'x'.repeat(65))).toBe(140 + 5 * (1 + 14 * 32) + 10);
   });
 
-  test('a quarter of a step for each character of a long one that is written out, rounded up', () => {
+  test('a quarter of a step for each written character of a long one, rounded up', () => {
     const secret = Array.from({ length: 102 }, (_, index) =>
       String.fromCharCode(0x21 + (index % 90)),
     ).join('');

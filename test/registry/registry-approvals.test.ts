@@ -32,7 +32,7 @@ const reopening = (store: ApprovalStore, more: object = {}) => {
 };
 
 describe('an answer to a suspended call', () => {
-  test('is given in another process, which makes the session again; the asker learns of it', async () => {
+  test('is given in another process, which restores the session', async () => {
     const store = memoryApprovalStore(() => 0);
     const first = suspending({ store, session: { facts: { till: 'open' } } });
     const { id } = await suspendOne(first);
@@ -69,7 +69,7 @@ describe('an answer to a suspended call', () => {
     expect(processes.flatMap(({ runs }) => runs)).toHaveLength(1);
   });
 
-  test('is refused where the session is not open and cannot be made; the record stays', async () => {
+  test('is refused if the session cannot be restored; the record stays', async () => {
     const store = memoryApprovalStore(() => 0);
     const { id } = await suspendOne(suspending({ store }));
     const other = bench({ store });
@@ -404,7 +404,7 @@ describe('under four eyes', () => {
   });
 });
 
-test('a store that only keeps, takes and lists cannot serve an inbox, and says what to add', async () => {
+test('a store without a listing for inboxes is refused, with what to add', async () => {
   const store: ApprovalStore = { put: () => {}, take: () => undefined, list: () => [] };
   const { registry } = bench({ store });
   await expect(registry.approvals.pending()).rejects.toThrow(

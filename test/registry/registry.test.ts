@@ -102,7 +102,7 @@ describe('registerAll is all or nothing', () => {
     registry.registerAll(tools('x', 'y'));
   });
 
-  test('it answers a registration each, in order, with one tools:changed; an empty list is none', () => {
+  test('it returns the registrations in order, with one tools:changed', () => {
     const registry = new HostToolRegistry();
     const heard = heardBy(registry);
     expect(registry.registerAll(tools('a', 'b')).map(({ name }) => name)).toEqual(['a', 'b']);
@@ -162,7 +162,7 @@ describe('unregister and clear', () => {
     expect(registry.listNames()).toEqual(['b']);
   });
 
-  test('clear says how many there were, with one tools:changed, and none where there was nothing', () => {
+  test('clear returns the number of tools, with one tools:changed if there were any', () => {
     const registry = registryOf('a', 'b');
     const heard = heardBy(registry);
     expect([registry.clear(), registry.clear()]).toEqual([2, 0]);
@@ -336,7 +336,7 @@ describe('profiles', () => {
     expect(registry.profile('q')).toBeUndefined();
   });
 
-  test('every heir follows a profile that is defined again, in whichever order they were defined', () => {
+  test('every heir follows a redefined profile, in whatever order they were defined', () => {
     const registry = registryOf('a', 'b');
     registry.defineProfile({ id: 'root', tools: ['a'] });
     registry.defineProfile({ id: 'heir', extends: 'root', tools: [] });
@@ -409,7 +409,7 @@ describe('profiles', () => {
     });
   });
 
-  test('an optional tool that is absent drops as not_registered, and comes when it is registered', () => {
+  test('an absent optional tool is not_registered, and appears when it is registered', () => {
     const registry = registryOf('a');
     registry.defineProfile({ id: 'p', tools: [{ name: 'later', optional: true }, 'a'] });
     const session = registry.createSession({ sessionId: 's', profile: 'p' });
@@ -448,7 +448,7 @@ describe('revision and events', () => {
     expect(registry.revision).toBe(last);
   });
 
-  test('tools:changed fires once on the registry, and once on each session that sees the change', () => {
+  test('tools:changed fires once on the registry and once on each affected session', () => {
     const registry = registryOf('a', 'b');
     registry.defineProfile({ id: 'p', tools: ['a'] });
     const everything = registry.createSession({ sessionId: 'all' });
@@ -615,7 +615,7 @@ describe('options and closing', () => {
     },
   );
 
-  test('an instance of a class may have members of its own beside those that are asked for', async () => {
+  test('an instance of a class may have members in addition to the known ones', async () => {
     class Counting {
       readonly id = 'counts';
       calls = 0;
@@ -634,7 +634,7 @@ describe('options and closing', () => {
     expect(counting.calls).toBe(2);
   });
 
-  test('a closed registry refuses what would change it, and closing twice is closing once', async () => {
+  test('a closed registry refuses changes, and closing it twice is harmless', async () => {
     const registry = registryOf('a');
     const session = registry.createSession({ sessionId: 's' });
     await Promise.all([registry.close(), registry.close()]);
@@ -711,7 +711,7 @@ describe('against a model: a Map', () => {
     toString: () => shown,
   });
 
-  test('any sequence of register, registerAll, registerOrReplace, unregister, update and clear', () => {
+  test('any sequence of register, registerAll, registerOrReplace, update and clear', () => {
     const commands = [
       fc.tuple(name, version).map(([key, text]) =>
         command(`register(${key})`, (model, { registry }) => {

@@ -100,7 +100,7 @@ describe.each(same)('a bound schema validates by its own means: %s', (kind, sche
     expect(paths).toContain('path');
   });
 
-  test('a raw schema fills its defaults into the copy it is given; the others leave it alone', () => {
+  test('a raw schema fills its defaults into the copy; other kinds do not', () => {
     const copy = { path: 'a' };
     const { value } = bound.validate(copy) as Validated;
     expect(value === copy).toBe(kind === 'raw JSON Schema');
@@ -274,7 +274,7 @@ describe('a schema whose code misbehaves', () => {
         });
   });
 
-  test('a value that its answer inherits counts, and so does one beside `issues` that say nothing', async () => {
+  test('an inherited value of its answer counts, and one beside empty `issues`', async () => {
     expect(await bind(standard(() => Object.create({ value: 5 }))).validate({})).toEqual({
       value: 5,
     });
@@ -373,7 +373,7 @@ describe('where a schema stands', () => {
     expect(bind({}, { objectOnly: false }).validate([] as never)).toEqual({ value: [] });
   });
 
-  test('a trusted pattern that RE2 cannot express is named by check, an outside one is refused', () => {
+  test('check names a trusted pattern that RE2 cannot run, and refuses an outside one', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=a)b' } } };
     expect(bind(schema).check()).toEqual([expect.stringContaining('/properties/a')]);
     expect(thrownBy(() => bind(schema, { trusted: false }).check())).toMatchObject({

@@ -57,7 +57,7 @@ describe('what is wrong is told in one line a path', () => {
     expect(issueLines(faults(50)).split('\n')).toEqual([...lines, 'and 30 more']);
   });
 
-  test('a line of 300 characters is told whole, a longer one ends with a sign that it was cut', () => {
+  test('a line of 300 characters is kept; a longer one is cut and marked', () => {
     expect(issueLines([{ path: '', message: 'x'.repeat(300) }])).toBe('x'.repeat(300));
     expect(issueLines([{ path: '', message: 'x'.repeat(301) }])).toBe(`${'x'.repeat(299)}…`);
     expect(issueLines([{ path: 'a', message: 'x'.repeat(298) }, ...faults(1)])).toBe(

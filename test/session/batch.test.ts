@@ -353,7 +353,7 @@ describe('executeBatch', () => {
     await w.settle();
   });
 
-  test('`stopOnError` with an abort: the failure that came first is the one that is told', async () => {
+  test('`stopOnError` with an abort: the first failure is reported', async () => {
     const w = world();
     const hold = gate();
     w.add(

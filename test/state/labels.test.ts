@@ -74,7 +74,7 @@ describe('the labels of a schema', () => {
     );
   });
 
-  test('without `x-`, a word of another vocabulary is left alone and a misspelling is refused', () => {
+  test('without `x-`, other words are ignored and a misspelling is refused', () => {
     expect(register({ properties: { to: { role: 'button' } } }, {})).not.toThrow();
     expect(register({ properties: { to: { role: 'tagret' } } }, {})).toThrow(
       'got `tagret` (string)',

@@ -369,7 +369,7 @@ describe(
     const without = (lines: readonly string[], name: string): string[] =>
       lines.filter((line) => (JSON.parse(line) as { name: string }).name !== name);
 
-    test('another tool is replaced: it keeps its place, and the rest is byte for byte the same', () => {
+    test('a replaced tool keeps its place, and the rest is identical byte for byte', () => {
       const { registry, session } = start();
       const before = listing(session);
       registry.registerOrReplace(
@@ -485,7 +485,7 @@ describe(
 );
 
 describe('listings are kept', () => {
-  test('while nothing changes the same frozen arrays come back, whatever is called meanwhile', async () => {
+  test('without changes, the same frozen arrays are returned, whatever is called', async () => {
     const { session } = start();
     const { names, tools, dropped, prerequisites } = session.effectiveTools();
     await session.call('search');

@@ -137,7 +137,7 @@ describe('computeEffective', () => {
     expect(computeEffective({ tools: [tool], budget: { maxTokens: cost - 1 } }).names).toEqual([]);
   });
 
-  test('a prerequisite names the effective tool that provides an unmet fact, and what it unlocks', () => {
+  test('a prerequisite names the tool that provides an unmet fact, and what it unlocks', () => {
     const tools = [
       spec('open', { provides: ['host.ready'] }),
       spec('a', { requires: [ready] }),
@@ -230,7 +230,7 @@ describe('computeEffective', () => {
     ).toContainEqual({ name: 'c', code: 'token_budget' });
   });
 
-  test('where both limits refuse a tool, it is `tool_budget`; a limit of 0 lets nothing through', () => {
+  test('if both limits refuse a tool, it is `tool_budget`; a limit of 0 allows none', () => {
     expect(
       computeEffective({ tools: [spec('a', { tokens: 2 })], budget: { maxTools: 0, maxTokens: 0 } })
         .dropped,
@@ -290,7 +290,7 @@ describe('computeEffective', () => {
     },
   );
 
-  test('a tool that waits for several facts is told by the first; the others come as these hold', () => {
+  test('a tool that waits for several facts names the first unmet one', () => {
     const tools = [spec('a', { requires: [ready, { fact: 'os', in: ['linux'] }] })];
     expect(computeEffective({ tools }).dropped).toEqual([
       { name: 'a', code: 'fact_unmet:host.ready' },

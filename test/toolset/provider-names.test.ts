@@ -260,7 +260,7 @@ describe('toProviderNames', () => {
     );
   });
 
-  test('real names: dotted ones and their twins all have a name of their own, and the way back', () => {
+  test('real names: dotted ones and similar ones all map to unique names and back', () => {
     const lines = readFileSync(new URL('../data/bfcl-sample-tools.jsonl', import.meta.url), 'utf8')
       .trim()
       .split('\n');

@@ -50,7 +50,7 @@ describe('what a before hook answers', () => {
     },
   );
 
-  test('a denial without a message says that a hook refused; one with a message says that', async () => {
+  test("a denial has the hook's message, or a default that names the hook", async () => {
     for (const [message, says] of [
       [undefined, 'A hook refused the call (not_now).'],
       [7, 'A hook refused the call (not_now).'],
@@ -205,7 +205,7 @@ test('a hook sees a copy, and who calls what', async () => {
   expect(seen).toEqual([{ x: 1 }, 'mine', 'a', 'world']);
 });
 
-test('a call that ends while a hook is awaited, or runs, meets no further hook and no policy', async () => {
+test('a call that ends during a hook runs no further hook and no policy', async () => {
   const hold = gate<void>();
   const next = vi.fn();
   const check = vi.fn(() => deny('no'));

@@ -70,7 +70,7 @@ describe.each([
   ['answers at once', () => memoryIdempotency()],
   ['answers later', () => remote()],
 ])('with a store that %s', (_what, store) => {
-  test('a second call with the same key gets the outcome of the first, and runs nothing', async () => {
+  test('a second call with the same key gets the first outcome and runs nothing', async () => {
     const w = setup({ store: store() });
     const first = await w.pay({ amount: 1 });
     expect(first).toMatchObject({ success: true, output: 'paid 1' });

@@ -230,7 +230,7 @@ describe('what has expired', () => {
   });
 });
 
-test('a call is resumed once, also if its record is put back and another process takes it', async () => {
+test('a call is resumed once, even if its record is put back', async () => {
   const make = () => suspending({ store: fileApprovals({ dir }), registry: { now: Date.now } });
   const [first, second] = [make(), make()];
   const { token } = await suspendOne(first);

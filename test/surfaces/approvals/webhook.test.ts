@@ -179,7 +179,7 @@ describe('a receiver that does not take it', () => {
     ]);
   });
 
-  test('and never answers is left after ten seconds, even if `fetch` ignores its signal', async () => {
+  test('and never answers is given up after ten seconds, even if `fetch` ignores it', async () => {
     vi.useFakeTimers();
     const { notifier, sent, ask } = setUp(['never', 200]);
     await ask();
@@ -191,7 +191,7 @@ describe('a receiver that does not take it', () => {
     await notifier.flush();
   });
 
-  test('costs no call anything, and what waits is dropped when the notifier is closed', async () => {
+  test('delays no call, and waiting messages are dropped on close', async () => {
     vi.useFakeTimers();
     const { notifier, sent, logged, ask } = setUp(['never']);
     for (let call = 0; call < 20; call++) expect((await ask()).success).toBe(false);

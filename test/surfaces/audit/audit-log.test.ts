@@ -103,7 +103,7 @@ describe('one line for each call', () => {
     expect(lines()[4]?.tool).toBe('x'.repeat(256));
   });
 
-  test('names the approval, who answered it, and how; also of suspensions and resumes', async () => {
+  test('names the approval, who answered and how, for suspensions and resumes too', async () => {
     const { session, audit, lines } = setup({
       registry: { rules: [{ id: 'ask', effect: 'ask' }], approvals: { secret: 'x'.repeat(32) } },
       session: { principal: 'ann', approvalMode: 'suspend' },

@@ -418,7 +418,7 @@ describe('how calls end', () => {
 });
 
 describe('what fails blocks', () => {
-  test('the hook blocks by itself, and tells the process to block if it cannot be asked', async () => {
+  test('the hook blocks by itself, and asks the process to block if it fails', async () => {
     await world().run(
       async ({ initialized }) => {
         expect((initialized.hooks as Record<string, unknown>).PreToolUse).toEqual([

@@ -36,7 +36,7 @@ function logged(): {
 describe('a module that throws', () => {
   const boom = 'const deep = () => {\n  throw new Error("no database");\n};\ndeep();\n';
 
-  test('as that of a tool: the logger gets the error, the report its message and place', async () => {
+  test('as of a tool: the logger gets the error, the report its message and place', async () => {
     const { at } = folder({
       'a.json': { tools: [{ name: 'a', description: 'D.', module: './boom.mjs' }] },
       'boom.mjs': boom,

@@ -57,7 +57,7 @@ describe('a tool with `sandbox`', () => {
     expect(Reflect.get(globalThis, 'hostToolsLoadedHere')).toBeUndefined();
   });
 
-  test("takes the export with the tool's name, else the default export, or that of `function`", async () => {
+  test("takes the export of the tool's name, or the default, or that of `function`", async () => {
     const sandbox = { kind: 'thread' };
     const { session } = await load([
       tool('place', { sandbox }),
@@ -81,7 +81,7 @@ describe('a tool with `sandbox`', () => {
     });
   });
 
-  test('sees the variables that are named, and reads what is named, relative to the file', async () => {
+  test('sees the named variables, and reads named files relative to the file', async () => {
     process.env.HOST_TOOLS_TEST_NAMED = 'named';
     onTestFinished(() => void delete process.env.HOST_TOOLS_TEST_NAMED);
     const files = folder({
@@ -231,7 +231,7 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     },
   );
 
-  test('paths that leave the folder name what they lead to from there, whatever the working folder', async () => {
+  test('paths outside of the folder are resolved from it, not the working folder', async () => {
     const files = folder({
       'outside.txt': 'outside',
       'in/h.mjs': handlers['h.mjs'],

@@ -348,7 +348,7 @@ describe('the first load', () => {
     expect(told).toEqual([]);
   });
 
-  test('replaces what loadHostTools had loaded from the file, and the other way round', async () => {
+  test('replaces what loadHostTools had loaded from the file, and vice versa', async () => {
     const { at } = folder({
       'a.json': { tools: [tool('a')], rules: [{ effect: 'ask' }] },
       ...modules,
@@ -397,7 +397,7 @@ describe('the first load', () => {
 });
 
 describe('close', () => {
-  test('leaves what was loaded, is idempotent, and nothing is applied or told after it', async () => {
+  test('keeps what was loaded, is idempotent, and stops edits and reports', async () => {
     const { registry, watch, replace, told, write } = await world({ tools: [tool('a')] });
     replace('a.json', { tools: [tool('b')] });
     watch.close();

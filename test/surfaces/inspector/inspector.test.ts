@@ -185,7 +185,7 @@ describe('calls', () => {
     await kit.inspector.close();
   });
 
-  test('a page that does not read costs calls nothing, and too many pages are refused', async () => {
+  test('a page that does not read costs calls nothing; too many pages are refused', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
     const session = registry.createSession({ sessionId: 's1' });

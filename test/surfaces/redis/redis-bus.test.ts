@@ -235,7 +235,7 @@ describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () 
       await bus.close?.();
     }));
 
-  test('rejects in time when the server does not answer, and listens to nothing that it gave up', () =>
+  test('rejects in time without an answer, and stops listening to the channel', () =>
     withServer(async (server, bus, client) => {
       const { signal } = server;
       await bus.subscribe('c', () => {});

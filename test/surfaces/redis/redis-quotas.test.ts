@@ -179,7 +179,7 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
     }
   });
 
-  test('reject while Redis is down, refuse the calls, and keep their sums through a SIGKILL', async () => {
+  test('reject while Redis is down, refuse the calls, and survive a SIGKILL', async () => {
     const own = await startRedis();
     try {
       const connection = own.connect();

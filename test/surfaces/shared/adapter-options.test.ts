@@ -64,7 +64,7 @@ describe.each(factories)('%s', (where, misspelt, make) => {
       delete (Object.prototype as Record<string, unknown>)[key];
   });
 
-  test('refuses an option that it does not know, and names the one that was probably meant', async () => {
+  test('refuses an unknown option, and names the one that was probably meant', async () => {
     const words = new RegExp(`^${where}: unknown option \`${misspelt}\`; did you mean \``);
     await expect(async () => make({ [misspelt]: true } as never)).rejects.toThrow(words);
     await expect(async () => make([] as never)).rejects.toThrow(

@@ -285,7 +285,7 @@ describe('a tool', () => {
     },
   );
 
-  test('that sets facts after its turn is heard before the next; facts may be objects', async () => {
+  test('that sets facts after its turn is known before the next turn', async () => {
     let later: (() => void) | undefined;
     const session = sessionOf({
       tools: [

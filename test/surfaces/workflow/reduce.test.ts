@@ -240,7 +240,7 @@ describe('runs', () => {
     ]);
   });
 
-  test('the specs of the listed tools stand too, when the inventory is replaced under a run', () => {
+  test('the specs of the listed tools stay if the inventory is replaced during a run', () => {
     const replaced = applied(running(), {
       type: 'tool_registry_set',
       tools: [{ name: 'new' }, { name: 'read' }],
@@ -578,7 +578,7 @@ describe('refused events', () => {
     expect(serializeState(state)).toBe(bytes);
   });
 
-  test('the run that an inventory is replaced under must keep its profile and its overrides', () => {
+  test("a new inventory during a run must fit the run's profile and overrides", () => {
     const own = applied(
       workflow(),
       { type: 'run_requested', profile: 'reader' },

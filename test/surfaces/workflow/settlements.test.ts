@@ -121,7 +121,7 @@ describe('a state of a batch', () => {
     ]);
   });
 
-  test('in any order, from any states, comes out as it does for a copy that went through JSON', () => {
+  test('in any order, from any states, equals that of a copy from JSON', () => {
     const calls = ['read', 'grep', 'exec', 'nothing', 'write', 'edit', 'exec', 'read'].map(
       (name, index) => [`c${index}`, name] as const,
     );

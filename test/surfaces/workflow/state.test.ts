@@ -61,7 +61,7 @@ describe('a state', () => {
     expect(bytes(JSON.parse(JSON.stringify(made)))).toBe(bytes(made));
   });
 
-  test('from JSON is copied, not frozen in place, and given back as it is where nothing happens', () => {
+  test('from JSON is copied, not frozen in place, and returned unchanged', () => {
     const given = stored(waiting());
     const next = reduce(given, settle('c1'));
     expect(open(next.state)).toEqual([]);

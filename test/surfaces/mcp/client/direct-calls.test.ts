@@ -30,7 +30,7 @@ function world() {
 const result = { content: [] };
 
 describe('a call', () => {
-  test('is sent with a number of its own as its id and progress token, beside other metadata', () => {
+  test('is sent with its own number as id and progress token, with other metadata', () => {
     const { call, sent } = world();
     void call({ name: 'act', arguments: { a: 1 }, _meta: { traceparent: 't' } });
     void call();

@@ -344,7 +344,7 @@ describe('MCP sessions', () => {
     ).toMatchObject({ result: { content: [{ text: 'again' }] } });
   });
 
-  test('a batch is answered in the one version that has batches, and refused in all others', async () => {
+  test('a batch is answered in the one version with batches, and refused in others', async () => {
     const handler = handlerOf();
     const batch = [
       list(1),
@@ -388,7 +388,7 @@ describe('MCP sessions', () => {
   });
 });
 
-test('a stream begins at once: its client has the headers before there is any message', async () => {
+test('a stream begins at once: the headers come before any message', async () => {
   const stream = new Response(new ReadableStream(), {
     headers: { 'Content-Type': 'text/event-stream' },
   });
@@ -433,7 +433,7 @@ describe('a stream that was cut', () => {
     return { handler, release, first: first as string, resume };
   }
 
-  test('its answer is fetched by Last-Event-ID, whether it came meanwhile or comes now', async () => {
+  test('its answer is fetched by Last-Event-ID, whether it is early or late', async () => {
     const { release, first, resume } = await cutCall();
     const before = await resume(first);
     release('survived');
@@ -503,7 +503,7 @@ describe('a stream that was cut', () => {
 });
 
 describe('closing', () => {
-  test('ends what is in flight, closes the sessions that were made, and refuses what comes later', async () => {
+  test('ends calls in flight, closes its sessions, and refuses later requests', async () => {
     const registry = sampleRegistry();
     const { started } = waiting(registry);
     const made: ToolSession[] = [];

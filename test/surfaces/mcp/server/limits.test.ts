@@ -227,7 +227,7 @@ describe('the share of a principal', () => {
   const statusOf = async (handler: McpHandler, who: string, id: string): Promise<number> =>
     (await handler.fetch(post(list(1), { 'x-who': who, 'mcp-session-id': id }))).status;
 
-  test('is a quarter: over it the oldest of its own ends, streams or not, and nobody is locked out', async () => {
+  test("is a quarter; above it, the principal's own oldest session ends", async () => {
     const handler = handlerOf({ authenticate, maxSessions: 8 });
     const bob = await initialize(handler, { 'x-who': 'bob' });
     const ann: string[] = [];
@@ -318,7 +318,7 @@ describe('requests without an answer, and streams', () => {
       signal,
     );
 
-  test('a principal has a quarter of the streams: over it 429, and others have theirs', async () => {
+  test('a principal has a quarter of the streams, 429 above, and others get theirs', async () => {
     const handler = handlerOf({ authenticate });
     const streams: Response[] = [];
     for (let id = 0; id < 256; id++) streams.push(await handler.fetch(listens('bob', id)));
@@ -413,7 +413,7 @@ describe('nesting', () => {
     }
   });
 
-  test('of 200 levels in capabilities, and of less than 256 in arguments, is read as ever', async () => {
+  test('of 200 levels in capabilities, or less than 256 in arguments, is read', async () => {
     const handler = handlerOf();
     const id = await initialize(handler, {}, '2025-11-25', {
       experimental: { x: JSON.parse(nested(200)) as object },

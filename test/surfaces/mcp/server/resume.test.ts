@@ -441,7 +441,7 @@ describe('a store that is away', () => {
   );
 });
 
-test('a real client is served by two processes in turn, and by one when the other is gone', async () => {
+test('two processes serve a real client in turn, and one serves it alone', async () => {
   const store = sessionStore();
   const other = handlerOf({ sessionStore: store });
   const one = sampleRegistry().createSession({ sessionId: 'shared' });

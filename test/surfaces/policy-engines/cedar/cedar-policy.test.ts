@@ -29,7 +29,7 @@ describe('the decision', () => {
     expect(logged).toEqual([]);
   });
 
-  test('with `unmatched: "abstain"`, what no policy applies to is left to the other gates', async () => {
+  test('with `unmatched: "abstain"`, a call without a policy is left to other gates', async () => {
     const options = { policies: when('context.input has x'), unmatched: 'abstain' } as const;
     expect(await outcomeOf(options, {}, {}, {}, 'allow')).toBe('allowed');
     expect(await outcomeOf(options, {}, {}, {}, 'deny')).toBe('denied_by_default');

@@ -59,7 +59,7 @@ describe('results', () => {
     expect((await hooks.emit('tool:pre', {})).data).toBeNull();
   });
 
-  test('the precedence is deny, ask_user, inject_context, then continue, whatever the order', async () => {
+  test('the precedence is deny, ask_user, inject_context, continue, in any order', async () => {
     const actions: HookAction[] = ['continue', 'modify', 'inject_context', 'ask_user', 'deny'];
     await fc.assert(
       fc.asyncProperty(

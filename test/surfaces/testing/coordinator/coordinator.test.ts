@@ -46,7 +46,7 @@ describe('what a test finds without setting anything up', () => {
 });
 
 describe('modes', () => {
-  test('async: mount and unmount give promises, and nothing has changed until they are awaited', async () => {
+  test('async: mount and unmount return promises, and change nothing until awaited', async () => {
     const coordinator = new TestCoordinator();
     const mounting = coordinator.mount('tools', git);
     expect(mounting).toBeInstanceOf(Promise);
@@ -67,7 +67,7 @@ describe('modes', () => {
     expect(coordinator.get('tools', 'git')).toBeNull();
   });
 
-  test('what is refused rejects in mode async and throws in mode sync, as a MisuseError', async () => {
+  test('a refusal rejects in mode async and throws in mode sync, as a MisuseError', async () => {
     const error = await new TestCoordinator()
       .mount('nowhere', git)
       ?.catch((caught: unknown) => caught);
@@ -145,7 +145,7 @@ describe.each(['sync', 'async'] as const)('histories, mode %s', (mode) => {
     ]);
   });
 
-  test('failMount fails mounts under that name, given or inferred, until it is undone', async () => {
+  test('failMount fails mounts of that name, given or inferred, until undone', async () => {
     const coordinator = new TestCoordinator({ mode });
     const undo = coordinator.failMount('git', new Error('disk full'));
     const failed = async (): Promise<unknown> => coordinator.mount('tools', git);
