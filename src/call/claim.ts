@@ -59,7 +59,7 @@ function renew(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
   renewLater(call, idempotency, claim);
 }
 
-/** Forgets the claim of a call that goes on with another input. */
+/** Forgets the claim of a call that continues with another input. */
 export function letGoOfKey(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
   if (!claim.held) return;
   claim.held = false;

@@ -10,7 +10,7 @@ const defaultPort = 4_040;
 const defaultTtlSeconds = 3_600;
 const limitNames = Object.keys(defaultLimits) as readonly (keyof RelayLimits)[];
 
-/** Options that the command handles itself. */
+/** The options that come only from the command line and the file. */
 export type RelaySettings = Pick<
   ServeRelayOptions,
   | 'port'

@@ -157,7 +157,7 @@ async function pendingOver(
 }
 
 /**
- * Where an approval stands in the order.
+ * The position of an approval in the order.
  * @throws MisuseError `invalid_option` if it is not known.
  */
 async function placeOf(

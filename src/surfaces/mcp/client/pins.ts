@@ -1,6 +1,6 @@
 /**
  * Which definitions of a server may be called. Each is known by its fingerprint; a changed one may
- * be called only after somebody has accepted it.
+ * be called only after someone has accepted it.
  */
 
 import { describe } from '../../../errors/index.ts';
