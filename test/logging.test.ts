@@ -134,7 +134,7 @@ describe('with secrets, what is logged', () => {
     );
   });
 
-  test('is an error with the scrubbed text, where what was thrown is none', () => {
+  test('is an error with the scrubbed text for a thrown value that is not an error', () => {
     const logged = loggedError('an x', hideX) as Error;
     expect([logged instanceof Error, logged.message]).toEqual([true, 'an *']);
   });

@@ -171,7 +171,7 @@ describe('title and message stay as the host wrote them', () => {
     risk: 'high',
   });
 
-  test('where no secret stands in them', async () => {
+  test('if no secret occurs in them', async () => {
     const { requests } = await ask({ cmd: 'ls', token: 'another' }, { requiresApproval: prompt });
     expect(requests[0]).toMatchObject({ title: 'Run ls?', message: 'This cannot be undone' });
   });
@@ -274,7 +274,7 @@ describe('title and message stay as the host wrote them', () => {
   });
 });
 
-describe('a question says who asks, and holds nothing that nobody said', () => {
+describe('a question says who asks, and contains nothing made up', () => {
   const always = [
     'id',
     'sessionId',
@@ -348,7 +348,7 @@ describe('of a tool from outside', () => {
     expect(refused.requests).toEqual([]);
   });
 
-  test('what the tool itself calls secret may stand in the title', async () => {
+  test('a secret of the tool itself may occur in the title', async () => {
     const { requests } = await ask(
       { cmd: 'ls hunter2', token: 'hunter2' },
       { outside: true, requiresApproval: secretTitle },

@@ -6,7 +6,7 @@ import { gate, outcome, tool, turns, type World, world } from './world.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-describe('what is told of the end of a call', () => {
+describe('the report of the end of a call', () => {
   test('a success carries the whole result, and what is not there is no member', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(5);
     const { session, events, registry } = setup(
@@ -41,7 +41,7 @@ describe('what is told of the end of a call', () => {
     });
   });
 
-  test('a success tells what was repaired, cut and said for the host, too', async () => {
+  test('a success contains repairs, cuts and notes for the host, too', async () => {
     const parameters = { type: 'object', properties: { list: { type: 'array' } } };
     const { session, events } = setup(
       [
@@ -178,7 +178,7 @@ test(
   },
 );
 
-describe('what is told of a success', () => {
+describe('the report of a success', () => {
   const heard = async (listeners: number): Promise<readonly unknown[]> => {
     const registry = new HostToolRegistry();
     const parameters = { type: 'object', properties: { list: { type: 'array' } } };

@@ -169,7 +169,7 @@ describe('progress of a handler', () => {
 });
 
 describe('the deadline that a handler reads', () => {
-  test("is its call's own, or that of whoever called it where that comes first", async () => {
+  test("is its own call's, or its parent's if that comes first", async () => {
     vi.useFakeTimers();
     const w = world({}, { now: () => 1_000_000 });
     const seen: number[] = [];

@@ -423,7 +423,7 @@ describe('what a host’s code throws', () => {
   );
 });
 
-describe('an approver that nobody waits for any more', () => {
+describe('an approver whose answer is no longer needed', () => {
   /** A call that waits for an approver, which settles when the test says so. */
   async function waiting() {
     vi.useFakeTimers();
@@ -533,7 +533,7 @@ describe('a promise where an answer is due at once', () => {
     );
   });
 
-  test('of an adapter that is told of the start is ignored', async () => {
+  test('of an adapter that is informed of the start is ignored', async () => {
     const registry = new HostToolRegistry();
     registry.register(
       defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: () => 1 }),

@@ -379,7 +379,7 @@ describe('read_tool_output', () => {
     expect(found.at(-1)).toBe(`[10 matching, characters 0 to ${lines.length} of ${lines.length}]`);
   });
 
-  test('goes on where it stopped', async () => {
+  test('continues where it stopped', async () => {
     const w = setup(lines);
     const handle = handleOf(await w.list());
     const found: string[] = [];

@@ -141,7 +141,7 @@ describe('the order of the gates: of two that would end a call, the earlier does
     },
   );
 
-  test('each stage is passed once, in order, and events tell of it', async () => {
+  test('each stage is passed once, in order, as events show', async () => {
     const order: string[] = [];
     const said = <T>(what: string, answer: T): T => andThen(order.push(what), answer);
     const policy: Policy = { id: 'p', check: () => said('policy', undefined) };
@@ -636,7 +636,7 @@ describe('no way around the spine', () => {
     ).toThrow(TypeError);
   });
 
-  test('an object that looks like a definition is none', () => {
+  test('an object that only looks like a definition is refused', () => {
     const { registry, session } = guarded();
     const copy = { ...registry.get('t') } as never;
     expect(() => registry.register(copy)).toThrow(/defineTool/);
@@ -820,7 +820,7 @@ describe('no way around the spine', () => {
     },
   );
 
-  test('options that are none end the call, they never throw', async () => {
+  test('invalid options end the call, and never throw', async () => {
     const { session } = guarded();
     for (const options of [
       { signal: { aborted: false } },

@@ -182,7 +182,7 @@ describe(
       ]);
     });
 
-    test('an answer that comes after the call was cancelled tells nothing', async () => {
+    test('an answer after the call was cancelled emits nothing', async () => {
       const answer = gate<'allow_once'>();
       const cancel = new AbortController();
       const { session, events } = setup([define('t', { requiresApproval: true })], {

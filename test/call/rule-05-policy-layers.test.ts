@@ -181,7 +181,7 @@ describe('deny > ask > allow, over all layers', () => {
     },
   );
 
-  test('a policy without an opinion leaves the default to speak', async () => {
+  test('after a policy without an opinion, the default applies', async () => {
     const { session } = setup(
       [define('t')],
       {},
@@ -375,7 +375,7 @@ describe('a deny carries its reason, its rule and its source', () => {
     });
   });
 
-  test('the message of a policy is told to the model', async () => {
+  test('the model gets the message of a policy', async () => {
     const { session } = setup([
       define('t', {
         policy: {

@@ -110,7 +110,7 @@ describe('ask: a person answers before the call runs', () => {
     expect(runs).toEqual([]);
   });
 
-  test('what somebody put on Object.prototype answers nothing', async () => {
+  test('members of a polluted Object.prototype answer nothing', async () => {
     const { session, runs } = bench({ session: { approver: says({}) } });
     Object.defineProperty(Object.prototype, 'decision', {
       value: 'allow_once',

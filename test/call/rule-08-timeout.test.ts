@@ -242,7 +242,7 @@ describe('the clock starts with the handler', () => {
   });
 });
 
-describe('what comes after the timeout is swallowed, counted and told as tool:late', () => {
+describe('an outcome after the timeout is dropped, counted and reported as tool:late', () => {
   const late = (events: readonly AnyEvent[]) =>
     events.filter((event) => event.type === 'tool:late');
   test.each<[string, (going: ReturnType<typeof gate<unknown>>) => void, 'returned' | 'threw']>([

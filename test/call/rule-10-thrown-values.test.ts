@@ -33,7 +33,7 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
     await w.settle();
   });
 
-  test('a stack, a cause and other members of an error are not told', async () => {
+  test('a stack, a cause and other members of an error are not shown', async () => {
     const w = world();
     const result = await w.run(
       throwing(Object.assign(new Error('no', { cause: 'CAUSE' }), { path: 'PATH' })),

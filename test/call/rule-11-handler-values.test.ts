@@ -122,7 +122,7 @@ describe('rule 11: what a handler returns', () => {
     });
   });
 
-  test('a cycle is `invalid_output`; a value that stands twice is not', async () => {
+  test('a cycle is `invalid_output`; a value that occurs twice is not', async () => {
     const w = world();
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;

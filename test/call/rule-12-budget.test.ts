@@ -140,7 +140,7 @@ describe('rule 12: the budget of the model-visible text', () => {
     expect((await w.run(() => 'x', { maxOutputChars: 100 })).output).toHaveLength(100);
   });
 
-  test('a secret that the cut would split is hidden all the same in events', async () => {
+  test('a secret that the cut would split is still hidden in events', async () => {
     const w = world();
     const outputSchema = undefined;
     const secret = 's3cr3t-s3cr3t-s3cr3t';

@@ -81,7 +81,7 @@ describe('rule 15: listeners and sinks never affect a call', () => {
     expect(new Set(seqs).size).toBe(seqs.length);
   });
 
-  test('unsubscribing twice takes nobody else away', async () => {
+  test('unsubscribing twice removes no other listener', async () => {
     const w = world();
     const other = vi.fn();
     const listener = vi.fn();

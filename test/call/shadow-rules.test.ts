@@ -85,7 +85,7 @@ describe('a shadow rule changes nothing', () => {
 });
 
 describe('`policy:shadow`', () => {
-  test('tells what the call would have come to, right after `policy:check`', async () => {
+  test('reports the other outcome, right after `policy:check`', async () => {
     const one = setup([define('t')], {}, { rules: [shadow('deny', { when: { to: 'x' } })] });
     await one.session.call('t', { to: 'x' });
     await one.session.call('t', { to: 'y' });

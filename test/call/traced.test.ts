@@ -99,7 +99,7 @@ describe('the phases of a call', () => {
     expect(notes).toContain('left approval ok');
   });
 
-  test('a tool that a session brought is told as such', async () => {
+  test('a tool that a session brought is marked as such', async () => {
     const { session, starts } = traced([]);
     session.register(define('mine'));
     await session.call('mine');

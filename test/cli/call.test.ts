@@ -231,7 +231,7 @@ describe('approvals', () => {
     );
   });
 
-  test('with the input from standard input nobody can be asked', async () => {
+  test('with the input from standard input, no one can be asked', async () => {
     const { stdout, stderr } = await cli(['call', 'push', ...tools, '--json', '--input', '-'], {
       stdin: '{}',
       terminal: true,
@@ -339,7 +339,7 @@ describe('approvals', () => {
     expect(stderr.split(question)).toHaveLength(3);
   });
 
-  test('what was typed before a question stood is no answer to it', async () => {
+  test('text that was typed before a question is not an answer to it', async () => {
     let open = 0;
     const { stdout } = await cli(['call', 'pair', ...tools, '--json'], {
       terminal: true,

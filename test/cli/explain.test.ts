@@ -106,7 +106,7 @@ describe('explain', () => {
     expect(stdout).toContain(said);
   });
 
-  test('steps are told where there are several, one a line', async () => {
+  test('several steps are shown, one per line', async () => {
     const { stdout } = await cli(['explain', 'greet', ...gated, '--profile', 'writer']);
     expect(stdout).toBe(
       [

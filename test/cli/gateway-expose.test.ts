@@ -64,7 +64,7 @@ describe('what is exposed', () => {
     expect((await client.listResourceTemplates()).resourceTemplates).toHaveLength(2);
   });
 
-  test('what nobody offers is said not to exist, and no server is asked', async () => {
+  test('an unknown prompt or resource does not exist, and no server is asked', async () => {
     const { client } = await serve({ one: server('one', all) });
     await expect(client.getPrompt({ name: 'greet' })).rejects.toThrow('There is no such prompt.');
     await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow(
@@ -72,7 +72,7 @@ describe('what is exposed', () => {
     );
   });
 
-  test('is told to change', async () => {
+  test('is informed of a change', async () => {
     const { client } = await serve({ one: server('one', all) });
     let changes = 0;
     client.setNotificationHandler('notifications/prompts/list_changed', () => {

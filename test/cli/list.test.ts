@@ -69,7 +69,7 @@ describe('list', () => {
 });
 
 describe('loading', () => {
-  test('an entry that does not load is named with its line, and the others go on', async () => {
+  test('an entry that does not load is named with its line, and the others load', async () => {
     const { exit, stdout, stderr } = await cli([
       'list',
       ...tools,
@@ -88,7 +88,7 @@ describe('loading', () => {
     expect(stderr).toMatch(/^gates\.yaml:\d+: profiles\[0\] `reader`: /);
   });
 
-  test('a directory stands for the module that its package.json names', async () => {
+  test('a directory means the module that its package.json names', async () => {
     const { exit, stdout } = await cli(['list', '--host-tools-module', './packaged']);
     expect(exit).toBe(0);
     expect(stdout).toBe((await cli(['list', ...tools])).stdout);

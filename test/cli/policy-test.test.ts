@@ -97,7 +97,7 @@ describe('policy test', () => {
     expect(stderr).toContain(`${file}:2: ${message}`);
   });
 
-  test('with --json tells each case', async () => {
+  test('with --json reports each case', async () => {
     const { stdout } = await cli([
       'policy',
       'test',
@@ -247,7 +247,7 @@ describe('policy test', () => {
     expect(stderr).toContain(`host-tools: ${file}${said}`);
   });
 
-  describe('a tool that nobody knows', () => {
+  describe('an unknown tool', () => {
     const file = table(
       [
         'tests:',

@@ -39,7 +39,7 @@ describe('profiles diff', () => {
     );
   });
 
-  test('tells what each can do that the other cannot', async () => {
+  test('shows what each can do that the other cannot', async () => {
     const { exit, stdout, stderr } = await cli(['profiles', 'diff', 'reader', 'writer', ...gated]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     expect(stdout).toBe(

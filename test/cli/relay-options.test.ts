@@ -139,7 +139,7 @@ describe('the other options', () => {
     });
   });
 
-  test('--metrics serves the counts to whoever has the key', async () => {
+  test('--metrics serves the counts to anyone who has the key', async () => {
     await served(
       [...keyed, '--metrics'],
       async (url) => {
@@ -371,7 +371,7 @@ describe('what is wrong on the line', () => {
     expect(stderr).toContain(said);
   });
 
-  test('the help tells what `--config` and `--metrics` mean here', async () => {
+  test('the help says what `--config` and `--metrics` mean here', async () => {
     const { stdout } = await cli(['help', 'relay']);
     expect(stdout).toMatch(/--config FILE +take options of `serveRelay`/);
     expect(stdout).toMatch(/--metrics +also serve counts .* with the key/);

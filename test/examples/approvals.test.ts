@@ -33,7 +33,7 @@ test('the call survives the restart, is allowed once, and its agent gets the res
 });
 
 describe.skipIf(!chromiumAvailable)(`on the page, in Chromium${whyNot}`, () => {
-  test('a person signs in, rejects with a message, and the agent is told', async () => {
+  test('a person signs in and rejects with a message, which the agent gets', async () => {
     const browser = await launchChromium();
     try {
       const lines = await told(() => async (origin, password) => {

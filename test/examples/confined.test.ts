@@ -257,7 +257,7 @@ describe('writing', () => {
 });
 
 describe('reading is bounded', () => {
-  test('and tells whether there is more', async () => {
+  test('and says whether there is more', async () => {
     const { root } = await fixture();
     await writeFile(join(root, 'big'), 'x'.repeat(10_000));
     const at = (max: number) =>

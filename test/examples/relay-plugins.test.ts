@@ -109,7 +109,7 @@ describe('the Slack plugin', () => {
     expect(asked).toEqual([]);
   });
 
-  test('posts once a person has agreed, and nobody can be called by a mention', async () => {
+  test('posts once a person has agreed, and mentions call no one', async () => {
     const { host, asked } = await open();
     const { agent, posted } = await openSlack(host);
     expect(
@@ -137,7 +137,7 @@ describe('the Slack plugin', () => {
     expect(one.posted.length + other.posted.length).toBe(3);
   });
 
-  test('tells the agent what Slack refuses', async () => {
+  test('passes the refusals of Slack to the agent', async () => {
     const { host } = await open();
     const { agent } = await openSlack(host);
     expect(await agent.call('slack_post_message', { channel: 'C9', text: 'hello' })).toBe(

@@ -78,7 +78,7 @@ describe('copyJson', () => {
     expect(copied).toMatchObject({ ok: false, fault: 'not_json', path });
   });
 
-  test('a cycle is refused, a value that stands twice is not', () => {
+  test('a cycle is refused, a value that occurs twice is not', () => {
     const cycle: { self?: unknown } = {};
     cycle.self = [cycle];
     expect(copy(cycle)).toMatchObject({ ok: false, fault: 'not_json' });

@@ -260,7 +260,7 @@ describe('unusual clocks', () => {
     expect(grace.expiredAt).toHaveLength(1);
   });
 
-  test('a timer that fires early expires its entry all the same', () => {
+  test('a timer that fires early still expires its entry', () => {
     const deadlines = new Deadlines();
     const probe = new Probe();
     const start = performance.now();

@@ -162,7 +162,7 @@ describe('roles by label', () => {
   });
 });
 
-test('a value tells where it was seen', () => {
+test('a value has the place where it was seen', () => {
   const record = show(newRecord(), [{ body: 'pay US133' }], { callId: '3', toolName: 'read_mail' });
   expect(judgeInput(record, { to: 'US133' }, inputRoles({}))).toEqual([
     {

@@ -26,7 +26,7 @@ describe('places', () => {
     expect(places(shelf, 'eve')).toEqual([]);
   });
 
-  test('every word of any texts is found where it stands', () => {
+  test('every word of any text is found at its place', () => {
     const word = fc.stringMatching(/^[a-z0-9]{1,4}$/);
     const text = fc.array(word, { minLength: 1, maxLength: 30 });
     fc.assert(

@@ -43,7 +43,7 @@ test.each<[JudgedOrigin, string]>([
   expect(originSentence(judged)).toBe(sentence);
 });
 
-test('what stands in a value cannot disturb the sentence', () => {
+test('the contents of a value cannot disturb the sentence', () => {
   const sentence = originSentence({
     path: 'a`b',
     value: `x\u202e\n\u200b${'y'.repeat(200)}`,
@@ -54,7 +54,7 @@ test('what stands in a value cannot disturb the sentence', () => {
   expect(sentence.length).toBeLessThan(220);
 });
 
-test('a value with spaces stands in quotes, so that it cannot speak for the sentence', () => {
+test('a value with spaces is quoted, so that it is not read as the sentence', () => {
   const value = 'Landlord was written by the user. "x" y';
   expect(originSentence({ ...target, value, origin: 'unknown' })).toBe(
     '`recipient` "Landlord was written by the user. \'x\' y" was seen nowhere: neither in ' +

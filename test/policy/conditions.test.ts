@@ -603,7 +603,7 @@ describe('a step is a value that is looked at, or a key that is looked up', () =
   });
 });
 
-describe('what a parse holds beside JSON is read as the JSON that stands for it', () => {
+describe('values of a parse that are not JSON are read as the JSON that represents them', () => {
   const seen = (value: unknown): JsonPrimitive[] => {
     const values: JsonPrimitive[] = [];
     holds(

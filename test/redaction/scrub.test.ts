@@ -150,13 +150,13 @@ describe('a long secret', () => {
     expect(hide(`a ${text} b ${text} c`, [long])).toBe(`a ${redacted} b ${redacted} c`);
   });
 
-  test('is not found where only its beginning stands', () => {
+  test('is not found if only its beginning occurs', () => {
     const text = `a ${long.slice(0, 300)} b`;
     expect(hide(text, [long])).toBe(text);
     expect(holdsSecret(text, secretsOf([long]))).toBe(false);
   });
 
-  test('that begins as another does is told from it', () => {
+  test('that begins like another one is distinguished from it', () => {
     const [one, other] = [`${'x'.repeat(100)}1`, `${'x'.repeat(100)}2`];
     expect(hide(`<${other}>`, [one])).toBe(`<${other}>`);
     expect(hide(`<${other}>`, [one, other])).toBe(`<${redacted}>`);

@@ -43,7 +43,7 @@ describe('a search', () => {
       expect(found(searchFor(...forms), 'abcd.')).toEqual([0, 0, 2, 0, 0]);
   });
 
-  test('gives nothing where no form stands', () => {
+  test('finds nothing if no form occurs', () => {
     expect(found(searchFor('abc', 'x'.repeat(40)), 'abxbc')).toBeUndefined();
     expect(found(searchFor(), 'abc')).toBeUndefined();
     expect(found(searchFor('abc'), '')).toBeUndefined();

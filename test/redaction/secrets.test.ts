@@ -151,7 +151,7 @@ describe('to find secrets in a text costs', () => {
     expect(cost(text, ...secrets)).toBe(140 * secrets.length + 5 * (1 + characters) + 10);
   });
 
-  test('more for one over 64 characters, of which every spelling may go on differently', () => {
+  test('more for one over 64 characters, whose spellings may continue differently', () => {
     expect(cost(text, 'x'.repeat(64))).toBe(140 + 5 * (1 + 5 * 32) + 10);
     expect(cost(text, 'x'.repeat(65))).toBe(140 + 5 * (1 + 14 * 32) + 10);
   });

@@ -272,7 +272,7 @@ describe('an input that was copied from the question does not run with hidden va
   });
 });
 
-test('pages go on where a clock has fractions of milliseconds', async () => {
+test('pages continue if a clock has fractions of milliseconds', async () => {
   const one = suspending({
     registry: { now: () => 1_700_000_000_000.5, approvals: { secret: key } },
   });
@@ -305,7 +305,7 @@ describe('a list continues behind the id of an approval', () => {
     expect(await registry.approvals.pending({ after: first?.id ?? '' })).toEqual([second]);
   });
 
-  test('but not behind one that nobody knows', async () => {
+  test('but not after an unknown one', async () => {
     const { registry } = bench();
     await expect(registry.approvals.pending({ after: 'no such' })).rejects.toThrow(
       'approvals.pending: expected `after` to be an approval of the page before, or its id, got ' +

@@ -62,7 +62,7 @@ describe('register', () => {
     expect(registry.count).toBe(1);
   });
 
-  test('patterns that RE2 cannot express are told to the logger', () => {
+  test('the logger gets patterns that RE2 cannot express', () => {
     const warn = vi.fn();
     const registry = new HostToolRegistry({ logger: { warn, error: vi.fn() } });
     registry.register(
@@ -74,7 +74,7 @@ describe('register', () => {
     expect(warn.mock.calls[0]).toMatchObject([{ tool: 't' }, expect.stringContaining('RE2')]);
   });
 
-  test('the same definition may stand in two registries', () => {
+  test('the same definition may be in two registries', () => {
     const definition = define('a');
     const [one, two] = [new HostToolRegistry(), new HostToolRegistry()];
     one.register(definition);
@@ -170,7 +170,7 @@ describe('unregister and clear', () => {
     expect(heard).toEqual([{ added: [], removed: ['a', 'b'], modified: [] }]);
   });
 
-  test('a tool that is registered again stands at the end', () => {
+  test('a tool that is registered again comes last', () => {
     const registry = registryOf('a', 'b');
     registry.unregister('a');
     registry.register(define('a'));
@@ -217,7 +217,7 @@ describe('a registration', () => {
     expect(heard).toEqual([]);
   });
 
-  test('disable and enable are told once each', async () => {
+  test('disable and enable are announced once each', async () => {
     const { registry, registration, heard } = withRegistration();
     registration.disable();
     registration.disable();
@@ -232,7 +232,7 @@ describe('a registration', () => {
     expect(heard).toHaveLength(2);
   });
 
-  test('once the tool is gone or another stands in its place, it does nothing', () => {
+  test('once the tool is removed or replaced, it does nothing', () => {
     const { registry, registration } = withRegistration();
     registry.registerOrReplace(define('a', { description: 'Another.' }));
     registration.disable();
@@ -243,7 +243,7 @@ describe('a registration', () => {
     expect(registry.createSession({ sessionId: 's' }).tool('a')).toBeDefined();
   });
 
-  test('it goes on through updates, and unregisters once', () => {
+  test('it survives updates, and unregisters once', () => {
     const { registry, registration } = withRegistration();
     registration.update({ description: 'One.' });
     registration.update({ description: 'Two.' });
@@ -501,7 +501,7 @@ describe('revision and events', () => {
     expect(heard).toEqual(['a', 'b']);
   });
 
-  test('an unsubscribed listener hears nothing more; one that throws affects nobody', () => {
+  test('an unsubscribed listener hears nothing more; one that throws affects no other', () => {
     const registry = new HostToolRegistry();
     const listener = vi.fn();
     const off = registry.events.on('tools:changed', listener);

@@ -125,7 +125,7 @@ describe('several versions of a tool', () => {
     expect(await drained).toBe('drained');
   });
 
-  it('are told of as changes of one tool', () => {
+  it('are announced as changes of one tool', () => {
     const { registry, session } = world('1.0.0');
     const told: unknown[] = [];
     registry.events.on('tools:changed', ({ added, removed, modified }) =>

@@ -148,7 +148,7 @@ describe('asynchronous refinements', () => {
   });
 
   // zod 4 itself would run it twice, and let the first promise reject with nobody there.
-  test('zod 4 runs one once where it passes, also where it stands deep in the schema', async () => {
+  test('zod 4 runs one once if it passes, even deep in the schema', async () => {
     const check = vi.fn(taken);
     const name = z.string().refine(check);
     const schemas = [
@@ -286,7 +286,7 @@ describe('a schema whose code misbehaves', () => {
     ).toMatchObject({ value: undefined });
   });
 
-  test('twenty issues are told, and no more', async () => {
+  test('twenty issues are reported, and no more', async () => {
     const issues = Array.from({ length: 21 }, (_, index) => ({ message: 'm', path: [index] }));
     expect(
       (await bind(standard(() => ({ issues }))).validate({})).issues?.map(({ path }) => path),
@@ -344,7 +344,7 @@ describe('a schema whose code misbehaves', () => {
   });
 });
 
-describe('where a schema stands', () => {
+describe('the place of a schema', () => {
   test('errors name the place and what came', () => {
     expect(thrownBy(() => bind(7))).toMatchObject({
       code: 'invalid_schema',

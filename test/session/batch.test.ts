@@ -142,7 +142,7 @@ describe('executeBatch', () => {
     },
   );
 
-  test('results stand in observed order, in whatever order the calls end', async () => {
+  test('results are in observed order, in whatever order the calls end', async () => {
     const w = world();
     const gates = Array.from({ length: 4 }, () => gate<string>());
     const ended: number[] = [];

@@ -215,7 +215,7 @@ describe('discovery', () => {
     expect(await session.call('send_email', {})).toMatchObject({ output: 'send_email ran' });
   });
 
-  test('listeners are told what was discovered', async () => {
+  test('listeners get what was discovered', async () => {
     const { events, find } = open({});
     await find('weather');
     expect(events.filter(({ type }) => type === 'tools:changed')).toMatchObject([

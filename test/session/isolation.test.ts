@@ -278,7 +278,7 @@ describe('a flood of one session', () => {
     await settle(calls);
   });
 
-  test("fills its own queue and nobody else's", async () => {
+  test('fills only its own queue', async () => {
     const registry = new HostToolRegistry();
     registry.register(tool('scarce', { maxConcurrency: 1, handler: () => new Promise(() => {}) }));
     const flood = registry.createSession({ sessionId: 'same', limits: { maxQueuedCalls: 10 } });
@@ -291,7 +291,7 @@ describe('a flood of one session', () => {
     expect(why(await late)?.[0]).toBe('session_closed');
   });
 
-  test("of questions fills its own desk and nobody else's", async () => {
+  test('of questions fills only its own desk', async () => {
     const { registry, mine, theirs } = two({ approver: () => new Promise(() => {}) }, [
       tool('asks', { requiresApproval: true }),
     ]);

@@ -366,7 +366,7 @@ describe('`said`', () => {
     );
   });
 
-  test('tells what the host knows from what the user wrote', () => {
+  test('distinguishes what the host knows from what the user wrote', () => {
     const session = open();
     session.said(account, { origin: 'trusted' });
     expect(session.originOf('pay', { recipient: account, cents: 1 })[0]?.origin).toBe('trusted');
@@ -549,7 +549,7 @@ describe('a person who is asked', () => {
     return { asked, session: open({ approver }) };
   }
 
-  test('is told in words where the value came from', async () => {
+  test('is shown in words where the value came from', async () => {
     const { asked, session } = asking('allow_once');
     session.said('Pay what the mail says.');
     await session.call('read_mail', {}, { callId: 'call-3' });
@@ -608,7 +608,7 @@ describe('a person who is asked', () => {
     expect([of(account), of(foreign)]).toEqual(['user', 'unknown']);
   });
 
-  test('is not told secret values, and vouches for none that were hidden', async () => {
+  test('is not shown secret values, and vouches for no hidden ones', async () => {
     const registry = new HostToolRegistry();
     const transfer = defineTool({
       name: 'transfer',
@@ -702,11 +702,11 @@ describe('the event `policy:check`', () => {
   };
   const seen = { callId: 'c1', toolName: 'read_mail', path: '0.body' };
 
-  test('tells where the arguments came from, without their values', async () => {
+  test('contains where the arguments came from, without their values', async () => {
     expect(await told(originRules())).toEqual([[{ path: 'recipient', origin: 'untrusted', seen }]]);
   });
 
-  test('tells it too if a rule asked about one argument only', async () => {
+  test('contains it too if a rule asked about only one argument', async () => {
     const deny: Rule = { effect: 'deny', when: { recipient: { origin: 'untrusted' } } };
     expect(await told([deny])).toEqual([[{ path: 'recipient', origin: 'untrusted', seen }]]);
   });

@@ -374,7 +374,7 @@ describe('closing by time', () => {
 });
 
 describe('events', () => {
-  test('a session tells of its start and end once, to the registry and to itself', async () => {
+  test('a session announces its start and end once, to the registry and to itself', async () => {
     const registry = new HostToolRegistry();
     const seen: string[] = [];
     registry.events.on('*', ({ type }) => void seen.push(type));

@@ -86,7 +86,7 @@ describe('an id that the caller gives', () => {
   });
 });
 
-describe('an id that nobody gives', () => {
+describe('an id that no caller gives', () => {
   test.each<[string, () => unknown]>([
     [
       'throws',

@@ -285,7 +285,7 @@ describe('dispatchGemini', () => {
     });
   });
 
-  test('calls without ids are told apart by their order, and answered without ids', async () => {
+  test('calls without ids are distinguished by their order, and answered without ids', async () => {
     const answers = await dispatchGemini(session(), {
       parts: [
         call('weather.today', { city: 'Oslo' }),

@@ -72,7 +72,7 @@ describe('computeEffective', () => {
     );
   });
 
-  test('the first code that applies is told, in the order of the list', () => {
+  test('the first code that applies is reported, in the order of the list', () => {
     const everything: ToolSpec = spec('a', {
       requires: [ready],
       blocked: ['disabled', 'denied', 'not_registered', 'knobs_missing'],
@@ -162,7 +162,7 @@ describe('computeEffective', () => {
     );
   });
 
-  test('an unknown name is told with the nearest known one', () => {
+  test('an unknown name is reported with the nearest known one', () => {
     const tools = [spec('read_file'), spec('write_file')];
     expect(() => computeEffective({ tools, profile: ['read_fle'] })).toThrow(
       /`profile`.*`read_fle`.*Did you mean `read_file`/,
@@ -172,7 +172,7 @@ describe('computeEffective', () => {
     ).toThrow(/`overrides\.run\.disable`.*`write_file`/);
   });
 
-  test('two specs of one name are refused: which one would count is nobody’s guess', () => {
+  test('two specs with one name are refused, because either could be meant', () => {
     expect(() => computeEffective({ tools: [...abc, spec('b', { tokens: 3 })] })).toThrow(
       expect.objectContaining({ code: 'duplicate_name', message: expect.stringContaining('`b`') }),
     );

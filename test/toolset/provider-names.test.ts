@@ -53,7 +53,7 @@ describe('toProviderNames', () => {
     );
   });
 
-  test('a suffix fits: what stands before it is cut', () => {
+  test('a suffix fits, because the text before it is cut', () => {
     const [first, second] = [`${'x'.repeat(64)}1`, `${'x'.repeat(64)}2`];
     expect(shown([first, second])).toEqual({
       [first]: `${'x'.repeat(55)}_${hashOf(first).slice(0, 8)}`,

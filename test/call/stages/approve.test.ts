@@ -95,7 +95,7 @@ describe('an event of an approval holds what was said, and no member for what wa
     });
   });
 
-  test('a grant is named as the approval that it answers, with whoever gave it', async () => {
+  test('a grant is named as the approval that it answers, with its author', async () => {
     for (const [decision, type, reason] of [
       ['allow_always', 'approval:granted', {}],
       ['reject_always', 'approval:denied', { reason: 'rejected_always' }],
@@ -116,7 +116,7 @@ describe('an event of an approval holds what was said, and no member for what wa
   });
 });
 
-describe('a refusal tells the model', () => {
+describe('the text of a refusal for the model', () => {
   test.each<[what: string, answer: unknown, message: string]>([
     [
       'what the person said',
@@ -254,7 +254,7 @@ describe('an answer is read when it is given, once', () => {
     expect(runs).toEqual([{ amount: 2 }]);
   });
 
-  test('an input that it gave runs as it was, whatever becomes of it', async () => {
+  test('an input in an answer runs unchanged, whatever happens to the object', async () => {
     const { session, ids, called, runs } = await asked();
     const input = { amount: 3, to: 'ann' };
     session.approvals.answer(ids[0] as string, { decision: 'allow_once', input });

@@ -605,7 +605,7 @@ describe('a process that dies', () => {
   };
   const monotonic = { now: () => performance.now() };
 
-  test('loses its call: whoever waits learns that after the lease', async () => {
+  test('loses its call: waiting calls learn that after the lease', async () => {
     const inner = memoryIdempotency(monotonic);
     const { store, die } = mortal(inner);
     const a = setup({ store, handler: () => new Promise(() => {}) });

@@ -30,7 +30,7 @@ interface Row {
   readonly registry?: RegistryOptions;
 }
 
-describe('each gate that speaks is a step, and the one that decides is named', () => {
+describe('each gate with an answer is a step, and the deciding one is named', () => {
   test.each<[what: string, row: Row, steps: JsonObject[], rest: JsonObject]>([
     ['nobody speaks', {}, [], { decision: { effect: 'allow' }, source: 'default' }],
     [

@@ -18,7 +18,7 @@ describe('the loop guard', () => {
       });
   });
 
-  test('tells tools apart that are given the same', async () => {
+  test('distinguishes tools with the same input', async () => {
     const w = world({ limits: { loopGuard: 1 } });
     w.add(
       tool(() => 1, { name: 'a' }),

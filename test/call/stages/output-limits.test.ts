@@ -174,7 +174,7 @@ describe('data that is over the budget', () => {
     expect((await shaped(value, 1_200_006)).truncated).toMatchObject({ exact: false });
   });
 
-  test('says by name which tool must be asked for less, where a schema speaks of it', async () => {
+  test('names the tool to ask for less, if a schema mentions it', async () => {
     const { error } = await shaped(['x'.repeat(200)], 100, {
       name: 'rows',
       outputSchema: z.array(z.string()),

@@ -348,7 +348,7 @@ describe('whose calls count together', () => {
     expect(reasonOf(await w.pay({ to: to.slice(1) }))).toBe('paid');
   });
 
-  test('names that could be confused are told apart', async () => {
+  test('names that could be confused are distinguished', async () => {
     const w = setup([
       { ...daily, id: 'a', max: 1, by: 'principal' },
       { ...daily, id: 'a"]', max: 1, by: 'session' },
@@ -483,7 +483,7 @@ describe('a reservation', () => {
     await w.settle();
   });
 
-  test('is kept once the handler has started, whatever becomes of it', async () => {
+  test('is kept once the handler has started, whatever its outcome', async () => {
     const w = setup([{ ...daily, max: 1 }], {
       tool: {
         handler: () => {

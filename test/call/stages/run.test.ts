@@ -175,7 +175,7 @@ describe('what a handler answers', () => {
   );
 });
 
-describe('a surface that is told of the start', () => {
+describe('a surface that is informed of the start', () => {
   test(
     'hears it once, before the handler; what it throws is the host’s to know, and changes ' +
       'nothing',

@@ -639,7 +639,7 @@ describe('mounted tools are called with nothing that their schema takes', () => 
 });
 
 describe('tools that are not there yet', () => {
-  test('a module whose tools all wait for a fact is told of, and not failed', async () => {
+  test('a module whose tools all wait for a fact is reported, but does not fail', async () => {
     const amplifier = pathToFileURL(join(here, '../../../src/surfaces/amplifier/index.ts')).href;
     const report = await validateText(`
       import { createModule } from ${JSON.stringify(amplifier)};

@@ -236,7 +236,7 @@ describe.each(versions)('$name', (sdk) => {
       ]);
     });
 
-    test('failures are results with an error text, and the run goes on', async () => {
+    test('failures are results with an error text, and the run continues', async () => {
       const broken = mockTool({
         name: 'broken',
         handler: () => {

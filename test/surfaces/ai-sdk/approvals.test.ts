@@ -378,7 +378,7 @@ describe('approvals: "sdk"', () => {
     },
   );
 
-  test('a standing answer meets the question: nobody is asked again', async () => {
+  test('a standing answer settles the question: no one is asked again', async () => {
     const tool = wire();
     const session = createTestSession({ tools: [tool], ...suspending });
     const { tools } = toAiSdkTools(session, { approvals: 'sdk' });

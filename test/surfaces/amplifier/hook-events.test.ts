@@ -206,7 +206,7 @@ describe('over many calls', () => {
     expect(new Set(ids('hook.tool.after')).size).toBe(calls.length);
   });
 
-  test('a registry tells of all its sessions, of equal ids too', async () => {
+  test('a registry reports all its sessions, even with equal ids', async () => {
     const registry = new HostToolRegistry();
     registry.register(
       mockTool({
@@ -263,7 +263,7 @@ describe('over many calls', () => {
     ]);
   });
 
-  test('stops when it is told to', async () => {
+  test('stops when it is asked to', async () => {
     const { session, events, stop } = listen();
     stop();
     stop();

@@ -150,7 +150,7 @@ describe('the clean-up', () => {
   });
 });
 
-describe('the agent goes on without these tools, and mount gives null', () => {
+describe('the agent continues without these tools, and mount gives null', () => {
   const logged = () => {
     const warnings: string[] = [];
     return {

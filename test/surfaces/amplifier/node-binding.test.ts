@@ -348,7 +348,7 @@ describe('hooks', () => {
     expect(ran).toEqual([Number.NEGATIVE_INFINITY, Number.NaN, 1.5, Number.POSITIVE_INFINITY]);
   });
 
-  test('emissions that cannot be told apart get no data rather than another\u2019s', async () => {
+  test('emissions that cannot be distinguished get no data', async () => {
     const { hooks } = fromNodeBinding(fakeNodeBinding());
     hooks.register('tool:pre', () => undefined);
     const results = await Promise.all([1, 2, 3].map((n) => hooks.emit('tool:pre', { n })));
@@ -452,7 +452,7 @@ describe('hooks', () => {
     expect(onFault).toHaveBeenCalledTimes(2);
   });
 
-  test('a result with an action nobody knows is a deny', async () => {
+  test('a result with an unknown action is a deny', async () => {
     const odd: NodeBinding = {
       ...createTestNodeBinding(),
       hooks: { register: () => undefined, emit: async () => ({ action: 'Perhaps' }) },

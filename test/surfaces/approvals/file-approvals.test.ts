@@ -207,7 +207,7 @@ describe('what has expired', () => {
     expect(await files('.open')).toHaveLength(3);
   });
 
-  test('is told by what is in a file: a restored backup may have wrong times', async () => {
+  test('is decided by the content of a file: a restored backup may have wrong times', async () => {
     const store = open();
     await store.put(record('one', start + 10 * hour));
     await store.take('one');

@@ -102,7 +102,7 @@ describe('what is sent', () => {
     expect(all).not.toContain('hunter2');
   });
 
-  test('a question that is too long is told without its input', async () => {
+  test('a question that is too long is sent without its input', async () => {
     const { notifier, bodies, ask } = setUp();
     await ask('e'.repeat(250_000));
     await notifier.flush();
@@ -152,7 +152,7 @@ describe('a receiver that does not take it', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is given up after six attempts, and the logger is told without the address', async () => {
+  test('is given up after six attempts, and logged without the address', async () => {
     vi.useFakeTimers();
     const { notifier, sent, logged, ask } = setUp([new Error(`cannot reach ${url}`)]);
     await ask();

@@ -6,7 +6,7 @@ import { createAuditLog, verifyAudit } from '../../../src/surfaces/audit/index.t
 import { setup, tool } from './kit.ts';
 
 describe('one line for each call', () => {
-  test('says who did what, when, and what came of it', async () => {
+  test('records who did what, when, and with which result', async () => {
     const { session, audit, lines, registry, path } = setup({
       tools: [tool('pay', { version: '1.2.0' })],
       registry: { now: () => 1_000, rules: [{ id: 'small', effect: 'allow', tools: 'pay' }] },

@@ -429,7 +429,7 @@ describe('what fails blocks', () => {
     );
   });
 
-  test('a tool that nobody knows', async () => {
+  test('an unknown tool', async () => {
     await world().run(async ({ hook }) => {
       const [answer] = await hook('PreToolUse', { ...bash('x'), tool_name: 'Teleport' });
       expect(answer?.hookSpecificOutput).toMatchObject({
@@ -557,7 +557,7 @@ describe('what rules know', () => {
     });
   });
 
-  test('what the user wrote, and nobody else', async () => {
+  test('only the texts of the user', async () => {
     const w = world({
       rules: [
         {

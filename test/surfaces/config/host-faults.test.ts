@@ -131,7 +131,7 @@ describe('a listener of a watched file that fails', () => {
   });
 });
 
-test('an unknown option of a watch is told with the nearest name', () => {
+test('an unknown option of a watch is reported with the nearest name', () => {
   const { at } = folder({ 'a.json': {} });
   expect(() =>
     watchHostTools(at('a.json'), new HostToolRegistry(), { onreload: () => {} } as object),

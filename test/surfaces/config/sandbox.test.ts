@@ -193,7 +193,7 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     expect(reasons).toEqual([expect.stringContaining(reason)]);
   });
 
-  test('a tool that somebody else runs has no sandbox, and a sandbox has a module', async () => {
+  test('an external tool has no sandbox, and a sandbox has a module', async () => {
     const { reasons } = await load([
       { name: 'a', description: 'A.', external: true, sandbox: { kind: 'thread' } },
       { name: 'b', description: 'B.', sandbox: { kind: 'thread' } },

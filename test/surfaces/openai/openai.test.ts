@@ -270,7 +270,7 @@ describe('dispatchOpenAI', () => {
     ]);
   });
 
-  test('calls without an id are answered all the same', async () => {
+  test('calls without an id are answered too', async () => {
     const answers = await dispatchOpenAI(session(), [
       call('', 'weather_today', '{"city":"Oslo"}'),
       { ...call('', 'weather_today', '{"city":"Rome"}'), id: null as never },
@@ -538,7 +538,7 @@ describe('the Agents SDK', () => {
     expect(result.finalOutput).toBe('Done.');
   });
 
-  test('refuses a `tool` that is none', () => {
+  test('refuses an invalid `tool`', () => {
     expect(() => toOpenAITools(session(), { api: 'agents', tool: () => ({}) })).toThrow(
       expect.objectContaining({ code: 'invalid_option' }),
     );

@@ -350,7 +350,7 @@ test('lets other work of the process have its turn', async () => {
   expect(turns).toBeGreaterThan(0);
 });
 
-test('the registry may change meanwhile: the backtest goes on with what it was', async () => {
+test('the registry may change meanwhile: the backtest uses its earlier state', async () => {
   const registry = registryOf();
   async function* records() {
     yield* refunds({ amount: 500 });

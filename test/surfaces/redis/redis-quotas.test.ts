@@ -107,7 +107,7 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
     expect(await keys()).toEqual([]);
   });
 
-  test('no key tells what or whom it is for, and those of a prefix have one hash tag', async () => {
+  test('no key reveals its purpose, and those of a prefix have one hash tag', async () => {
     const store = fresh();
     await store.reserve([spend('["refunds"]"ann@example.org"'), spend('["refunds"]"bob"')]);
     const found = await keys();

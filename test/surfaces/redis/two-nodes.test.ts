@@ -169,7 +169,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, () => {
     expect(await twiceOf(9)).toEqual([{ type: 'text', text: '18' }]);
   });
 
-  test('an update on one is at once what the other tells, offers and refuses', async () => {
+  test('an update on one is at once what the other announces, offers and refuses', async () => {
     const { connection, twice } = await application(a);
     expect(await toolsOf(b.line, session)).toEqual(['held', 'host_time', 'twice']);
     for (let round = 0; round < 5; round++) {

@@ -113,7 +113,7 @@ test.each(['reconnecting', 'close', 'end', 'disconnecting'])(
   },
 );
 
-test('a command that is not answered is told in time', async () => {
+test('a command without an answer is reported in time', async () => {
   vi.useFakeTimers();
   for (const run of operations(
     client(() => new Promise(() => {})),

@@ -421,7 +421,7 @@ describe('a connection that breaks', () => {
 });
 
 describe('an update', () => {
-  test('tells the difference, or nothing', async () => {
+  test('sends the difference, or nothing', async () => {
     const connection = await connect({ tools: [tool('a'), tool('b'), tool('c')] });
     await connection.update(
       [tool('b'), tool('c', () => 0, { title: 'C' }), tool('d')],

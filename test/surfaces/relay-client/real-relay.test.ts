@@ -138,7 +138,7 @@ describe.each(transports)('over %s', (transport) => {
     });
   });
 
-  test('a handler learns that nobody waits for its answer any more', async () => {
+  test('a handler learns that its answer is no longer needed', async () => {
     const reasons: unknown[] = [];
     const { relay, made } = await sides({ requestTimeoutMs: 300 }, [
       tool(
@@ -211,7 +211,7 @@ describe.each(transports)('over %s', (transport) => {
     });
   });
 
-  test('a second application takes the session over, and the first one is told', async () => {
+  test('a second application takes the session over, and the first one is informed', async () => {
     const { relay, made, connection, statuses } = await sides({}, [tool('who', () => 'first')]);
     const second = await connect(relay, made, [tool('who', () => 'second')], { transport });
     await soon(() => connection.status).toBe('closed');

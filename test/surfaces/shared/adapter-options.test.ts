@@ -89,7 +89,7 @@ describe.each(factories)('%s', (where, misspelt, make) => {
   });
 });
 
-test('ids that are numbers come back as text, so that two answers can be told apart', async () => {
+test('ids that are numbers come back as text, so that answers are distinct', async () => {
   const ids = [0, 7, '8'];
   const openai = await dispatchOpenAI(
     session,

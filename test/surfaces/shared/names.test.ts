@@ -173,7 +173,7 @@ test('tools that run themselves answer in the names of their listing', async () 
   });
 });
 
-test('a tool that came after a listing is told by the name of the next one', async () => {
+test('a tool that was added after a listing has the name of the next one', async () => {
   const session = createTestSession({ tools: [mockTool({ name: 'host.open' })] });
   const { tools } = toAiSdkTools(session);
   session.register(mockTool({ name: 'host.opens' }));

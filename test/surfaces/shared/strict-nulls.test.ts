@@ -154,7 +154,7 @@ describe('nulls of a strict dialect', () => {
   });
 });
 
-test('however many values stand in a place, what its schemas say is worked out once', () => {
+test('the schemas of a place are computed once, however many values are there', () => {
   let reads = 0;
   const branches = Array.from({ length: 300 }, (_, index) => {
     const branch = {

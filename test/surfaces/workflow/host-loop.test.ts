@@ -400,7 +400,7 @@ describe('the end', () => {
     }
   });
 
-  test('failed: calls that are none', async () => {
+  test('failed: invalid calls', async () => {
     const session = createTestSession({ tools: [read()] });
     const generate: Generate = () => ({ toolCalls: [{ name: 'read' }] as never });
     const { error } = await runHostLoop({
@@ -628,7 +628,7 @@ describe("the host's own code", () => {
     ]);
   });
 
-  test('that throws is told to the logger with its stack: `onEvent`', async () => {
+  test('that throws is logged with its stack: `onEvent`', async () => {
     const { logger, entries } = logged();
     const session = createTestSession({ tools: [read()], logger: logger as never });
     const onEvent = () => Promise.reject(new Error('the disk is full'));
@@ -642,7 +642,7 @@ describe("the host's own code", () => {
     expect(entries[0]).toMatchObject({ err: { message: 'the disk is full' }, source: 'onEvent' });
   });
 
-  test('that ends because the loop was aborted is nothing to tell', async () => {
+  test('that ends because the loop was aborted is not logged', async () => {
     const { logger, entries } = logged();
     const session = createTestSession({ tools: [read()], logger: logger as never });
     const stop = new AbortController();

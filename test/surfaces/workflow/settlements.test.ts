@@ -71,7 +71,7 @@ describe('settling a batch', () => {
     },
   );
 
-  test('that was stored as JSON half-way goes on where it was', () => {
+  test('that was stored as JSON half-way continues where it was', () => {
     const half = applied(batchOf(3, 'exec'), settle('c0')).state;
     const stored = JSON.parse(JSON.stringify(half)) as WorkflowState;
     expect(JSON.stringify(half)).toBe(JSON.stringify(stored));

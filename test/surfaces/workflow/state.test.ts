@@ -147,7 +147,7 @@ describe('what is no state', () => {
     }
   });
 
-  test('is refused in no other way, whatever stands where in it', () => {
+  test('is refused in no other way, whatever it contains', () => {
     const paths = (value: JsonValue, at: readonly string[] = []): (readonly string[])[] =>
       typeof value !== 'object' || value === null
         ? [at]
@@ -190,7 +190,7 @@ describe('what is no state', () => {
 });
 
 describe('a spec', () => {
-  test('whose block nobody knows is refused: a slip would block nothing', () => {
+  test('with an unknown block is refused, since it would block nothing', () => {
     expect(() => createWorkflow({ tools: [{ name: 'a', blocked: ['disable' as never] }] })).toThrow(
       'expected one of disabled, denied, not_registered, knobs_missing',
     );

@@ -78,7 +78,7 @@ describe('a call', () => {
     expect(progress).toEqual([{ progress: 1, total: 2, message: 'half' }, { progress: 2 }]);
   });
 
-  test('that is cancelled tells the server, and its late answer is not taken', async () => {
+  test('a cancellation is sent to the server, and a late answer is ignored', async () => {
     const { call, take, id, sent, stop } = world();
     const answer = call();
     stop.abort('enough');

@@ -286,7 +286,7 @@ describe('an answer is a stranger’s', () => {
     expect(await answers(() => ({ content }))).toEqual(content);
   });
 
-  test('the failure’s text is the server’s, without what nobody sees, and bounded', async () => {
+  test('the failure’s text is the server’s, without invisible characters, bounded', async () => {
     const server = await serve();
     server.call = () => ({
       ...text(`no such\u202e\u001b file ${'x'.repeat(100_000)}`),
@@ -305,7 +305,7 @@ describe('a call ends when we say', () => {
   const cancelled = (server: RawServer): Message[] =>
     server.received.filter(({ method }) => method === 'notifications/cancelled');
 
-  test('its timeout is ours, and the server is told', async () => {
+  test('its timeout is ours, and the server is informed', async () => {
     const server = await serve();
     server.call = () => hangs;
     expect(

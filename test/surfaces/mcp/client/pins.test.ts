@@ -13,7 +13,7 @@ const ok = [{ type: 'text', text: '{}' }];
 const withdrawn = ['tool_not_available', 'definition_changed'];
 
 describe('pins that are given', () => {
-  test('what matches stands; nothing is drift', async () => {
+  test('matching tools are accepted, without drift', async () => {
     const server = await serve([tool('echo'), tool('two')]);
     const { pins } = await imports(server);
     const again = await imports(server, { pins });
@@ -86,7 +86,7 @@ describe('a change while sessions use a tool', () => {
     expect(brief(await session.call('echo', {}))).toEqual(ok);
   });
 
-  test('undone by the server, it stands again', async () => {
+  test('undone by the server, it is accepted again', async () => {
     const server = await serve();
     const imported = await imports(server);
     const session = sessionOver(imported);

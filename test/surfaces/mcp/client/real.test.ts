@@ -141,7 +141,7 @@ describe.runIf(filesystem !== undefined)('server-filesystem', () => {
 });
 
 describe.runIf(memory !== undefined)('server-memory', () => {
-  test('keeps what it is told', async () => {
+  test('keeps what it gets', async () => {
     const env = { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') };
     const imported = await imports(
       { command: process.execPath, args: [memory as string], env },

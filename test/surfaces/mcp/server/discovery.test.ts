@@ -70,7 +70,7 @@ describe.each(eras)('over HTTP, %s era', (era) => {
     expect(await names()).toEqual(['read_file', 'find_tools', 'mail.send', 'get_weather']);
   });
 
-  test('another profile is told, and hides what was found outside of it', async () => {
+  test('another profile is announced, and hides tools found outside of it', async () => {
     const { session, changes, names, find } = await clientOf(era);
     await find('weather');
     await changes.told.promise;

@@ -363,7 +363,7 @@ describe('MCP sessions', () => {
     );
   });
 
-  test('they end when nobody uses them, and what was made for them is closed', async () => {
+  test('they end when they are idle, and their own sessions are closed', async () => {
     const registry = sampleRegistry();
     const ended = signal();
     registry.events.on('session:end', () => ended.resolve());
@@ -558,7 +558,7 @@ describe('closing', () => {
     await registry.close();
   });
 
-  test('a source that throws is 500, told to the host alone', async () => {
+  test('a source that throws is 500, reported only to the host', async () => {
     const errors: unknown[] = [];
     const handler = createMcpHandler(
       () => {

@@ -248,7 +248,7 @@ describe('the share of a principal', () => {
     expect(await initialize(handler, { 'x-who': 'cay' })).toMatch(/^[\w-]{32}$/);
   });
 
-  test('is one session at least, and one that nobody uses ends before one in use', async () => {
+  test('is at least one session, and an idle one ends before one in use', async () => {
     const few = handlerOf({ authenticate, maxSessions: 2 });
     const [first, second] = [
       await initialize(few, { 'x-who': 'ann' }),
@@ -357,7 +357,7 @@ describe('requests without an answer, and streams', () => {
     await Promise.all([first, other]);
   });
 
-  test('are bounded in all, whoever asks', async () => {
+  test('are bounded in total, for all principals', async () => {
     const handler = handlerOf({ maxRequests: 3 });
     const gone = new AbortController();
     const running = [1, 2, 3].map((id) => handler.fetch(calls('x', id, gone.signal)));

@@ -355,7 +355,7 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
     expect(session.metrics()).toMatchObject({ cancelled: 1, succeeded: 1 });
   });
 
-  test('a change of the tools is told', async () => {
+  test('a change of the tools is announced', async () => {
     const registry = sampleRegistry();
     const { client } = await clientOf(registry, era);
     const told = signal();

@@ -319,7 +319,7 @@ describe('entities', () => {
     expect(await outcomeOf({ policies: inStaff, entities })).toBe('allowed');
   });
 
-  test('a function is told of the call', async () => {
+  test('a function gets the call', async () => {
     const seen: unknown[] = [];
     await outcomeOf(
       {

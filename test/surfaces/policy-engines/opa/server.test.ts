@@ -180,7 +180,7 @@ describe('a server without an answer denies the call; the log has no query and h
     expect(elsewhere.heard).toEqual([]);
   });
 
-  test('a redirect that a `fetch` of the host followed all the same', async () => {
+  test('a redirect that a `fetch` of the host has followed', async () => {
     const elsewhere = await serve(answer('{"result":true}'));
     const { url } = await serve((response) =>
       response.writeHead(307, { location: elsewhere.url }).end(),

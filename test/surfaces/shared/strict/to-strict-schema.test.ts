@@ -319,7 +319,7 @@ describe('toStrictSchema', () => {
     );
   });
 
-  test('a schema that is told again and again through `allOf` is given up, with a warning', () => {
+  test('a schema that `allOf` repeats again and again is given up, with a warning', () => {
     const levels = 40;
     const both = (level: number): JsonObject => ({
       allOf: [{ $ref: `#/$defs/d${level}` }, object({ other: { type: 'string' } }, ['other'])],

@@ -136,7 +136,7 @@ describe('a call that this process makes of an MCP server', () => {
       .toEqual(['execute_tool echo (policy, run)', 'turn']);
   });
 
-  test('is made all the same if the propagator throws or gives nonsense', async () => {
+  test('is still made if the propagator throws or returns nonsense', async () => {
     const { session } = await chained(true);
     const broken = (inject: TextMapPropagator['inject']): void =>
       propagating({

@@ -488,7 +488,7 @@ describe('secrets', () => {
     expect(tape().calls[1]?.result).toMatchObject({ error: { message: 'refused [redacted]' } });
   });
 
-  test('what a parent must not tell, the calls that it makes do not tell', async () => {
+  test('secrets of a parent are not in the calls that it makes', async () => {
     const outer = defineTool({
       name: 'outer',
       description: 'Calls.',
