@@ -253,7 +253,7 @@ describe('docs/decisions', () => {
       );
   });
 
-  test('stand in the index under their own headings, in order', () => {
+  test('are in the index under their own headings, in order', () => {
     const listed = [...index.text.matchAll(/^\d+\. \[(.+)\]\((\d{4}-[^)]+)\)$/gm)].map((match) => [
       match[2],
       match[1],
@@ -267,7 +267,7 @@ describe('docs/decisions', () => {
   });
 });
 
-describe('what a host can write is told somewhere', () => {
+describe('everything that a host can write is documented somewhere', () => {
   const told = pages.map(({ text }) => text).join('\n');
 
   test.each([

@@ -1,4 +1,6 @@
-/** The real Agent SDK with a scripted process of Claude Code: what is asked, answered and recorded. */
+/**
+ * The real Agent SDK with a scripted process of Claude Code: what is asked, answered and recorded.
+ */
 import { query } from '@anthropic-ai/claude-agent-sdk';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -462,7 +464,7 @@ describe('how calls end', () => {
 });
 
 describe('what fails blocks', () => {
-  test('the hook blocks by itself, and tells the process to block if it cannot be asked', async () => {
+  test('the hook blocks by itself, and asks the process to block if it fails', async () => {
     await world().run(
       async ({ initialized }) => {
         expect((initialized.hooks as Record<string, unknown>).PreToolUse).toEqual([
@@ -473,7 +475,7 @@ describe('what fails blocks', () => {
     );
   });
 
-  test('a tool that nobody knows', async () => {
+  test('an unknown tool', async () => {
     await world().run(async ({ hook }) => {
       const [answer] = await hook('PreToolUse', { ...bash('x'), tool_name: 'Teleport' });
       expect(answer?.hookSpecificOutput).toMatchObject({
@@ -601,7 +603,7 @@ describe('what rules know', () => {
     });
   });
 
-  test('what the user wrote, and nobody else', async () => {
+  test('only the texts of the user', async () => {
     const w = world({
       rules: [
         {
