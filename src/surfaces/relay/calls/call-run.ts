@@ -1,6 +1,7 @@
 /** Runs one call at the application. This is the body of a relayed tool's executor. */
 import type { JsonObject, ToolContext } from '../../../index.ts';
 import { connectionFault, isFault } from '../../shared/executor-fault.ts';
+import type { WakeListener } from '../hub.ts';
 import { type CallAnswer, type CallDocument, keys, type LogRecord } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import { applyAndWake, carriedBy, tellingOf } from './apply-and-wake.ts';
@@ -33,14 +34,15 @@ export async function runCall(
   /** Looks at the call once the wait has begun. */
   let heed: (() => void) | undefined;
   try {
-    stop = await hub.watch(code, (wake) => {
+    const onWake: WakeListener = (wake) => {
       const carried = carriedBy<CallDocument>(wake, `call:${id}`);
       if (carried !== undefined) heed = () => wait?.take(carried);
       else if (wake === undefined || wake === 'closed' || wake === `call:${id}`)
         heed = () => wait?.look();
       else return passOnReport(wake, id, context);
       heed();
-    });
+    };
+    stop = await hub.watch(code, onWake, id);
     begun = true;
     const document = newDocument(tool, input, deadline, idempotent);
     const isNew = await send(parts, code, id, document, signal);

@@ -1,5 +1,6 @@
 /** Runs a request. Only the node that has the current version of its document may run it. */
 import type { Surface, ToolResult } from '../../../index.ts';
+import type { WakeListener } from '../hub.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';
 import type { LiveSession } from './live-session.ts';
@@ -48,7 +49,7 @@ async function runAndConclude(
   abort: AbortController,
   stopLooking: () => void,
 ): Promise<ToolResult> {
-  const { live, calls, state } = parts;
+  const { hub, live, calls, state } = parts;
   const { code } = session;
   const key = requestKey(code, id);
   let ended: ToolResult | undefined;
@@ -58,10 +59,11 @@ async function runAndConclude(
     const entry = await live.get(session);
     // The session must not be closed as idle, however long the call takes.
     release = entry.retain();
-    unlisten = entry.onWake((wake) => {
+    const onWake: WakeListener = (wake) => {
       if (wake === `cancel:${id}`) abort.abort();
       else if (wake === undefined) lookForCancel(parts, code, id, abort);
-    });
+    };
+    unlisten = await hub.watch(code, onWake, id);
     const surface: Surface = {
       name: 'relay',
       outside: true,
