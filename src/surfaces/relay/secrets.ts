@@ -32,12 +32,29 @@ export function hashOf(secret: string): string {
 
 /** Compares two hashes in constant time. */
 export function sameHash(one: string, other: string): boolean {
-  const left = Buffer.from(one, 'latin1');
-  const right = Buffer.from(other, 'latin1');
-  return left.length === right.length && timingSafeEqual(left, right);
+  return hashTester(one)(other);
 }
+
+/** Compares one hash with others, each in constant time. */
+export function hashTester(one: string): (other: string) => boolean {
+  const left = Buffer.from(one, 'latin1');
+  return (other) => {
+    const right = Buffer.from(other, 'latin1');
+    return left.length === right.length && timingSafeEqual(left, right);
+  };
+}
+
+/** Names of sessions that were logged lately. */
+const logNames = new Map<string, string>();
+const mostLogNames = 1_000;
 
 /** A short name of a session for logs. It identifies the session but does not reveal its code. */
 export function logName(code: string): string {
-  return hashOf(code).slice(0, 6);
+  let name = logNames.get(code);
+  if (name === undefined) {
+    name = hashOf(code).slice(0, 6);
+    if (logNames.size >= mostLogNames) logNames.clear();
+    logNames.set(code, name);
+  }
+  return name;
 }

@@ -185,7 +185,7 @@ async function enterAt(
   const exchange: Exchange = {
     request,
     params: place.params,
-    address: await addressOf(request, info.address, parts.origins, parts.report),
+    address: () => addressOf(request, info.address, parts.origins, parts.report),
     bounds: route.body ?? noBody,
   };
   return { route, exchange: await authorized(app, route, exchange) };
@@ -217,7 +217,8 @@ async function authorized(
   const shown = ticket ? (new URL(request.url).searchParams.get('ticket') ?? undefined) : undefined;
   const asked = { code, access, token: bearerOf(request), ticket: shown };
   const admitted = name === 'response' ? recent.authorize(asked) : authorize(store, now(), asked);
-  return { ...exchange, ...(await admitted) };
+  const { document, side } = await admitted;
+  return { ...exchange, document, side };
 }
 
 async function handle(
