@@ -188,40 +188,34 @@ async function enterAt(
     address: () => addressOf(request, info.address, parts.origins, parts.report),
     bounds: route.body ?? noBody,
   };
-  return { route, exchange: await authorized(app, route, exchange) };
+  const admitted = admit(app, route, request, code ?? '');
+  return { route, exchange: admitted === undefined ? exchange : { ...exchange, ...(await admitted) } };
 }
 
-async function authorized(
-  {
-    parts: {
-      settings: { store, now },
-      origins,
-    },
-    recent,
-  }: AppParts,
+/** Checks that the client may use a route. Undefined for a route without a session. */
+function admit(
+  { parts: { settings, origins }, recent }: AppParts,
   { name, access, ticket }: Route,
-  exchange: Exchange,
-): Promise<Exchange | SessionExchange> {
-  const { request } = exchange;
-  const { code = '' } = exchange.params;
-  if (access === 'anyone') return exchange;
+  request: Request,
+  code: string,
+): Promise<Pick<SessionExchange, 'document' | 'side'>> | undefined {
+  const { store, now } = settings;
+  if (access === 'anyone') return undefined;
   if (access === 'operator' && !origins.metrics) throw noRoute();
   if (access === 'creator' || access === 'host' || access === 'operator') {
     const { hostKeyHash } = origins;
     if (hostKeyHash !== undefined) checkHostKey(bearerOf(request), hostKeyHash);
     else if (access !== 'creator') throw noRoute();
     return access !== 'host'
-      ? exchange
-      : { ...exchange, document: await findSession(store, now(), code), side: 'host' };
+      ? undefined
+      : findSession(store, now(), code).then((document) => ({ document, side: 'host' }));
   }
   const shown = ticket ? (new URL(request.url).searchParams.get('ticket') ?? undefined) : undefined;
   const asked = { code, access, token: bearerOf(request), ticket: shown };
-  const admitted = name === 'response' ? recent.authorize(asked) : authorize(store, now(), asked);
-  const { document, side } = await admitted;
-  return { ...exchange, document, side };
+  return name === 'response' ? recent.authorize(asked) : authorize(store, now(), asked);
 }
 
-async function handle(
+function handle(
   { open, session }: AppParts,
   { route: { name }, exchange }: Entered,
 ): Promise<Answered> {
@@ -232,6 +226,10 @@ async function handle(
 
 /** Adds the headers that every answer has. */
 function finish(policy: OriginPolicy, request: Request, answered: Answered): Answered {
+  if (isReply(answered) && policy.allowedOrigins === undefined && request.method !== 'HEAD') {
+    const { status, headers, text } = answered;
+    return { status, headers: { ...commonHeaders, ...headers }, text };
+  }
   const { Vary, ...cors } = corsOf(request, policy);
   if (isReply(answered)) {
     const { status, text } = answered;
