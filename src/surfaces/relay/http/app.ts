@@ -22,9 +22,9 @@ import { operationRoutes } from './operations.ts';
 import { checkHost, checkOrigin, corsOf, originPolicy, preflightOf } from './origin-guard.ts';
 import { progressRoute } from './progress-route.ts';
 import { type RecentSessions, recentSessions } from './recent-sessions.ts';
-import { type Answered, isReply, toResponse } from './reply.ts';
+import { type Answered, isReply, type Reply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
-import { commonHeaders, errorAnswer, toRelayError } from './responses.ts';
+import { commonHeaders, errorAnswer, jsonHeaders, toRelayError } from './responses.ts';
 import type { OpenRouteName, Route } from './route-table.ts';
 import { findPlace, type Place } from './router.ts';
 import { openSessionRoutes, sessionRoutes } from './session-routes.ts';
@@ -189,7 +189,17 @@ async function enterAt(
     bounds: route.body ?? noBody,
   };
   const admitted = admit(app, route, request, code ?? '');
-  return { route, exchange: admitted === undefined ? exchange : { ...exchange, ...(await admitted) } };
+  return {
+    route,
+    exchange: admitted === undefined ? exchange : entering(exchange, await admitted),
+  };
+}
+
+function entering(
+  { request, params, address, bounds }: Exchange,
+  { document, side }: Pick<SessionExchange, 'document' | 'side'>,
+): SessionExchange {
+  return { request, params, address, bounds, document, side };
 }
 
 /** Checks that the client may use a route. Undefined for a route without a session. */
@@ -224,11 +234,18 @@ function handle(
     : session[name as Exclude<Route['name'], OpenRouteName>](exchange as SessionExchange);
 }
 
+/** The headers of most answers, made once. */
+const commonJsonHeaders: Reply['headers'] = { ...commonHeaders, ...jsonHeaders };
+
 /** Adds the headers that every answer has. */
 function finish(policy: OriginPolicy, request: Request, answered: Answered): Answered {
   if (isReply(answered) && policy.allowedOrigins === undefined && request.method !== 'HEAD') {
     const { status, headers, text } = answered;
-    return { status, headers: { ...commonHeaders, ...headers }, text };
+    return {
+      status,
+      headers: headers === jsonHeaders ? commonJsonHeaders : { ...commonHeaders, ...headers },
+      text,
+    };
   }
   const { Vary, ...cors } = corsOf(request, policy);
   if (isReply(answered)) {

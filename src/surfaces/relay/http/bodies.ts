@@ -104,13 +104,7 @@ export function fieldOf(body: JsonObject, ...names: readonly string[]): JsonValu
 }
 
 function checkContentType(request: Request): void {
-  const [type = '', ...parameters] = (headerOf(request, 'content-type') ?? '')
-    .toLowerCase()
-    .split(';');
-  const charset = parameters.map((one) => one.trim()).find((one) => one.startsWith('charset='));
-  const plain =
-    charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
-  if (type.trim() !== 'application/json' || !plain)
+  if (!isJson(headerOf(request, 'content-type') ?? ''))
     throw relayError(
       415,
       'unsupported_media_type',
@@ -118,6 +112,15 @@ function checkContentType(request: Request): void {
     );
   if ((headerOf(request, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw relayError(415, 'unsupported_media_type', 'Expected a body without `Content-Encoding`.');
+}
+
+function isJson(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters.map((one) => one.trim()).find((one) => one.startsWith('charset='));
+  const plain =
+    charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
+  return type.trim() === 'application/json' && plain;
 }
 
 function faultOf(fault: BodyFault, maxBytes: number): RelayError {

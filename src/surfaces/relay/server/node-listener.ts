@@ -68,7 +68,7 @@ function send(
 ): Promise<void> | undefined {
   if (!isReply(answered)) return sendResponse(answered, incoming, outgoing, unread);
   const { status, headers, text } = answered;
-  if (!outgoing.destroyed) sendWhole(status, { ...headers }, text, incoming, outgoing, unread);
+  if (!outgoing.destroyed) sendWhole(status, headers, text, incoming, outgoing, unread);
   return undefined;
 }
 
@@ -80,13 +80,9 @@ async function sendResponse(
 ): Promise<void> {
   const { body, status } = response;
   if (outgoing.destroyed) return void (await body?.cancel());
-  const headers: Record<string, string | number> = Object.fromEntries(response.headers);
-  if (
-    headers['content-type']?.toString().startsWith('text/event-stream') === true &&
-    body !== null
-  ) {
-    letFinish(headers, incoming);
-    outgoing.writeHead(status, headers).flushHeaders();
+  const headers = Object.fromEntries(response.headers);
+  if (headers['content-type']?.startsWith('text/event-stream') === true && body !== null) {
+    outgoing.writeHead(status, rawOf(headers, incoming)).flushHeaders();
     return pipe(body, outgoing, {
       waits: () => unread.watch(outgoing),
       flows: () => unread.release(outgoing),
@@ -99,28 +95,30 @@ async function sendResponse(
 
 function sendWhole(
   status: number,
-  headers: Record<string, string | number>,
+  headers: Readonly<Record<string, string>>,
   body: string | Buffer | undefined,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   unread: UnreadAnswers,
 ): void {
-  letFinish(headers, incoming);
-  if (body !== undefined) headers['Content-Length'] = Buffer.byteLength(body);
+  const raw = rawOf(headers, incoming);
+  if (body !== undefined) raw.push('Content-Length', String(Buffer.byteLength(body)));
   else if (status !== 204 && status !== 304 && incoming.method !== 'HEAD')
-    headers['Content-Length'] = 0;
-  outgoing.writeHead(status, headers).end(body);
+    raw.push('Content-Length', '0');
+  outgoing.writeHead(status, raw).end(body);
   unread.add(outgoing);
 }
 
 /**
- * Removes `Connection` from an answer whose request is still arriving. Closing at once would cut
- * off the client before it has read the answer.
+ * The headers as names and values in turn, which Node takes as they are. `Connection` is left out if
+ * the request is still arriving: closing at once would cut off the client before it has read the
+ * answer.
  */
-function letFinish(headers: Record<string, string | number>, incoming: IncomingMessage): void {
-  if (incoming.complete) return;
+function rawOf(headers: Readonly<Record<string, string>>, { complete }: IncomingMessage): string[] {
+  const raw: string[] = [];
   for (const name of Object.keys(headers))
-    if (name.toLowerCase() === 'connection') delete headers[name];
+    if (complete || name.toLowerCase() !== 'connection') raw.push(name, headers[name] as string);
+  return raw;
 }
 
 /**
