@@ -4,6 +4,7 @@ import type { WakeListener } from '../hub.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';
 import type { LiveSession } from './live-session.ts';
+import { createRequestAbort, type RequestAbort } from './request-abort.ts';
 import { conclude } from './request-conclude.ts';
 import type { FoundRequest } from './request-documents.ts';
 import { joinRequest } from './request-join.ts';
@@ -31,7 +32,7 @@ export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
   const { settings, calls, state } = parts;
   const { id } = run;
   const { code } = run.session;
-  const abort = new AbortController();
+  const abort = createRequestAbort();
   // The wake-up of a cancellation may have been lost.
   const looking = setInterval(() => lookForCancel(parts, code, id, abort), settings.leaseMs / 2);
   calls.keep(code, id);
@@ -46,7 +47,7 @@ export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
 async function runAndConclude(
   parts: RequestParts,
   { session, id, found, call, passed }: Run,
-  abort: AbortController,
+  abort: RequestAbort,
   stopLooking: () => void,
 ): Promise<ToolResult> {
   const { hub, live, calls, state } = parts;
@@ -124,7 +125,7 @@ function lookForCancel(
   { documents }: RequestParts,
   code: string,
   id: string,
-  abort: AbortController,
+  abort: RequestAbort,
 ): void {
   documents.find(code, id).then(
     (found) => {
