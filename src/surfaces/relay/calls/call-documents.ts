@@ -43,8 +43,7 @@ export async function changeCall(
   code: string,
   id: string,
   next: (document: CallDocument) => CallDocument | undefined,
-  write: (op: SetCall) => Promise<boolean> = async (op) =>
-    (await store.apply(code, [op])).results !== undefined,
+  write: (op: SetCall) => Promise<boolean>,
 ): Promise<CallDocument | undefined> {
   for (;;) {
     const found = await findCall(store, code, id);

@@ -6,6 +6,7 @@ import type { CallProgress, SessionDocument } from '../ports/documents.ts';
 import { type RelayError, relayError } from '../relay-error.ts';
 import { fieldOf, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
+import { callIdOf, noSuchCall } from './response-route.ts';
 import { answer } from './responses.ts';
 
 /** Most bytes of a message; a longer one is cut. */
@@ -29,21 +30,11 @@ export async function takeProgress(
   { code }: SessionDocument,
   body: JsonObject,
 ): Promise<JsonObject> {
-  const requestId = fieldOf(body, 'requestId', 'id');
-  if (typeof requestId !== 'string' || requestId === '')
-    throw relayError(
-      400,
-      'missing_request_id',
-      'Expected `requestId` to be the id of a `tool-request`.',
-    );
+  const requestId = callIdOf(body);
   const progress = readProgress(body);
   await limits.progress(code);
   if (requestId.length > 1_024 || !(await calls.progress(code, requestId, progress)))
-    throw relayError(
-      404,
-      'request_not_found',
-      'This session has no such request, or no longer has it.',
-    );
+    throw noSuchCall();
   return { success: true, requestId };
 }
 
