@@ -52,17 +52,20 @@ const pages: Readonly<Record<string, () => Promise<Page>>> = {
 const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'finished pages',
   setup(build) {
-    build.onLoad({ filter: /[\\/]src[\\/]pages[\\/][\w-]+-page\.ts$/ }, async ({ path }) => {
-      const make = pages[basename(path, '.ts')];
-      if (make === undefined)
-        throw new Error(`${path} would be bundled with its sources: add it to \`pages\`.`);
-      return {
-        contents:
-          `const page = ${JSON.stringify(await make())};\n` +
-          `export const ${make.name} = async () => page;\n`,
-        loader: 'js',
-      };
-    });
+    build.onLoad(
+      { filter: /[\\/]src[\\/]surfaces[\\/]pages[\\/][\w-]+-page\.ts$/ },
+      async ({ path }) => {
+        const make = pages[basename(path, '.ts')];
+        if (make === undefined)
+          throw new Error(`${path} would be bundled with its sources: add it to \`pages\`.`);
+        return {
+          contents:
+            `const page = ${JSON.stringify(await make())};\n` +
+            `export const ${make.name} = async () => page;\n`,
+          loader: 'js',
+        };
+      },
+    );
   },
 };
 
@@ -70,12 +73,15 @@ const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
 export const finishedRunner: Plugin = {
   name: 'finished runner',
   setup(build) {
-    build.onLoad({ filter: /[\\/]src[\\/]sandbox[\\/]runner-text\.ts$/ }, async () => ({
-      contents:
-        `const text = ${JSON.stringify(await runnerText())};\n` +
-        'export const runnerText = async () => text;\n',
-      loader: 'js',
-    }));
+    build.onLoad(
+      { filter: /[\\/]src[\\/]surfaces[\\/]sandbox[\\/]runner-text\.ts$/ },
+      async () => ({
+        contents:
+          `const text = ${JSON.stringify(await runnerText())};\n` +
+          'export const runnerText = async () => text;\n',
+        loader: 'js',
+      }),
+    );
   },
 };
 

@@ -225,7 +225,14 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/sandbox',
     'surfaces/testing',
   ],
-  'node:url': ['surfaces/config', 'cli', 'surfaces/pages', 'surfaces/sandbox', 'surfaces/testing'],
+  'node:url': [
+    'packages/own-folder',
+    'surfaces/config',
+    'cli',
+    'surfaces/pages',
+    'surfaces/sandbox',
+    'surfaces/testing',
+  ],
   'node:util': ['cli'],
   'node:readline/promises': ['cli'],
   // The process that runs foreign code, and the thread that can end it.

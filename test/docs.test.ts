@@ -48,7 +48,7 @@ const snippets = pages.flatMap(snippetsOf);
 const examples = [...exampleSnippets(), exampleGlobals];
 /** The core's files; what surfaces say of themselves is no part of it. */
 const sources = ts.sys
-  .readDirectory(join(root, 'src'), ['.ts'], ['testing', 'surfaces/amplifier'])
+  .readDirectory(join(root, 'src'), ['.ts'], ['surfaces/testing', 'surfaces/amplifier'])
   .map((path) => readFileSync(path, 'utf8'));
 const numbered = snippets.map(
   (snippet, index) => [`${snippet.page}:${snippet.line}`, index] as const,

@@ -1,6 +1,6 @@
 /** The registry's log, as lines of the screen. */
-import { fileURLToPath } from 'node:url';
 import { messageOf } from '../errors/index.ts';
+import { ownFolder } from '../packages/own-folder.ts';
 import {
   placeOfFrame,
   placesOf,
@@ -14,8 +14,6 @@ import { shownPath } from './shown-path.ts';
 /** Maximum lines of a stack with its causes, with `--verbose` and without. */
 const mostLines = { verbose: 60, brief: 12 };
 const mostCauses = 4;
-/** The folder of this library. */
-const library = fileURLToPath(new URL('..', import.meta.url));
 
 interface Logger {
   warn(data: object, message?: string): void;
@@ -40,7 +38,7 @@ export function registryLogger(screen: Screen, cwd: string, verbose: boolean): L
     // An entry of a file that does not load also has a line with the message and the place.
     if (source === 'config' && !verbose && stack.length < 2) return;
     const places = placesOf(err);
-    const place = places.find(({ path }) => !path.startsWith(library)) ?? places[0];
+    const place = places.find(({ path }) => !path.startsWith(ownFolder)) ?? places[0];
     const at =
       place === undefined ? '' : ` (${placeText({ ...place, path: shownPath(place.path, cwd) })})`;
     screen.note(`warning: ${message}: ${messageOf(err)}${at}${hint}`);
@@ -74,7 +72,7 @@ function ownFrames(thrown: unknown): readonly string[] {
 
 /** Whether a place is in the host's own code. */
 function isOwn({ path }: ThrownPlace): boolean {
-  return !path.startsWith(library) && !/[/\\]node_modules[/\\]/.test(path);
+  return !path.startsWith(ownFolder) && !/[/\\]node_modules[/\\]/.test(path);
 }
 
 /** The stack of what was thrown, then those of its causes. */

@@ -1,8 +1,9 @@
 /** Imports modules, again if their file has changed since, and finds what they export. */
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { isMisuseError } from '../../index.ts';
+import { ownFolder } from '../../packages/own-folder.ts';
 import { internalsOf } from '../../surface-port.ts';
 import { ModuleFault } from './module-fault.ts';
 import { placesOf, placeText } from './thrown-place.ts';
@@ -130,23 +131,18 @@ export function causeText(error: unknown): string {
 }
 
 /**
- * The folder of this library. If its files throw because of a module's mistake, the cause is
- * further out on the stack.
- */
-const library = fileURLToPath(new URL('../..', import.meta.url));
-
-/**
  * What a module's own code threw, as one line, with its place if the stack has one.
  * @param path the path of the module
  */
 export function faultText(error: unknown, path: string): string {
   const text = causeText(error).replace(/\.$/, '');
   const places = placesOf(error);
+  // If files of the library throw because of a module's mistake, the cause is further out.
   const caused = isMisuseError(error)
-    ? places.findIndex((place) => !place.path.startsWith(library))
+    ? places.findIndex((place) => !place.path.startsWith(ownFolder))
     : 0;
   const place = places[caused];
-  if (place !== undefined && !place.path.startsWith(library))
+  if (place !== undefined && !place.path.startsWith(ownFolder))
     return `${text} (at ${placeText(place)})`;
   // Node does not expose the place of a syntax error.
   return error instanceof SyntaxError
