@@ -32,16 +32,9 @@ export function hashOf(secret: string): string {
 
 /** Compares two hashes in constant time. */
 export function sameHash(one: string, other: string): boolean {
-  return hashTester(one)(other);
-}
-
-/** Compares one hash with others, each in constant time. */
-export function hashTester(one: string): (other: string) => boolean {
   const left = Buffer.from(one, 'latin1');
-  return (other) => {
-    const right = Buffer.from(other, 'latin1');
-    return left.length === right.length && timingSafeEqual(left, right);
-  };
+  const right = Buffer.from(other, 'latin1');
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** Names of sessions that were logged lately. */

@@ -7,7 +7,7 @@ import { headerOf } from '../../../http/direct-body.ts';
 import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import { type RelayError, relayError, sessionNotFound } from '../relay-error.ts';
-import { hashOf, hashTester, sameHash } from '../secrets.ts';
+import { hashOf, sameHash } from '../secrets.ts';
 
 /** `ticket:<hash>`: the side that the ticket is for, and its expiry. */
 export interface TicketDocument {
@@ -147,10 +147,9 @@ function admit(admitted: Admitted, access: Side | 'either', now: number): Admitt
 
 /** Compares every hash, even after one matches, so that the time reveals nothing. */
 export function sideOf({ tokens }: SessionDocument, hash: string): Side | undefined {
-  const isSame = hashTester(hash);
   let found: Side | undefined;
   for (const side of ['application', 'agent'] as const)
-    for (const at of [0, 1]) if (isSame(tokens[side][at] ?? noHash)) found = side;
+    for (const at of [0, 1]) if (sameHash(tokens[side][at] ?? noHash, hash)) found = side;
   return found;
 }
 

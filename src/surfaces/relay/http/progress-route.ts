@@ -1,9 +1,8 @@
 /** The progress of calls, as applications report it over HTTP and WebSockets. */
-import { describe } from '../../../errors/index.ts';
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { CallProgress, SessionDocument } from '../ports/documents.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
+import { type RelayError, wrongValue } from '../relay-error.ts';
 import { fieldOf, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
 import { callIdOf, noSuchCall } from './response-route.ts';
@@ -60,9 +59,5 @@ function isAmount(value: JsonValue | undefined): value is number {
 }
 
 function invalid(field: string, expected: string, got: unknown): RelayError {
-  return relayError(
-    400,
-    'invalid_request',
-    `Expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-  );
+  return wrongValue('invalid_request', `\`${field}\``, expected, got);
 }

@@ -1,5 +1,4 @@
 /** What all frames have in common: they are paced, counted and refused like requests over HTTP. */
-import { describe } from '../../../errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../../json/index.ts';
 import type { StreamEvent } from '../events/ports.ts';
 import { findSession } from '../http/access.ts';
@@ -8,7 +7,7 @@ import { clientNamed, type NodeParts } from '../http/node-parts.ts';
 import { toRelayError } from '../http/responses.ts';
 import type { SessionRouteName } from '../http/route-table.ts';
 import type { SessionDocument, Side } from '../ports/documents.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
+import { type RelayError, wrongValue } from '../relay-error.ts';
 
 /** A kind of frame. */
 export interface FrameKind {
@@ -74,11 +73,6 @@ function toldOf({ status, error, message, headers }: RelayError): JsonObject {
  * @throws RelayError 400
  */
 export function objectOf(data: unknown): JsonObject {
-  if (!isJsonObject(data))
-    throw relayError(
-      400,
-      'invalid_request',
-      `Expected \`data\` to be a JSON object, got ${describe(data)}.`,
-    );
+  if (!isJsonObject(data)) throw wrongValue('invalid_request', '`data`', 'a JSON object', data);
   return data;
 }
