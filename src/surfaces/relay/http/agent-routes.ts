@@ -40,7 +40,7 @@ export function agentRoutes({
     },
 
     async 'request-status'({ params: { requestId = '' }, document }) {
-      await limits.read(document.code, 'agent');
+      await limits.takeBySide('read', document.code, 'agent');
       const status = isRequestId(requestId)
         ? await requests.status(document.code, requestId)
         : undefined;
@@ -78,7 +78,7 @@ export async function cancelCall(
   document: SessionDocument,
   requestId: unknown,
 ): Promise<RequestStatus> {
-  await limits.read(document.code, 'agent');
+  await limits.takeBySide('read', document.code, 'agent');
   const status = isRequestId(requestId) ? await requests.cancel(document, requestId) : undefined;
   if (status === undefined) throw requestNotFound();
   return status;

@@ -31,7 +31,7 @@ export async function takeProgress(
 ): Promise<JsonObject> {
   const requestId = callIdOf(body);
   const progress = readProgress(body);
-  await limits.progress(code);
+  await limits.take('progress', code);
   if (requestId.length > 1_024 || !(await calls.progress(code, requestId, progress)))
     throw noSuchCall();
   return { success: true, requestId };

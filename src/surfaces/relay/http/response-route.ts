@@ -30,7 +30,7 @@ export async function takeResponse(
   const requestId = callIdOf(body);
   const given = readAnswer(body);
   const isLong = requestId.length > 1_024;
-  if (isLong) await limits.response(code);
+  if (isLong) await limits.take('response', code);
   if (!isLong && (await calls.answer(code, requestId, given, limits.uses.response)))
     return { success: true, requestId };
   // The session may have ended since it was read.

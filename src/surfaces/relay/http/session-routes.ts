@@ -83,7 +83,7 @@ export function sessionRoutes({
   return {
     async ticket({ request, document, side }) {
       await request.body?.cancel().catch(() => {});
-      await limits.ticket(document.code);
+      await limits.take('ticket', document.code);
       const ticket = newToken();
       const value: TicketDocument = { side: side as Side, expiresAt: Math.floor(now()) + ticketMs };
       if (

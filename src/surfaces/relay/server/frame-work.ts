@@ -20,6 +20,31 @@ export interface FrameKind {
 }
 
 /**
+ * Does what a client asks for when its turn has come, and counts it. Never rejects.
+ * @param client as `clientNamed` makes it
+ */
+export async function paced<T>(
+  { pace, counters, report }: Pick<NodeParts, 'pace' | 'counters' | 'report'>,
+  client: string,
+  route: SessionRouteName,
+  work: () => Promise<T>,
+): Promise<{ readonly done: T } | { readonly refusal: RelayError }> {
+  await pace.enter(client);
+  const startedAt = performance.now();
+  try {
+    const done = await work();
+    counters.answered(route, 200, undefined);
+    return { done };
+  } catch (error) {
+    const refusal = toRelayError(error, (fault) => report('internal', fault));
+    const { status } = refusal;
+    if (status >= 400 && status < 500) pace.refused(client, performance.now() - startedAt);
+    counters.answered(route, status, refusal.error);
+    return { refusal };
+  }
+}
+
+/**
  * Does the work of a frame, and tells the client if it is refused. Never rejects.
  * @param work gets the session as it is now, since it may have ended
  */
@@ -30,20 +55,11 @@ export async function workOfFrame(
   reply: (event: StreamEvent) => void,
   work: (session: SessionDocument, data: JsonObject) => Promise<void>,
 ): Promise<void> {
-  const { settings, pace, counters, report } = parts;
-  const client = clientNamed(code, side);
-  await pace.enter(client);
-  const startedAt = performance.now();
-  let refusal: RelayError | undefined;
-  try {
-    await work(await findSession(settings.store, settings.now(), code), objectOf(data));
-  } catch (error) {
-    refusal = toRelayError(error, (fault) => report('internal', fault));
-    reply({ event, data: { ...idIn(data), ...toldOf(refusal) } });
-  }
-  const status = refusal?.status ?? 200;
-  if (status >= 400 && status < 500) pace.refused(client, performance.now() - startedAt);
-  counters.answered(route, status, refusal?.error);
+  const { store, now } = parts.settings;
+  const outcome = await paced(parts, clientNamed(code, side), route, async () =>
+    work(await findSession(store, now(), code), objectOf(data)),
+  );
+  if ('refusal' in outcome) reply({ event, data: { ...idIn(data), ...toldOf(outcome.refusal) } });
 }
 
 /** The id that a frame names; a refusal has it, so that the client knows what was refused. */
