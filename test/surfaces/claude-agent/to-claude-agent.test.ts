@@ -252,7 +252,7 @@ describe('the tools of the agent', () => {
   test('are refused under the names that the agent has for them', async () => {
     const w = world();
     await w.run(async ({ hook }) => {
-      const reasonFor = async (event: object): Promise<unknown> =>
+      const reasonFor = async (event: Readonly<Record<string, unknown>>): Promise<unknown> =>
         (await hook('PreToolUse', event))[0]?.hookSpecificOutput?.permissionDecisionReason;
       expect(await reasonFor(bash('git push'))).toContain('`Bash`');
       expect(await reasonFor({ ...bash('', 'u2'), tool_input: { command: 7 } })).toContain(
