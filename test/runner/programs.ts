@@ -37,6 +37,7 @@ const entries = [
   'test/cli/worlds/stuck.ts',
   'test/cli/worlds/tools.ts',
   'test/surfaces/approvals/answering-process.ts',
+  'test/surfaces/audit/fixtures/writer.ts',
   'test/surfaces/mcp/server/child.ts',
   'test/surfaces/mcp/server/silent-child.ts',
   'test/surfaces/redis/quota-spender.ts',
