@@ -46,13 +46,15 @@ const outside = [
 
 /**
  * What the other versions of Node need not repeat: these read texts and types, drive a browser, or
- * try what happens between processes by the programs that they start: Redis, git, this library's
- * own nodes, whose parts all have tests that do run.
+ * try what happens between processes by the programs that they start: Redis, git, official servers,
+ * this library's own nodes, whose parts all have tests that do run.
  */
 const sameOnEveryNode = [
   'test/{architecture,docs,docstrings,types-budget}.test.ts',
-  'test/surfaces/bullmq/ledger.test.ts',
-  'test/examples/{approvals,relay-browser,git-*}.test.ts',
+  'test/cli/gateway-servers.test.ts',
+  'test/cli/hook/starter-rules.test.ts',
+  'test/surfaces/bullmq/{ledger,lost}.test.ts',
+  'test/examples/{approvals,demo-inspect,relay-browser,git-*}.test.ts',
   'test/surfaces/{approvals,inspector}/page.test.ts',
   'test/surfaces/redis/{ledger,redis-cluster,two-nodes}.test.ts',
   'test/surfaces/relay/server/proxies.test.ts',
