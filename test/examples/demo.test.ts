@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { acts } from '../../examples/demo/script.ts';
 import { repositoryRoot } from '../../examples/demo/workspace.ts';
-import { exampleProgram } from '../runner/example-programs.ts';
+import { exampleScript } from '../runner/scripts.ts';
 import { tempFolder } from './fixtures.ts';
 
 /** Runs the demo from the root, as `npm run demo` does, with a temporary folder of its own. */
@@ -34,7 +34,7 @@ describe('npm run demo', () => {
   }, async () => {
     const temporary = await tempFolder();
     const { code, stdout, stderr } = await runDemo(
-      await exampleProgram('examples/demo.ts'),
+      await exampleScript('examples/demo.ts'),
       temporary,
       {
         GIT_DIR: '/nowhere',

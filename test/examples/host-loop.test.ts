@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { repositoryRoot } from '../../examples/demo/workspace.ts';
-import { exampleProgram } from '../runner/example-programs.ts';
+import { exampleScript } from '../runner/scripts.ts';
 import { tempFolder } from './fixtures.ts';
 
 function runExample(
@@ -31,7 +31,7 @@ test('the host loop opens a host session, works side by side, loses it, and repl
   'bytes', {
   timeout: 90_000,
 }, async () => {
-  const program = await exampleProgram('examples/host-loop.ts');
+  const program = await exampleScript('examples/host-loop.ts');
   const temporary = await tempFolder();
   const { code, stdout, stderr } = await runExample(program, temporary);
   expect(stderr).toBe('');

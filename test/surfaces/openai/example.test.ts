@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { exampleProgram } from '../../runner/example-programs.ts';
+import { exampleScript } from '../../runner/scripts.ts';
 
 test('the example asks, is answered for each call, and is not let through', {
   timeout: 60_000,
 }, async () => {
   const cwd = fileURLToPath(new URL('../../..', import.meta.url));
-  const program = await exampleProgram('examples/openai-loop.ts');
+  const program = await exampleScript('examples/openai-loop.ts');
   const { code, stdout, stderr } = await new Promise<{
     code: unknown;
     stdout: string;
