@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { forgetOld } from './test/runner/old-entries.ts';
-import Order, { slow } from './test/runner/order.ts';
+import Order, { heavy, slow } from './test/runner/order.ts';
 
 /**
  * The order of files and tests, and what the properties draw. It is fixed, so that a commit that
@@ -106,7 +106,14 @@ export default defineConfig({
           name: 'inside',
           sequence: { ...shared.sequence, groupOrder: 1 },
           include: ['test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...outside, ...leftOut],
+          exclude: [
+            '**/node_modules/**',
+            ...outside,
+            ...leftOut,
+            ...(quick
+              ? heavy.filter((file) => !quick.some((folder) => file.startsWith(`test/${folder}/`)))
+              : []),
+          ],
           setupFiles: 'test/setup.ts',
         },
       },
