@@ -12,6 +12,7 @@ import { description, handler, type Input, input, schema } from '../fixtures.ts'
 import { compare, quick } from '../harness.ts';
 import type { FamilyResult, Row, TargetId } from '../targets.ts';
 import { type Bare, echo, forks, tinypools } from './bare.ts';
+import { onOneCore } from './one-core.ts';
 
 const width = 4;
 
@@ -25,6 +26,7 @@ export async function measure(): Promise<FamilyResult> {
   const tinypool = await tinypools();
   const rows = [
     ...(await kindRows('process', 'forks', forks)),
+    ...(await oneCoreRows()),
     ...(await sessionRows()),
     ...(tinypool === undefined
       ? []
@@ -43,7 +45,7 @@ async function kindRows(
 ): Promise<readonly Row[]> {
   const start = await starts(
     () => bare(1),
-    () => governed(kinds[kind]()),
+    () => governed(kinds[kind](undefined)),
   );
   return [
     { id: `sandbox_${kind}` satisfies TargetId, ...(await rates(kind, bare, 1)) },
@@ -53,6 +55,18 @@ async function kindRows(
       ...(await rates(kind, bare, width)),
     },
     { id: `sandbox_${kind}_start` satisfies TargetId, ...start },
+  ];
+}
+
+/**
+ * On one core, the system cannot place the two processes of one side better than those of the
+ * other, so this row compares the work alone.
+ */
+async function oneCoreRows(): Promise<readonly Row[]> {
+  const measured = await onOneCore(() => rates('process', forks, 1));
+  if (measured === undefined) return [];
+  return [
+    { what: 'one call to a process, against a fork, all on one core', unit: '×', ...measured },
   ];
 }
 

@@ -1,18 +1,15 @@
 /** The option `idempotency` of registries, and what a registry keeps for it. */
+import { memoryIdempotency } from '../idempotency/memory-idempotency.ts';
 import type { IdempotencyStore } from '../idempotency/store.ts';
-import {
-  duration,
-  readOptions,
-  required,
-  type TableOf,
-  withDefault,
-  withMethods,
-} from '../options/index.ts';
+import { duration, readOptions, type TableOf, withDefault, withMethods } from '../options/index.ts';
 
 /** What is kept of calls with an idempotency key. */
 export interface IdempotencyOptions {
-  /** Keeps the outcomes: `memoryIdempotency()`, `redisIdempotency({ client })` or your own. */
-  readonly store: IdempotencyStore;
+  /**
+   * Keeps the outcomes: `memoryIdempotency()`, `redisIdempotency({ client })` or your own.
+   * @default memoryIdempotency() on the registry's clock
+   */
+  readonly store?: IdempotencyStore | undefined;
   /**
    * Milliseconds for which an outcome is kept. Above 0, at most 2^31-1, which is over 24 days.
    * @default 86_400_000
@@ -27,7 +24,7 @@ export interface IdempotencyOptions {
 }
 
 const table = {
-  store: required(withMethods<IdempotencyStore>(['claim', 'renew', 'finish', 'release'])),
+  store: withMethods<IdempotencyStore>(['claim', 'renew', 'finish', 'release']),
   ttlMs: withDefault(duration, 86_400_000),
   leaseMs: withDefault(duration, 10_000),
 } satisfies TableOf<IdempotencyOptions>;
@@ -46,9 +43,11 @@ export interface Idempotency {
 /** @throws MisuseError `invalid_option`, which names the option. */
 export function readIdempotency(
   options: IdempotencyOptions | undefined,
+  now: (() => number) | undefined,
   where: string,
 ): Idempotency | undefined {
   if (options === undefined) return undefined;
-  const { store, ttlMs, leaseMs } = readOptions(where, options, table, { path: 'idempotency' });
+  const read = readOptions(where, options, table, { path: 'idempotency' });
+  const { store = memoryIdempotency({ now }), ttlMs, leaseMs } = read;
   return { store, ttlMs, leaseMs, waiting: new Map(), saving: new Set() };
 }

@@ -220,7 +220,7 @@ export function readRegistryOptions(options: RegistryOptions<never>): ReadRegist
   return {
     ...given,
     policies: checkPolicies(given.policies, where),
-    idempotency: readIdempotency(given.idempotency, where),
+    idempotency: readIdempotency(given.idempotency, given.now, where),
     offload: readOffload(given.offload, given.now, where),
     origins: readOriginOptions(given.origins, where),
     approvals: {

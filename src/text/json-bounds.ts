@@ -24,6 +24,9 @@ const newKey = 4;
  * as a bound is exceeded.
  */
 export function excessOf(text: string, bounds: JsonBounds): JsonExcess | undefined {
+  // A level takes a character, and so does a value but for the first one and an empty key.
+  const { length } = text;
+  if (length <= bounds.maxDepth && length + 1 + newKey <= bounds.maxValues) return undefined;
   return createJsonCount(bounds)(text);
 }
 

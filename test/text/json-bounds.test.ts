@@ -1,7 +1,7 @@
 /** What a text holds is counted before it is parsed. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { excessOf } from '../../src/text/json-bounds.ts';
+import { createJsonCount, excessOf } from '../../src/text/json-bounds.ts';
 
 /** The fewest values that a bound has to allow for this text. */
 function valuesOf(text: string): number {
@@ -68,6 +68,17 @@ test.each(['"', '"\\', '"a\\"', '', ':::', ']]]]'])(
     expect(excessOf(text, { maxDepth: 1, maxValues: 100 })).toBe(undefined);
   },
 );
+
+test('a text that is too short to pass a bound is not counted, with the same answer', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'[]{}:,"a1\\'), maxLength: 30 });
+  const bound = fc.integer({ min: 0, max: 30 });
+  fc.assert(
+    fc.property(text, bound, bound, (given, maxDepth, maxValues) => {
+      const bounds = { maxDepth, maxValues };
+      expect(excessOf(given, bounds)).toBe(createJsonCount(bounds)(given));
+    }),
+  );
+});
 
 test('a text is looked at no further than to where it passes a bound', () => {
   // The rest would be too deep.

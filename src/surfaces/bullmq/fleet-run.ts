@@ -1,13 +1,9 @@
 /** One job of a call, as its host sees it: it is offered, a worker claims it, and it ends. */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import { CallLink } from '../sandbox/call-link.ts';
-import {
-  confirmEvery,
-  type HostMessage,
-  maxUnconfirmed,
-  maxUnconfirmedSize,
-} from '../sandbox/messages.ts';
+import type { HostMessage } from '../sandbox/messages.ts';
 import { readMessage } from '../sandbox/read-message.ts';
+import { Unconfirmed } from '../sandbox/unconfirmed.ts';
 import { lost, refused } from './faults.ts';
 import type { Letter } from './mailbox.ts';
 import { newJobId } from './names.ts';
@@ -45,8 +41,7 @@ export class FleetRun {
   readonly #link: CallLink;
   readonly #tell: (run: FleetRun) => void;
   #reject!: (error: unknown) => void;
-  #unconfirmed = 0;
-  #unconfirmedSize = 0;
+  readonly #unconfirmed = new Unconfirmed();
 
   /** @param tell Sends what is unsent. */
   constructor(input: JsonObject, context: ToolContext, tell: (run: FleetRun) => void) {
@@ -99,12 +94,7 @@ export class FleetRun {
             : refused(refusal),
         ),
       );
-    this.#unconfirmed++;
-    this.#unconfirmedSize += text.length;
-    if (
-      this.#unconfirmed > maxUnconfirmed ||
-      (this.#unconfirmed > 1 && this.#unconfirmedSize > maxUnconfirmedSize)
-    )
+    if (!this.#unconfirmed.add(text))
       return this.#violation('more messages than the host can take');
     const read = readMessage(text);
     if (!read.ok) return this.#violation(read.fault);
@@ -114,21 +104,13 @@ export class FleetRun {
     const isEnd = message.t === 'returned' || message.t === 'threw' || message.t === 'unreturnable';
     if (isEnd) return this.#conclude(() => this.#link.take(message));
     this.#link.take(message);
-    return this.#confirm();
+    if (this.#unconfirmed.due) this.#send({ t: 'confirm', ...this.#unconfirmed.take() });
+    return undefined;
   }
 
   #conclude(end: () => void): void {
     this.concluded = true;
     end();
-  }
-
-  #confirm(): void {
-    const count = this.#unconfirmed;
-    const size = this.#unconfirmedSize;
-    if (count < confirmEvery && size <= maxUnconfirmedSize / 4) return;
-    this.#unconfirmed = 0;
-    this.#unconfirmedSize = 0;
-    this.#send({ t: 'confirm', count, size });
   }
 
   #send(message: HostMessage): void {

@@ -9,7 +9,7 @@ import {
   ok,
   type ToolContext,
 } from '../../index.ts';
-import { copyJson, isJsonObject } from '../../json/index.ts';
+import { isJsonObject } from '../../json/index.ts';
 import { shortened } from '../../text/shortened.ts';
 import { unreturnableFault } from './fault.ts';
 import {
@@ -17,10 +17,11 @@ import {
   maxAsks,
   maxErrorText,
   type SandboxMessage,
-  type SentContext,
   type SentError,
 } from './messages.ts';
 import { own } from './read-message.ts';
+import { type LastContext, sentCall, sentContext } from './sent-context.ts';
+import type { Confirmation } from './unconfirmed.ts';
 
 /** What a call needs of its sandbox. */
 export interface LinkOwner {
@@ -43,7 +44,8 @@ export class CallLink {
   readonly settled: Promise<unknown>;
   readonly #context: ToolContext;
   readonly #owner: LinkOwner;
-  readonly #asks = new Map<number, AbortController>();
+  /** The questions that wait for their answers. Most calls ask none. */
+  #asks: Map<number, AbortController> | undefined;
   #resolve!: (value: unknown) => void;
   #reject!: (error: unknown) => void;
   #done = false;
@@ -61,10 +63,15 @@ export class CallLink {
   /**
    * Sends the call. Throws if its knobs cannot cross.
    * @param read What the host has read since it last confirmed.
+   * @param last What the receiver got last, if it remembers that.
    */
-  start(input: JsonObject, read: { readonly count: number; readonly size: number }): void {
-    const context = sentContext(this.#context);
-    this.#owner.send({ t: 'run', id: this.id, input, context, ...read });
+  start(input: JsonObject, read: Confirmation, last?: LastContext): void {
+    const { id } = this;
+    const context = this.#context;
+    if (last?.fits(context) === true)
+      return this.#owner.send({ t: 'next', id, input, call: sentCall(context), ...read });
+    this.#owner.send({ t: 'run', id, input, context: sentContext(context), ...read });
+    return last?.keep(context);
   }
 
   /** Tells the handler that its call has ended. */
@@ -79,8 +86,9 @@ export class CallLink {
   /** Ends what the handler still waits for. */
   close(): void {
     this.#done = true;
-    for (const ask of this.#asks.values()) ask.abort();
-    this.#asks.clear();
+    const asks = this.#asks;
+    this.#asks = undefined;
+    if (asks !== undefined) for (const ask of asks.values()) ask.abort();
   }
 
   take(message: CallMessage): void {
@@ -95,7 +103,7 @@ export class CallLink {
       case 'ask':
         return this.#ask(message);
       case 'unask':
-        return this.#asks.get(message.ask)?.abort();
+        return this.#asks?.get(message.ask)?.abort();
       case 'returned':
         this.#done = true;
         try {
@@ -126,12 +134,15 @@ export class CallLink {
 
   #ask(message: Ask): void {
     const { ask } = message;
-    if (this.#asks.has(ask)) return this.#owner.violation('a question twice');
-    if (this.#asks.size >= maxAsks) return this.#owner.violation('too many questions at once');
+    this.#asks ??= new Map();
+    const asks = this.#asks;
+    if (asks.has(ask)) return this.#owner.violation('a question twice');
+    if (asks.size >= maxAsks) return this.#owner.violation('too many questions at once');
     const controller = new AbortController();
-    this.#asks.set(ask, controller);
+    asks.set(ask, controller);
     const answer = (value: JsonValue | undefined, error: SentError | undefined): void => {
-      if (this.#asks.delete(ask)) this.#owner.send({ t: 'answer', id: this.id, ask, value, error });
+      if (this.#asks?.delete(ask) === true)
+        this.#owner.send({ t: 'answer', id: this.id, ask, value, error });
     };
     // Started in a function that is async, so that what throws becomes an answer too.
     void this.#answerOf(message, controller.signal).then(
@@ -147,30 +158,6 @@ export class CallLink {
     if (question === undefined) throw new TypeError(`The agent's client has no \`${kind}\`.`);
     return question.call(client, input);
   }
-}
-
-/** What of the context crosses. Throws if the knobs cannot. */
-function sentContext(context: ToolContext): SentContext {
-  const { client } = context;
-  const knobs = copyJson(context.knobs, { maxDepth: 64, maxValues: 100_000 });
-  if (!knobs.ok)
-    throw new TypeError(
-      `Expected knobs that are JSON, since they cross the boundary of a sandbox: ${knobs.message}.`,
-    );
-  return {
-    sessionId: context.sessionId,
-    cwd: context.cwd,
-    environment: context.environment,
-    metadata: context.metadata,
-    principal: context.principal,
-    callId: context.callId,
-    toolName: context.toolName,
-    deadline: context.deadline,
-    idempotencyKey: context.idempotencyKey,
-    knobs: knobs.value,
-    sample: typeof client?.sample === 'function',
-    elicit: typeof client?.elicit === 'function',
-  };
 }
 
 /** Options of a child call. What else a sandbox sends, such as a surface, is not for it to say. */

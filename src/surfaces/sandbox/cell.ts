@@ -4,16 +4,11 @@ import type { Stop } from '../../surface-port.ts';
 import { shortened } from '../../text/shortened.ts';
 import { CallLink } from './call-link.ts';
 import { lostFault, unavailableFault, unloadedFault } from './fault.ts';
-import {
-  confirmEvery,
-  type HostMessage,
-  maxBacklog,
-  maxUnconfirmed,
-  maxUnconfirmedSize,
-  type SandboxMessage,
-} from './messages.ts';
+import { type HostMessage, maxBacklog, type SandboxMessage } from './messages.ts';
 import { readMessage } from './read-message.ts';
+import { LastContext } from './sent-context.ts';
 import type { Death, StartTransport, Transport } from './transport.ts';
+import { Unconfirmed } from './unconfirmed.ts';
 
 /** What sandboxes of one executor have in common. */
 export interface CellOptions {
@@ -52,9 +47,9 @@ export class Cell {
   #fault: Error | undefined;
   #lost: Error | undefined;
   #link: CallLink | undefined;
+  readonly #last = new LastContext();
   #crash: Extract<SandboxMessage, { t: 'crashed' }> | undefined;
-  #unconfirmed = 0;
-  #unconfirmedSize = 0;
+  readonly #unconfirmed = new Unconfirmed();
   #confirming = false;
   #answered: (() => void) | undefined;
   /** How many calls it has run. */
@@ -96,7 +91,7 @@ export class Cell {
       }, this.#options.killAfterMs);
     };
     try {
-      link.start(input, this.#takeUnconfirmed());
+      link.start(input, this.#unconfirmed.take(), this.#last);
       if (stop.stopped) stopped();
       else stop.watch(stopped);
       return await link.settled;
@@ -158,20 +153,11 @@ export class Cell {
   }
 
   #message(text: string): void {
-    this.#unconfirmed++;
-    this.#unconfirmedSize += text.length;
-    // Honest sandboxes wait for the host. One that does not must not keep it busy.
-    if (
-      this.#unconfirmed > maxUnconfirmed ||
-      (this.#unconfirmed > 1 && this.#unconfirmedSize > maxUnconfirmedSize)
-    )
+    if (!this.#unconfirmed.add(text))
       return this.#violation('more messages than the host can take');
     const read = readMessage(text);
     if (!read.ok) return this.#violation(read.fault);
-    if (
-      !this.#confirming &&
-      (this.#unconfirmed >= confirmEvery || this.#unconfirmedSize > maxUnconfirmedSize / 4)
-    ) {
+    if (!this.#confirming && this.#unconfirmed.due) {
       this.#confirming = true;
       // In the next turn, so that one sandbox cannot fill this one.
       setImmediate(() => this.#confirm());
@@ -181,15 +167,7 @@ export class Cell {
 
   #confirm(): void {
     this.#confirming = false;
-    this.#send({ t: 'confirm', ...this.#takeUnconfirmed() });
-  }
-
-  /** What is to be confirmed now. */
-  #takeUnconfirmed(): { readonly count: number; readonly size: number } {
-    const [count, size] = [this.#unconfirmed, this.#unconfirmedSize];
-    this.#unconfirmed = 0;
-    this.#unconfirmedSize = 0;
-    return { count, size };
+    this.#send({ t: 'confirm', ...this.#unconfirmed.take() });
   }
 
   #take(message: SandboxMessage): void {

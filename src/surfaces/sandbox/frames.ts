@@ -15,31 +15,42 @@ export function frameOf(text: string): Buffer {
 }
 
 /**
- * Puts messages together from pieces. The function that it returns takes the next piece, and answers
- * false once a header announces more than `maxBytes`. Such a message is not kept.
+ * Puts messages together from pieces. The function that it returns takes the next piece, whose
+ * memory the caller may use again, and answers false once a header announces more than `maxBytes`.
+ * Such a message is not kept.
  */
 export function frameReader(
   maxBytes: number,
   onMessage: (text: string) => void,
 ): (piece: Buffer) => boolean {
+  /** What has come of a message that is not complete, and how many bytes it takes to go on. */
   let pieces: Buffer[] = [];
   let held = 0;
+  let needed = headerBytes;
   return (piece) => {
-    pieces.push(piece);
-    held += piece.length;
-    while (held >= headerBytes) {
-      const [first] = pieces as [Buffer];
-      // The header is nearly always in one piece.
-      const bytes = first.length >= headerBytes ? first : Buffer.concat(pieces);
-      if (bytes !== first) pieces = [bytes];
-      const length = bytes.readUInt32BE(0);
+    let bytes = piece;
+    if (held > 0) {
+      pieces.push(Buffer.from(piece));
+      held += piece.length;
+      if (held < needed) return true;
+      bytes = Buffer.concat(pieces);
+      pieces = [];
+      held = 0;
+    }
+    let start = 0;
+    for (;;) {
+      const left = bytes.length - start;
+      const length = left < headerBytes ? 0 : bytes.readUInt32BE(start);
       if (length > maxBytes) return false;
-      if (held < headerBytes + length) return true;
-      const all = pieces.length === 1 ? bytes : Buffer.concat(pieces);
-      const rest = all.subarray(headerBytes + length);
-      pieces = rest.length === 0 ? [] : [rest];
-      held = rest.length;
-      onMessage(all.toString('utf8', headerBytes, headerBytes + length));
+      needed = headerBytes + length;
+      if (left < needed) break;
+      const end = start + needed;
+      onMessage(bytes.toString('utf8', start + headerBytes, end));
+      start = end;
+    }
+    if (start < bytes.length) {
+      pieces = [Buffer.from(bytes.subarray(start))];
+      held = bytes.length - start;
     }
     return true;
   };

@@ -11,8 +11,10 @@ const restMs = 25;
 const againMs = 5_000;
 
 interface Rest {
-  /** Ends it if it stays without a call. Spare ones have none. */
-  readonly end: NodeJS.Timeout | undefined;
+  /** After how long it is ended. Infinity for spare ones. */
+  readonly endMs: number;
+  /** When that is, once it has rested. */
+  endAt: number;
   /** It has been here since the last round. */
   rested: boolean;
   /** It owes an answer. */
@@ -40,14 +42,15 @@ export class IdleCells {
   }
 
   /** @param endMs After how long it is ended, if it is not to be kept. */
-  add(cell: Cell, endMs: number | undefined): void {
-    const end =
-      endMs === undefined
-        ? undefined
-        : setTimeout(() => cell.kill('sandbox_ended', 'had nothing to do'), endMs);
-    end?.unref();
-    this.#rests.set(cell, { end, rested: false, asked: false, answered: false });
-    if (!this.#isSoon) this.#plan(true);
+  add(cell: Cell, endMs = Infinity): void {
+    this.#rests.set(cell, {
+      endMs,
+      endAt: Infinity,
+      rested: false,
+      asked: false,
+      answered: false,
+    });
+    if (!this.#isSoon) this.#plan(restMs);
   }
 
   /** Takes the one that had a call last, since its memory and its thread are likely to be warm. */
@@ -62,15 +65,14 @@ export class IdleCells {
   remove(cell: Cell): boolean {
     const rest = this.#rests.get(cell);
     if (rest === undefined) return false;
-    clearTimeout(rest.end);
     if (rest.asked) this.#owing--;
     return this.#rests.delete(cell);
   }
 
-  #plan(isSoon: boolean): void {
+  #plan(milliseconds: number): void {
     clearTimeout(this.#round);
-    this.#isSoon = isSoon;
-    this.#round = setTimeout(() => this.#look(), isSoon ? restMs : againMs);
+    this.#isSoon = milliseconds <= restMs;
+    this.#round = setTimeout(() => this.#look(), milliseconds);
     this.#round.unref();
   }
 
@@ -78,14 +80,20 @@ export class IdleCells {
     const now = performance.now();
     const again = now >= this.#againAt;
     if (again) this.#againAt = now + againMs;
-    let isSoon = false;
+    let next = againMs;
     for (const [cell, rest] of this.#rests) {
       if (!rest.rested) {
+        // Its time begins here, so that sandboxes which get calls again at once need no clock.
         rest.rested = true;
-        isSoon = true;
+        rest.endAt = now + rest.endMs;
+        next = Math.min(next, restMs);
+      } else if (now >= rest.endAt) {
+        rest.endAt = Infinity;
+        cell.kill('sandbox_ended', 'had nothing to do');
       } else if (!rest.asked && (again || !rest.answered)) this.#ask(cell, rest);
+      next = Math.min(next, Math.ceil(rest.endAt - now));
     }
-    if (this.#rests.size > 0) this.#plan(isSoon);
+    if (this.#rests.size > 0) this.#plan(next);
     else this.#isSoon = false;
   }
 

@@ -12,10 +12,14 @@ export const maxMessageValues = 150_000;
 export const maxMessageDepth = 520;
 /** The most messages that a sandbox may send before the host has confirmed earlier ones. */
 export const maxUnconfirmed = 256;
-/** The most that unconfirmed messages may have together, unless there is only one. */
-export const maxUnconfirmedSize = maxMessage;
-/** The host confirms once this many messages have come, or a quarter of the size. */
+/** The host confirms once this many messages have come, or more than this size. */
 export const confirmEvery = 64;
+export const confirmSize = maxMessage / 4;
+/**
+ * The most that unconfirmed messages may have together, unless there is only one: the longest
+ * message may follow as many as the host need not confirm.
+ */
+export const maxUnconfirmedSize = maxMessage + confirmSize;
 /** The most that the host keeps for a sandbox that does not read, in bytes, beside one message. */
 export const maxBacklog = 64 * 1024 * 1024;
 /** The most child calls and questions of one handler that may wait for their answers at once. */
@@ -30,17 +34,21 @@ export const valueLimits: CopyLimits = {
   maxChars: maxMessage,
 };
 
+/** What of a call's context no other call has. */
+export interface SentCall {
+  readonly callId: string;
+  readonly deadline?: number | undefined;
+  readonly idempotencyKey: string;
+}
+
 /** What of a call's context crosses as data. */
-export interface SentContext {
+export interface SentContext extends SentCall {
   readonly sessionId: string;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly metadata: JsonObject;
   readonly principal?: string | undefined;
-  readonly callId: string;
   readonly toolName: string;
-  readonly deadline?: number | undefined;
-  readonly idempotencyKey: string;
   readonly knobs: JsonValue;
   /** Which questions the agent's client takes. */
   readonly sample: boolean;
@@ -71,6 +79,15 @@ export type HostMessage =
       readonly input: JsonObject;
       readonly context: SentContext;
       /** As in a `confirm`, so that no call pays for what an earlier one has sent uncounted. */
+      readonly count: number;
+      readonly size: number;
+    }
+  /** A `run` whose context is that of the last one, but for what is the call's own. */
+  | {
+      readonly t: 'next';
+      readonly id: number;
+      readonly input: JsonObject;
+      readonly call: SentCall;
       readonly count: number;
       readonly size: number;
     }

@@ -103,8 +103,7 @@ export type ReadMessage =
 /** Reads one message. Never throws. The time it takes is bounded by the limits of `messages.ts`. */
 export function readMessage(text: string): ReadMessage {
   if (text.length > maxMessage) return wrong(`a message of more than ${maxMessage} characters`);
-  // A level takes a character, and so does a value.
-  const excess = text.length > maxMessageDepth ? excessOf(text, bounds) : undefined;
+  const excess = excessOf(text, bounds);
   if (excess !== undefined) return wrong(`a message with too many ${nounOf(excess)}`);
   let value: JsonValue;
   try {

@@ -52,6 +52,69 @@ test('one that dies in the turn in which it was ready loses its call', async () 
   });
 });
 
+test('what the calls of a session have in common is sent once', async () => {
+  const { cell, sent, says } = start();
+  const session = {
+    sessionId: 's',
+    cwd: '/',
+    toolName: 'tool',
+    environment: Object.freeze({ A: '1' }),
+    metadata: Object.freeze({}),
+    knobs: Object.freeze({}),
+  };
+  const call = { callId: 'c', idempotencyKey: 'k' };
+  const run = async (more: object): Promise<object | undefined> => {
+    const given = context({ ...session, ...call, ...more });
+    const running = cell.run({}, given, stopOf(given));
+    says({ t: 'returned', id: cell.calls, kind: 'value', value: null });
+    await running;
+    return sent.at(-1);
+  };
+  const whole = { ...session, ...call, sample: false, elicit: false };
+  expect(await run({})).toMatchObject({ t: 'run', context: whole });
+  expect(await run({ callId: 'd', deadline: 5 })).toEqual({
+    t: 'next',
+    id: 2,
+    input: {},
+    call: { callId: 'd', deadline: 5, idempotencyKey: 'k' },
+    count: 1,
+    size: expect.any(Number),
+  });
+  const others = [
+    { sessionId: 't' },
+    { cwd: '/other' },
+    { toolName: 'other' },
+    { principal: 'p' },
+    { environment: Object.freeze({ A: '2' }) },
+    { metadata: Object.freeze({ b: 1 }) },
+    { knobs: Object.freeze({ c: 1 }) },
+  ];
+  for (const other of others) {
+    expect(await run(other)).toMatchObject({ t: 'run', context: { ...whole, ...other } });
+    expect(await run(other)).toMatchObject({ t: 'next', call });
+  }
+  const client = { sample: () => {} };
+  expect(await run({ client })).toMatchObject({ t: 'run', context: { ...whole, sample: true } });
+  expect(await run({ client: { sample: () => {} } })).toMatchObject({ t: 'next' });
+  expect(await run({ client: { ...client, elicit: () => {} } })).toMatchObject({ t: 'run' });
+});
+
+test.each(['environment', 'metadata', 'knobs'])(
+  '%s that may change are sent each time',
+  async (name) => {
+    const { cell, sent, says } = start();
+    const value: Record<string, string> = {};
+    for (const text of ['before', 'after']) {
+      value.text = text;
+      const given = context({ [name]: value });
+      const running = cell.run({}, given, stopOf(given));
+      expect(sent.at(-1)).toMatchObject({ t: 'run', context: { [name]: { text } } });
+      says({ t: 'returned', id: cell.calls, kind: 'value', value: null });
+      await running;
+    }
+  },
+);
+
 test('one that is being ended gets no other call, although it may still answer', async () => {
   const { cell, says } = start();
   const given = context();

@@ -1,5 +1,5 @@
 /** The sandbox's end of the channel to the host: a port in a thread, a pipe in a process. */
-import { Socket } from 'node:net';
+import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { frameOf, frameReader } from '../frames.ts';
 
@@ -43,7 +43,16 @@ function silence(stream: NodeJS.WriteStream): void {
 }
 
 function overPipe(): Channel {
-  const socket = new Socket({ fd: pipe, readable: true, writable: true });
+  let read: (piece: Buffer) => boolean = () => true;
+  const buffer = Buffer.allocUnsafe(65_536);
+  const options: SocketConstructorOpts & ConnectOpts = {
+    fd: pipe,
+    readable: true,
+    writable: true,
+    // The machinery of streams would make a new buffer for each message.
+    onread: { buffer, callback: (length) => read(buffer.subarray(0, length)) },
+  };
+  const socket = new Socket(options);
   // Without a host there is nobody to work for.
   const end = (): void => process.exit(0);
   socket.on('error', end);
@@ -53,8 +62,7 @@ function overPipe(): Channel {
       socket.write(frameOf(text));
     },
     onMessage: (receive) => {
-      const read = frameReader(0xffff_ffff, receive);
-      socket.on('data', read);
+      read = frameReader(0xffff_ffff, receive);
     },
   };
 }

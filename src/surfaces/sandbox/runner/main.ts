@@ -4,16 +4,26 @@
  * package.
  */
 import { errorName, messageOf } from '../../../errors/index.ts';
-import type { HostMessage } from '../messages.ts';
+import { deepFreeze } from '../../../json/index.ts';
+import type { HostMessage, SentContext } from '../messages.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { Run, type SandboxedHandler } from './run.ts';
 import { sentError } from './sent-error.ts';
 
+type RunMessage = Extract<HostMessage, { t: 'run' }>;
+
 function serve(channel: Channel): void {
   const outbox = createOutbox(channel);
   const runs = new Map<number, Run>();
   let handler: SandboxedHandler | undefined;
+  let last: SentContext | undefined;
+  const begin = (message: RunMessage): void => {
+    outbox.confirmed(message.count, message.size);
+    const run = new Run(message, outbox);
+    runs.set(message.id, run);
+    void run.start(handler as SandboxedHandler).then(() => runs.delete(message.id));
+  };
   const crashed = (error: unknown, origin: string): void =>
     outbox.sendNow({
       t: 'crashed',
@@ -31,11 +41,16 @@ function serve(channel: Channel): void {
           if (loaded !== undefined) outbox.send({ t: 'ready' });
         });
         return;
-      case 'run': {
-        outbox.confirmed(message.count, message.size);
-        const run = new Run(message, outbox);
-        runs.set(message.id, run);
-        void run.start(handler as SandboxedHandler).then(() => runs.delete(message.id));
+      case 'run':
+        // Frozen as outside, since later calls get it too.
+        last = deepFreeze(message.context);
+        begin(message);
+        return;
+      case 'next': {
+        const { id, input, call, count, size } = message;
+        const { callId, deadline, idempotencyKey } = call;
+        const context = { ...(last as SentContext), callId, deadline, idempotencyKey };
+        begin({ t: 'run', id, input, context, count, size });
         return;
       }
       case 'abort':

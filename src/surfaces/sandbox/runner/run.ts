@@ -28,6 +28,8 @@ type AnswerMessage = Extract<HostMessage, { t: 'answer' }>;
 /** Data of events, as the host bounds it too. */
 const eventLimits = { maxDepth: 64, maxValues: 10_000, maxChars: 65_536 };
 
+const messageBounds = { maxDepth: maxMessageDepth, maxValues: maxMessageValues };
+
 /** What a run has that is not sent to it. */
 export interface RunExtras {
   readonly services: unknown;
@@ -37,7 +39,7 @@ export class Run implements ContextPort {
   readonly #message: RunMessage;
   readonly #outbox: Outbox;
   readonly #extras: RunExtras | undefined;
-  readonly #asks: Asks;
+  #asks: Asks | undefined;
   #abort: AbortController | undefined;
   #aborted: Error | undefined;
 
@@ -45,7 +47,6 @@ export class Run implements ContextPort {
     this.#message = message;
     this.#outbox = outbox;
     this.#extras = extras;
-    this.#asks = new Asks(message.id, outbox);
   }
 
   get signal(): AbortSignal {
@@ -60,10 +61,11 @@ export class Run implements ContextPort {
   }
 
   answered(message: AnswerMessage): void {
-    this.#asks.answered(message);
+    this.#asks?.answered(message);
   }
 
   get asks(): Asks {
+    this.#asks ??= new Asks(this.#message.id, this.#outbox);
     return this.#asks;
   }
 
@@ -159,8 +161,7 @@ export class Run implements ContextPort {
     const text = JSON.stringify(message);
     if (Buffer.byteLength(text) > maxMessage)
       return this.#unreturnable('output_too_large', '', tooLong);
-    const bounds = { maxDepth: maxMessageDepth, maxValues: maxMessageValues };
-    if (excessOf(text, bounds) !== undefined)
+    if (excessOf(text, messageBounds) !== undefined)
       return this.#unreturnable('output_too_large', '', 'more values than the limit allows');
     return this.#outbox.sendText(text);
   }

@@ -27,6 +27,17 @@ export const client = async (_, { client: agent }) => ({
   sampled: await agent.sample({ messages: [] }),
   elicited: await agent.elicit({ message: 'Sure?', requestedSchema: { type: 'object' } }),
 });
+export const said = (_, context) => {
+  const { sessionId, cwd, environment, metadata, callId, deadline, idempotencyKey } = context;
+  const frozen = [environment, metadata, metadata.user].every(Object.isFrozen);
+  const timed = deadline !== undefined;
+  return { sessionId, cwd, environment, metadata, callId, idempotencyKey, timed, frozen };
+};
+export const saysMuch = ({ events, chars }, { emit }) => {
+  for (let sent = 0; sent < events; sent++) emit('much', 'x'.repeat(60_000));
+  return 'y'.repeat(chars);
+};
+export const gives = (input) => input;
 export const leavesLoop = () => {
   setTimeout(loop, 1);
   return process.pid;
