@@ -254,7 +254,7 @@ describe('docs/decisions', () => {
       );
   });
 
-  test('stand in the index under their own headings, in order', () => {
+  test('are in the index under their own headings, in order', () => {
     const listed = [...index.text.matchAll(/^\d+\. \[(.+)\]\((\d{4}-[^)]+)\)$/gm)].map((match) => [
       match[2],
       match[1],
@@ -268,7 +268,7 @@ describe('docs/decisions', () => {
   });
 });
 
-describe('what a host can write is told somewhere', () => {
+describe('everything that a host can write is documented somewhere', () => {
   const told = pages.map(({ text }) => text).join('\n');
 
   test.each([

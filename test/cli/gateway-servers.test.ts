@@ -161,7 +161,9 @@ const listed = (client: AnyClient, tools: readonly string[]): Promise<void> =>
     return tools.every((name) => found.includes(name));
   });
 
-/** The memory server loses what it is told by two calls at a time: each reads and replaces its file. */
+/**
+ * The memory server loses what it is told by two calls at a time: each reads and replaces its file.
+ */
 type Turns = (work: () => Promise<Answered>) => Promise<Answered>;
 
 /** Calls of every server, and what the rules and the labels make of them. */

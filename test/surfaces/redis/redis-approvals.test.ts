@@ -121,7 +121,7 @@ describe.skipIf(!redisAvailable)(`approvals on Redis${whyNot}`, () => {
     },
   );
 
-  test('are remembered for an hour after their time once they are taken, without token', async () => {
+  test('are remembered for an hour after they expire once taken, without token', async () => {
     const store = fresh();
     const kept = record('one');
     await store.put(kept);

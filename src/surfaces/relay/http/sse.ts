@@ -1,5 +1,6 @@
 /** Server-sent events: sends the stream of a session as a Response. */
 
+import { inNextTurn } from '../../../limits/next-turn.ts';
 import { bufferBytes, createBackpressure, roomyBytes, tooSlow } from '../events/backpressure.ts';
 import { dataText } from '../events/event-text.ts';
 import type { EventStreams, OpenStream, StreamEvent, StreamRequest } from '../events/ports.ts';
@@ -20,7 +21,16 @@ export async function sseResponse(
   const backpressure = createBackpressure();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let open: OpenStream | undefined;
-  const waiting = (): number => bufferBytes - (controller?.desiredSize ?? bufferBytes);
+  /** Events of this turn. They are sent together, since each write wakes the client. */
+  let gathered = '';
+  let gatheredBytes = 0;
+  const waiting = (): number =>
+    gatheredBytes + bufferBytes - (controller?.desiredSize ?? bufferBytes);
+  const flush = (): void => {
+    if (gatheredBytes > 0) controller?.enqueue(encoder.encode(gathered));
+    gathered = '';
+    gatheredBytes = 0;
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       start(own) {
@@ -40,21 +50,25 @@ export async function sseResponse(
   open = await streams.open(request, {
     send(event) {
       if (controller === undefined) return false;
-      const frame = encoder.encode(frameOf(event));
+      const frame = frameOf(event);
+      const size = Buffer.byteLength(frame);
       const before = waiting();
-      if (before > 0 && before + frame.byteLength > bufferBytes) {
+      if (before > 0 && before + size > bufferBytes) {
         controller.error(new Error(tooSlow));
         controller = undefined;
         backpressure.release();
         dropped?.(tooSlow);
         return false;
       }
-      controller.enqueue(frame);
+      if (gatheredBytes === 0) inNextTurn(flush);
+      gathered += frame;
+      gatheredBytes += size;
       return true;
     },
     ready: () =>
       controller === undefined || waiting() <= roomyBytes ? undefined : backpressure.wait(),
     end() {
+      flush();
       controller?.close();
       controller = undefined;
       backpressure.release();
