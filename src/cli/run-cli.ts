@@ -171,8 +171,8 @@ function checkOperands(
 
 /** Whether an option is a switch that may have a number after `=`. */
 function takesNumber(option: OptionName): boolean {
-  const { optionalValue = false }: OptionRow = optionTable[option];
-  return optionalValue;
+  const { optionalValue }: OptionRow = optionTable[option];
+  return optionalValue === true;
 }
 
 /** Longer than 60 lines, since its `finally` closes in order what the lines above it open. */

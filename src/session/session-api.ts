@@ -173,8 +173,8 @@ export interface ToolSession<S = unknown> {
   /** Replaces the session's three override lists. Throws for unknown names, changing nothing. */
   setOverrides(overrides: Overrides): void;
   /**
-   * Merges facts by key; null deletes a key. A fact that is set here is the host's: what a client, an
-   * application or a coordinator declares does not replace it.
+   * Merges facts by key; null deletes a key. A fact that is set here is the host's: what a client,
+   * an application or a coordinator declares does not replace it.
    */
   setFacts(facts: JsonObject): void;
   /**

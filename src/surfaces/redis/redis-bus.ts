@@ -31,9 +31,9 @@ const publishScript = `return redis.call('PUBLISH', ARGV[1], ARGV[2])`;
 /**
  * A relay's bus on Redis. It listens on a separate connection with the client's settings, which is
  * made when first needed; `close` ends only that connection. Call it when the relay is closed: the
- * relay leaves the bus open, and an open connection keeps the process alive. No messages are kept: after the
- * connection was lost and is back, listeners are called with `undefined`. Operations fail like
- * those of `redisStore`.
+ * relay leaves the bus open, and an open connection keeps the process alive. No messages are kept:
+ * after the connection was lost and is back, listeners are called with `undefined`. Operations fail
+ * like those of `redisStore`.
  * @throws MisuseError `invalid_option`.
  *
  * @example

@@ -286,8 +286,7 @@ function report(
   );
 }
 
-function refusalOf(data: JsonObject, http: RelayHttp): RelayClientError {
-  const { scrub } = http;
+function refusalOf(data: JsonObject, { scrub }: RelayHttp): RelayClientError {
   const message = scrub.message(stringIn(data, 'message') ?? 'The relay refused an answer.');
   return relayClientError(scrub.code(stringIn(data, 'error'), 'refused'), message, {
     status: numberIn(data, 'status') ?? 400,
