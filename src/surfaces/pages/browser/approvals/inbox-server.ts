@@ -1,4 +1,4 @@
-/** Asks the approvals handler. Whoever has signed in is known by a cookie or by a proxy. */
+/** Asks the approvals handler. Who asks is known by a cookie, by a proxy or by the page's token. */
 import type { DecisionOutcome, SentDecision, WaitingList } from '../../approvals-wire.ts';
 import { Refused, send } from '../parts/server.ts';
 import { parseVisible } from '../parts/visible.ts';
@@ -18,13 +18,18 @@ export interface Listed {
   readonly aheadMs: number;
 }
 
+function authorization(token: string): Record<string, string> {
+  return token === '' ? {} : { authorization: `Bearer ${token}` };
+}
+
 /** Rejects with {@link Refused}. */
-export async function askList(): Promise<Listed> {
+export async function askList(token: string): Promise<Listed> {
   const quiet = new AbortController();
   const timer = setTimeout(() => quiet.abort(), mostMs);
   try {
     const response = await send(`approvals?limit=${mostListed}`, {
       ...direct,
+      headers: authorization(token),
       signal: quiet.signal,
     });
     const date = Date.parse(response.headers.get('date') ?? '');
@@ -55,11 +60,15 @@ export function readList(text: string): WaitingList {
 }
 
 /** Rejects with {@link Refused}. */
-export async function sendDecision(id: string, decision: SentDecision): Promise<DecisionOutcome> {
+export async function sendDecision(
+  token: string,
+  id: string,
+  decision: SentDecision,
+): Promise<DecisionOutcome> {
   const response = await send(`approvals/${encodeURIComponent(id)}`, {
     ...direct,
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...authorization(token) },
     body: JSON.stringify(decision),
   });
   return parseVisible(await response.text()) as DecisionOutcome;
