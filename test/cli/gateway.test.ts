@@ -221,19 +221,19 @@ describe('`serve`', () => {
     await until(async () => !(await names()).some((name) => name.startsWith('kept.')));
   });
 
-  test('`--pin` writes the first listing down, and what differs later is withheld', async () => {
+  test('`--pin` writes the first listing down, in a folder that it makes, and what differs later is withheld', async () => {
     const content = (greeting: string) => ({
       mcpServers: {
         kept: {
           ...server(kept, greeting),
-          pins: 'pins.json',
+          pins: 'pins/kept.json',
           labels: { '*': { annotations: { destructive: false } } },
         },
       },
     });
     const first = await serve({ 'gateway.json': content('hello') }, '--pin');
     expect(await first.names()).toContain('kept.tell');
-    const pins = JSON.parse(readFileSync(first.at('pins.json'), 'utf8')) as object;
+    const pins = JSON.parse(readFileSync(first.at('pins/kept.json'), 'utf8')) as object;
     expect(Object.keys(pins)).toContain('kept.tell');
     const again = await cli(['list', '--host-tools', 'gateway.json'], { cwd: first.path });
     expect(again.stdout).toContain('kept  ready  5 tools');
@@ -241,6 +241,38 @@ describe('`serve`', () => {
     const drifted = await cli(['list', '--host-tools', 'gateway.json'], { cwd: first.path });
     expect(drifted.stdout).toContain('kept: kept.tell differs from its pin');
     expect(drifted.stdout).toContain('A model gets no tools.');
+  });
+
+  test('tools whose pins cannot be written are not taken', async () => {
+    const noted = 'import{appendFileSync}from"node:fs";appendFileSync("starts",".")';
+    const entry = {
+      ...server('--import', `data:text/javascript,${noted}`, kept),
+      pins: 'pins/kept.json',
+    };
+    const files = { 'gateway.json': { mcpServers: { kept: entry } }, pins: 'a file' };
+    const { path, at } = folder(files);
+    const stop = new AbortController();
+    let said = '';
+    const ended = cli(['serve', 'gateway.json', '--http', '0', '--pin'], {
+      cwd: path,
+      signal: stop.signal,
+      onStderr: (text) => {
+        said = text;
+      },
+    });
+    await until(() => said.includes('Serving MCP'));
+    expect(said).toContain('server `kept`: Cannot write `');
+    const client = new Client({ name: 'test', version: '1' }, {});
+    const url = /Serving MCP at (\S+)/.exec(said)?.[1] ?? '';
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    // The server is started again, and its pins still cannot be written.
+    const tools = async () => (await client.listTools()).tools;
+    const starts = () => readFileSync(at('starts'), 'utf8').length;
+    await until(async () => starts() > 2 || (await tools()).length > 0);
+    expect(await tools()).toEqual([]);
+    await client.close();
+    stop.abort();
+    await ended;
   });
 
   test('pins that do not exist keep the server off', async () => {

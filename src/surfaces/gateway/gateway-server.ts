@@ -148,14 +148,28 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
       },
       handshakeMs,
     );
+    if (pinFile !== undefined && pins === undefined) await writePins(state, pinFile, imported);
     if (state.closed) return await imported.close();
     state.imported = imported;
     state.connection = open;
     tellOffers(state);
-    if (pinFile !== undefined && pins === undefined) await ports.writePins(pinFile, imported);
     listed(state);
   } catch (error) {
     fail(state, messageOf(error), connection);
+  }
+}
+
+/** Tools whose pins cannot be written are not taken, since nothing would say what was accepted. */
+async function writePins(
+  { ports }: State,
+  path: string,
+  imported: ImportedMcpTools,
+): Promise<void> {
+  try {
+    await ports.writePins(path, imported);
+  } catch (error) {
+    await imported.close();
+    throw error;
   }
 }
 
