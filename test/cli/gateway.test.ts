@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifyAudit } from '../../src/surfaces/audit/index.ts';
+import { takeLock } from '../../src/surfaces/audit/lock-file.ts';
 import { program } from '../runner/programs.ts';
 import { folder, installed } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
@@ -361,6 +362,25 @@ describe('`serve`', () => {
     expect(exit).toBe(0);
     const pid = Number(readFileSync(at('pid'), 'utf8'));
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  test('a log that a killed gateway still has for a moment is waited for', async () => {
+    const content = { mcpServers: { kept: server(kept) }, audit: { path: 'audit.jsonl' } };
+    const { path, at } = folder({ 'gateway.json': content });
+    const release = takeLock(at('audit.jsonl.lock'));
+    const stop = new AbortController();
+    let said = '';
+    const ended = cli(['serve', 'gateway.json', '--http', '0'], {
+      cwd: path,
+      signal: stop.signal,
+      onStderr: (text) => {
+        said = text;
+        if (said.includes('Waiting up to 3 seconds')) release();
+      },
+    });
+    await until(() => said.includes('Serving MCP'));
+    stop.abort();
+    expect((await ended).exit).toBe(0);
   });
 
   test('a log that another gateway writes keeps a second one from starting', async () => {
