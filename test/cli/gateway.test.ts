@@ -115,6 +115,18 @@ describe('`list`', () => {
     ]);
   });
 
+  test('says which globs of `tools` match nothing, once for each server', async () => {
+    const { stderr, listed } = await list({
+      mcpServers: { kept: { ...own, tools: ['kept.t*', 'remove', 'tel'] } },
+    });
+    expect(listed.tools.map(({ name }) => name)).toEqual(['kept.remove']);
+    expect(stderr).toBe(
+      'warning: server `kept`: `tools`: `kept.t*` matches none of its tools; write `t*`, without ' +
+        'the prefix\n' +
+        'warning: server `kept`: `tools`: `tel` matches none of its tools, did you mean `tell`?\n',
+    );
+  });
+
   test('says which servers do not work, and has the tools of the others', async () => {
     const { listed, stderr } = await list(
       {

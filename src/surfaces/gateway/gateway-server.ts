@@ -7,7 +7,8 @@ import type { Connection } from '../mcp/client/connection.ts';
 import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { PassedList } from '../mcp/passed-on.ts';
-import { labelFaults } from './label-faults.ts';
+import { labelFaults, toolFaults } from './label-faults.ts';
+import { listingChanges } from './listing-changes.ts';
 import type { OfferedEntry } from './offered-entries.ts';
 import { authOf } from './server-auth.ts';
 import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
@@ -59,6 +60,8 @@ interface State extends ServerParts {
   conflicts: ServerStatus['failed'];
   /** Tools of which the server says that they only read, by its own names. */
   readers: readonly string[];
+  /** The server's own names in its first listing, also of tools that are not taken. */
+  readonly listedNames: Set<string>;
   /** Fingerprints of the tools that were listed last, by name. */
   seen: ReadonlyMap<string, string> | undefined;
   /** Failures in a row. */
@@ -82,6 +85,7 @@ export function startServer(parts: ServerParts): GatewayServer {
     held: new Map(),
     conflicts: [],
     readers: [],
+    listedNames: new Set(),
     seen: undefined,
     failures: 0,
     cancel: undefined,
@@ -131,7 +135,7 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
       connection,
       { name, prefix: prefixOf(state), ...(pins === undefined ? {} : { pins }) },
       {
-        takes: exposes(state, 'tools') ? takesBy(entry) : () => false,
+        takes: exposes(state, 'tools') ? takesListed(state) : () => false,
         labelsOf: labelsBy(entry),
         follows: pinFile === undefined,
         onListed: (readers) => {
@@ -207,9 +211,11 @@ function listed(state: State): void {
   for (const conflict of seen === undefined ? conflicts : [])
     ports.note(`warning: server \`${name}\`: \`${conflict.name}\` is left out: ${conflict.reason}`);
   if (seen === undefined)
-    for (const fault of labelFaults(state.entry, imported, prefixOf(state)))
+    for (const fault of faultsOf(state, imported))
       ports.note(`warning: server \`${name}\`: ${fault}`);
-  if (seen !== undefined) tellChanges(state, seen);
+  if (seen !== undefined)
+    for (const change of listingChanges(seen, state.seen, imported))
+      ports.note(`server \`${name}\`: ${change}`);
   else if (imported.drift.length > 0)
     ports.note(
       `warning: server \`${name}\`: ${imported.drift.length} of its tools differ from what was ` +
@@ -217,23 +223,21 @@ function listed(state: State): void {
     );
 }
 
-function tellChanges(
-  { name, imported, seen = new Map(), ports }: State,
-  before: ReadonlyMap<string, string>,
-): void {
-  for (const [tool, print] of seen)
-    if (before.get(tool) !== print)
-      ports.note(
-        `server \`${name}\`: \`${tool}\` ${before.has(tool) ? 'has changed' : 'is new'}, and is taken`,
-      );
-  for (const tool of before.keys())
-    if (!seen.has(tool))
-      ports.note(
-        `server \`${name}\`: \`${tool}\` ` +
-          (imported?.found(tool) === undefined
-            ? 'is gone'
-            : 'differs from its pin, and is withheld'),
-      );
+/** Takes what the file says, and notes what the first listing has. */
+function takesListed(state: State): ((name: string) => boolean) | undefined {
+  const takes = takesBy(state.entry);
+  if (takes === undefined) return undefined;
+  return (name) => {
+    if (state.seen === undefined) state.listedNames.add(name);
+    return takes(name);
+  };
+}
+
+function faultsOf(state: State, imported: ImportedMcpTools): readonly string[] {
+  const { entry, listedNames } = state;
+  const prefix = prefixOf(state);
+  const ofTools = exposes(state, 'tools') ? toolFaults(entry, [...listedNames], prefix) : [];
+  return [...ofTools, ...labelFaults(entry, imported, prefix)];
 }
 
 /** Notes a failure and plans the next attempt. */
