@@ -69,7 +69,9 @@ const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
-/** Puts the finished text of the code inside sandboxes in the place of the module that builds it. */
+/**
+ * Puts the finished text of the code inside sandboxes in the place of the module that builds it.
+ */
 export const finishedRunner: Plugin = {
   name: 'finished runner',
   setup(build) {
@@ -101,8 +103,8 @@ const oneLanguage: Plugin = {
 };
 
 /**
- * Code is read the quickest if each byte is a character. The bundler writes only regular expressions
- * otherwise.
+ * Code is read the quickest if each byte is a character. The bundler writes only regular
+ * expressions otherwise.
  */
 function asciiOnly(code: string): string {
   return code.replace(
@@ -112,9 +114,9 @@ function asciiOnly(code: string): string {
 }
 
 /**
- * Bundles the thread of `host-tools hook` into `dist/hook`. An agent waits for a hook before each of
- * its tools, and most of a hook's time is that of finding, reading and compiling its modules. The
- * thread begins with a small file, which runs the other one with compiled code that was kept.
+ * Bundles the thread of `host-tools hook` into `dist/hook`. An agent waits for a hook before each
+ * of its tools, and most of a hook's time is that of finding, reading and compiling its modules.
+ * The thread begins with a small file, which runs the other one with compiled code that was kept.
  */
 export async function buildHook(folder = 'dist/hook'): Promise<void> {
   const packages = dirname(dirname(createRequire(import.meta.url).resolve('yaml/package.json')));

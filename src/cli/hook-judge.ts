@@ -1,7 +1,10 @@
-/** What the thread of a hook runs in the published package: a bundle of all that judges an event. */
+/**
+ * The code of a hook's thread in the published package: a bundle of everything that judges an
+ * event.
+ */
 import { config } from 'zod';
 
 export { hookWorker } from './hook-worker.ts';
 
-// Each schema is used once, so code that is made for it costs more than it saves.
+// Each schema is used once, so generating code for it costs more than it saves.
 config({ jitless: true });

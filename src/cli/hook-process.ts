@@ -1,7 +1,7 @@
 /**
- * The process of a hook. An agent takes every exit code but 0 and 2 for "go on", so this process ends
- * with no other one: not if the thread that judges crashes, hangs, runs out of memory or exits, and
- * not if nobody reads the answer.
+ * The process of a hook. An agent takes every exit code but 0 and 2 for "go on", so this process
+ * ends with no other code. This holds even if the thread that judges crashes, hangs, runs out of
+ * memory or exits, or if the reader of the answer is gone.
  */
 import { Worker } from 'node:worker_threads';
 import type { HookEnd } from './hook-run.ts';
@@ -23,7 +23,7 @@ export function hookProcess(host: NodeJS.Process, entry: string, folder?: string
     if (isOver) return;
     isOver = true;
     const refuse = (): void => {
-      // Written synchronously where it is a file, a terminal or, except on Windows, a pipe.
+      // Writing is synchronous for files, terminals and, except on Windows, pipes.
       stderr.write('host-tools: The answer could not be written, so the call is blocked.\n');
       host.exit(2);
     };
@@ -46,7 +46,7 @@ export function hookProcess(host: NodeJS.Process, entry: string, folder?: string
   const timeoutMs = timeoutOf(host.argv);
   setTimeout(() => {
     block(`The hook took longer than ${timeoutMs} ms.`);
-    // Nobody reads the answer.
+    // The reader is gone.
     setTimeout(() => host.exit(2), 200);
   }, timeoutMs);
   const worker = startThread(host, entry, folder);
@@ -72,11 +72,11 @@ function startThread(host: NodeJS.Process, entry: string, folder: string | undef
     cwd: host.cwd(),
     ...(folder === undefined ? {} : { folder }),
   };
-  // What modules print must not become part of the answer.
+  // Output of modules must not become part of the answer.
   return new Worker(new URL(entry), { workerData: task, stdout: true, stderr: true });
 }
 
-/** A wrong number is told by the thread. */
+/** The thread reports a wrong number. */
 function timeoutOf(argv: readonly string[]): number {
   const at = argv.findIndex((word) => word === '--timeout-ms' || word.startsWith('--timeout-ms='));
   const word = argv[at] ?? '';

@@ -1,6 +1,7 @@
 /**
- * The thread of a hook in the published package. What it runs is bundled, and the bundle's compiled
- * code is kept, since a hook's time is mostly that of loading: see `buildHook` in `tsup.config.ts`.
+ * The thread of a hook in the published package. Its code is bundled, and the bundle's compiled
+ * code is kept, because a hook spends most of its time loading. See `buildHook` in
+ * `tsup.config.ts`.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,8 +15,9 @@ const task = hookTask();
 if (task !== undefined) {
   const { folder } = task;
   if (folder === undefined) throw new Error('the thread was started without its folder');
-  // Modules of a file may define tools, which only the copy of the library that they import knows.
-  // The command has that one. A rejection is an error of the thread, which blocks the call.
+  // Modules of a file may define tools, which are known only to the copy of the library that they
+  // import. The command has that copy. A rejection is an error of the thread, which blocks the
+  // call.
   if (mayHaveModules(task)) void import(new URL('../cli.js', folder).href);
   else judge(task, fileURLToPath(new URL('hook-judge.cjs', folder)));
 }
@@ -26,7 +28,7 @@ function judge(given: HookTask, bundle: string): void {
   void hookWorker(given, running.keep);
 }
 
-/** Undefined if it cannot be used. The hook itself says what is wrong with it. */
+/** Undefined if it cannot be used. The hook itself reports why. */
 function folderFor({ env }: HookTask): string | undefined {
   try {
     return stateFolder({ stateHome: env.XDG_STATE_HOME, home: userHome(env) });
@@ -35,7 +37,10 @@ function folderFor({ env }: HookTask): string | undefined {
   }
 }
 
-/** Whether a file of the command line may name a module. One that cannot be read is reported later. */
+/**
+ * Whether a file of the command line may name a module. A file that cannot be read is reported
+ * later.
+ */
 function mayHaveModules({ argv }: HookTask): boolean {
   return argv.some((word) => {
     const file = word.startsWith('--host-tools=') ? word.slice('--host-tools='.length) : word;

@@ -1,4 +1,7 @@
-/** The thread that judges an event. It may hang or crash: the main thread sees to the answer. */
+/**
+ * The thread that judges an event. It may hang or crash, because the main thread makes sure that
+ * there is an answer.
+ */
 import { parentPort } from 'node:worker_threads';
 import type { HookEnd } from './hook-run.ts';
 import type { HookTask } from './hook-task.ts';

@@ -65,7 +65,8 @@ export async function readPinFile(
 }
 
 /**
- * Writes the whole file or nothing, and makes its folder if it is missing. Names are sorted, so that a diff is easy to review.
+ * Writes the whole file or nothing, and creates its folder if it is missing. Names are sorted, so
+ * that a diff is easy to review.
  * @throws CliFault 1
  */
 export async function writePinFile(

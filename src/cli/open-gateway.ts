@@ -1,6 +1,5 @@
 /** The gateway of a run: what the files say about MCP servers and audit logs. */
 import { access } from 'node:fs/promises';
-import { setTimeout as setTimer } from 'node:timers/promises';
 import type { HostToolRegistry } from '../index.ts';
 import type { Gateway, GatewayOptions } from '../surfaces/gateway/gateway.ts';
 import type { CliIo } from './cli-io.ts';
@@ -29,7 +28,7 @@ export async function openGateway(
       timer.unref();
       return () => clearTimeout(timer);
     },
-    pause: (ms) => setTimer(ms),
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     async readPins(path) {
       const exists = await access(path).then(
         () => true,

@@ -1,16 +1,16 @@
-/** Makes the servers of a gateway from those in the configuration of a client. */
+/** Converts the servers in a client's configuration to servers of a gateway. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 import { type InputVariables, inputVariables, variableOf } from './input-variables.ts';
 import { looksSecret, secretArguments, secretInAddress } from './plain-secrets.ts';
 
-/** What became of a configuration. */
+/** The result of converting a configuration. */
 export interface Converted {
   /** Servers by name, as a file of tools has them. */
   readonly servers: Readonly<Record<string, JsonObject>>;
   /** The variables that must be set, each once. */
   readonly variables: readonly string[];
-  /** What a person should know: one line each. */
+  /** Notes for a person, one line each. */
   readonly warnings: readonly string[];
   /** Whether the file calls its servers `servers`, as VS Code does. */
   readonly isVsCode: boolean;
@@ -22,7 +22,7 @@ interface Notes {
   readonly nameOf: InputVariables;
 }
 
-/** Keys that say nothing which a gateway needs. */
+/** Keys that a gateway does not need. */
 const idle = new Set(['type', 'transport', 'name', 'description']);
 const known = new Set(['command', 'args', 'env', 'cwd', 'url', 'headers', ...idle]);
 
@@ -99,17 +99,19 @@ function warnOfAddress(url: string, warn: (text: string) => void): void {
   const secret = secretInAddress(url);
   if (username !== '' || password !== '')
     warn(
-      '`url` is in the file as plain text, with a user or a password, which a gateway refuses. Move ' +
-        'them to `headers`, and put a variable there.',
+      '`url` is in the file as plain text, with a user or a password, which a gateway refuses. ' +
+        'Move them to `headers`, and put a variable there.',
     );
   else if (secret !== undefined)
     warn(
-      `\`url\` is in the file as plain text, with ${secret}. If the server takes that from a header, ` +
-        'move it to `headers`, and put a variable there.',
+      `\`url\` is in the file as plain text, with ${secret}. If the server takes that from a ` +
+        'header, move it to `headers`, and put a variable there.',
     );
 }
 
-/** What VS Code and Cursor fill in by themselves, and no variable of the environment. */
+/**
+ * Placeholders that VS Code and Cursor fill in by themselves. They are not environment variables.
+ */
 const ofEditors = new Set([
   'workspaceFolder',
   'workspaceFolderBasename',
@@ -148,15 +150,15 @@ function filledOf(
       notes.variables.add(variable as string);
     if (looksSecret(name, text) || secretInAddress(text) !== undefined)
       warn(
-        `\`${key}.${name}\` is in the file as plain text. Put \`\${${variableOf(name)}}\` there, and set ` +
-          'that variable.',
+        `\`${key}.${name}\` is in the file as plain text. Put \`\${${variableOf(name)}}\` there, ` +
+          'and set that variable.',
       );
     return [[name, text] as const];
   });
   return kept.length === 0 ? {} : { [key]: Object.fromEntries(kept) };
 }
 
-/** Whatever a client might replace. */
+/** Anything that a client might replace. */
 function placeholders(text: string): readonly string[] {
   return text.match(/\$\{[^}]*\}?/g) ?? [];
 }

@@ -28,7 +28,8 @@ export function inputVariables(section: JsonObject, warn: (text: string) => void
     known.set(id, name);
     if (name !== wanted)
       warn(
-        `\`\${input:${id}}\` becomes \`\${${name}}\`, because \`${wanted}\` stands for something else.`,
+        `\`\${input:${id}}\` becomes \`\${${name}}\`, because \`${wanted}\` stands for something ` +
+          'else.',
       );
     return name;
   };

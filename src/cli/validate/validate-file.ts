@@ -123,8 +123,10 @@ function entryFault({
   arrays,
   names,
 }: ModuleOffer): string | undefined {
-  if (mount !== undefined && typeof mount.value !== 'function')
-    return `Expected \`mount\` to be a function (coordinator, config), got ${describe(mount.value)}.`;
+  if (mount !== undefined && typeof mount.value !== 'function') {
+    const got = describe(mount.value);
+    return `Expected \`mount\` to be a function (coordinator, config), got ${got}.`;
+  }
   if (setup !== undefined && typeof setup.value !== 'function')
     return `Expected \`${setup.name}\` to be a function (registry), got ${describe(setup.value)}.`;
   // If it were called with a registry, its error would be misleading.
@@ -209,8 +211,8 @@ function checkPrefixes(servers: HostedParts['servers'], findings: Findings): voi
       'server_prefixes',
       other === undefined
         ? undefined
-        : `The servers \`${other}\` and \`${name}\` have the same prefix \`${prefix}\`. Of two tools ` +
-            'with the same name, only one is taken. Give each server a `prefix` of its own.',
+        : `The servers \`${other}\` and \`${name}\` have the same prefix \`${prefix}\`. Of ` +
+            'two tools with the same name, only one is taken. Give each server a `prefix` of its own.',
       `The server \`${name}\` has a prefix of its own.`,
     );
     if (other === undefined) first.set(prefix, name);
@@ -224,7 +226,7 @@ async function checkConfig(
 ): Promise<readonly string[]> {
   const { timeoutMs } = options;
   const registry = new HostToolRegistry();
-  // They are not started, so their form is all that is checked.
+  // Servers are not started, so only their form is checked.
   let servers: HostedParts['servers'] = new Map();
   try {
     const ended = await within(timeoutMs, async () => {

@@ -1,4 +1,6 @@
-/** One server of a gateway: started, kept running, and its tools kept in the registry. */
+/**
+ * One server of a gateway. It is started and kept running, and its tools are kept in the registry.
+ */
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
 import type { AnyTool, HostToolRegistry, JsonObject, ToolRegistration } from '../../index.ts';
@@ -15,16 +17,22 @@ import { connectionOf, missingText, type NamedServer, prefixOf } from './server-
 import { askServer, offersOf } from './server-offers.ts';
 import { questionsOf } from './server-questions.ts';
 import { type ServerStatus, statusOf } from './server-status.ts';
-import { labelsBy, takesBy } from './server-wishes.ts';
+import { exposes, labelsBy, takesBy } from './server-wishes.ts';
 
 /** A server that was started. */
 export interface GatewayServer {
   readonly name: string;
-  /** Whether clients get these of it. */
+  /** Whether clients get these lists of the server. */
   exposes(kind: 'prompts' | 'resources'): boolean;
-  /** What it has now; nothing while it is not ready. @throws (rejects with) what the server causes */
+  /**
+   * The server's present entries; empty while it is not ready. Rejects with the server's errors.
+   * @throws (rejects with) what the server causes
+   */
   offers(which: PassedList): Promise<readonly OfferedEntry[]>;
-  /** Asks for a prompt or a resource. @throws (rejects with) Error that a client may see */
+  /**
+   * Asks for a prompt or a resource. Rejects with an Error that a client may see.
+   * @throws (rejects with) Error that a client may see
+   */
   ask(
     method: 'prompts/get' | 'resources/read',
     params: Record<string, unknown>,
@@ -33,18 +41,18 @@ export interface GatewayServer {
   /** Settles when the first attempt has ended. Never rejects. */
   readonly first: Promise<void>;
   status(): ServerStatus;
-  /** Removes its tools at once, and ends it. Never rejects. */
+  /** Removes its tools at once, and ends the server. Never rejects. */
   close(): Promise<void>;
 }
 
-/** What a server is made of. */
+/** What a server needs. */
 export interface ServerParts extends NamedServer {
   readonly registry: HostToolRegistry<never>;
   /** Called when its prompts or resources may have changed. */
   changed(kind: 'prompts' | 'resources'): void;
 }
 
-/** A server has this long for its handshake, since `npx` may have to load it first. */
+/** The time that a server has for its handshake. `npx` may have to download it first. */
 const handshakeMs = 60_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
@@ -56,21 +64,21 @@ interface State extends ServerParts {
   connection: Connection | undefined;
   /** Its tools in the registry, by name. */
   readonly held: Map<string, ToolRegistration>;
-  /** Tools for whose names the registry has no room. */
+  /** Tools whose names the registry cannot accept. */
   conflicts: ServerStatus['failed'];
-  /** Tools of which the server says that they only read, by its own names. */
+  /** Tools that only read according to the server, by the server's own names. */
   readers: readonly string[];
   /** The server's own names in its first listing, also of tools that are not taken. */
   readonly listedNames: Set<string>;
   /** Fingerprints of the tools that were listed last, by name. */
   seen: ReadonlyMap<string, string> | undefined;
-  /** Failures in a row. */
+  /** Successive failures. */
   failures: number;
   cancel: (() => void) | undefined;
   closed: boolean;
-  /** Aborts when it is closed. */
+  /** Aborts when the server is closed. */
   readonly stop: AbortController;
-  /** The attempt that is under way, or the last one. Never rejects. */
+  /** The present or last attempt. Never rejects. */
   attempting: Promise<void>;
 }
 
@@ -99,7 +107,7 @@ export function startServer(parts: ServerParts): GatewayServer {
   return {
     name: parts.name,
     first: state.attempting,
-    exposes: (kind) => exposes(state, kind),
+    exposes: (kind) => exposes(parts.entry, kind),
     async offers(which) {
       const { connection: open } = state;
       return open === undefined ? [] : offersOf(open, which, prefixOf(state));
@@ -114,13 +122,9 @@ export function startServer(parts: ServerParts): GatewayServer {
   };
 }
 
-function exposes({ entry }: State, kind: 'tools' | 'prompts' | 'resources'): boolean {
-  return entry.expose === undefined ? kind === 'tools' : entry.expose.includes(kind);
-}
-
 function tellOffers(state: State): void {
   for (const kind of ['prompts', 'resources'] as const)
-    if (exposes(state, kind)) state.changed(kind);
+    if (exposes(state.entry, kind)) state.changed(kind);
 }
 
 async function attempt(state: State, connection: McpConnection): Promise<void> {
@@ -135,14 +139,14 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
       connection,
       { name, prefix: prefixOf(state), ...(pins === undefined ? {} : { pins }) },
       {
-        takes: exposes(state, 'tools') ? takesListed(state) : () => false,
+        takes: exposes(state.entry, 'tools') ? takesListed(state) : () => false,
         labelsOf: labelsBy(entry),
         follows: pinFile === undefined,
         onListed: (readers) => {
           state.readers = readers;
           listed(state);
         },
-        ...(exposes(state, 'prompts') || exposes(state, 'resources')
+        ...(exposes(state.entry, 'prompts') || exposes(state.entry, 'resources')
           ? { onOthersChanged: state.changed }
           : {}),
         auth: authOf(state),
@@ -177,7 +181,7 @@ async function writePins(
   }
 }
 
-/** Takes a listing. Called within the import, so it must not throw. */
+/** Takes over a listing. Called during the import, so it must not throw. */
 function listed(state: State): void {
   const { imported, registry, held, name, ports } = state;
   if (imported === undefined || state.closed) return;
@@ -203,7 +207,7 @@ function listed(state: State): void {
       }
     });
   } catch {
-    // The registry was closed, so the tools are gone.
+    // The registry was closed, so its tools are gone.
   }
   const { seen } = state;
   state.conflicts = conflicts;
@@ -236,11 +240,11 @@ function takesListed(state: State): ((name: string) => boolean) | undefined {
 function faultsOf(state: State, imported: ImportedMcpTools): readonly string[] {
   const { entry, listedNames } = state;
   const prefix = prefixOf(state);
-  const ofTools = exposes(state, 'tools') ? toolFaults(entry, [...listedNames], prefix) : [];
+  const ofTools = exposes(state.entry, 'tools') ? toolFaults(entry, [...listedNames], prefix) : [];
   return [...ofTools, ...labelFaults(entry, imported, prefix)];
 }
 
-/** Notes a failure and plans the next attempt. */
+/** Records a failure and schedules the next attempt. */
 function fail(state: State, error: string, connection: McpConnection): void {
   if (state.closed || state.cancel !== undefined) return;
   const { ports, name } = state;
@@ -287,7 +291,7 @@ async function closeServer(state: State): Promise<void> {
     for (const registration of held.values()) registration.unregister();
   });
   held.clear();
-  // An import that is there is closed before its attempt is waited for, which may be a listing.
+  // An existing import is closed before its attempt is awaited, because that may be a listing.
   await state.imported?.close();
   await state.attempting;
 }

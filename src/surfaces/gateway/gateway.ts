@@ -1,6 +1,6 @@
 /**
  * A gateway: the MCP servers, the audit logs and the kept approvals that the files of a registry
- * name. Servers start side by side, and none holds up another.
+ * name. Servers start concurrently, and none delays another.
  */
 import type { HostToolRegistry } from '../../index.ts';
 import { canonicalJson } from '../../json/index.ts';
@@ -21,11 +21,11 @@ import type { ServerStatus } from './server-status.ts';
 
 /** What a gateway does with the parts of a file. */
 export interface GatewayOptions {
-  /** Starts the servers. Otherwise they are only checked. */
+  /** Starts the servers. If false, they are only checked. */
   readonly starts: boolean;
-  /** Records calls. Otherwise the log is left alone, as another process may be writing it. */
+  /** Records calls. If false, the log is not touched, because another process may be writing it. */
   readonly records: boolean;
-  /** Keeps suspended calls where a file says so. Otherwise they end with the process. */
+  /** Keeps suspended calls if a file says where. If false, they end with the process. */
   readonly keeps: boolean;
   /** The working folder of sessions. */
   readonly cwd: string;
@@ -35,7 +35,7 @@ export interface GatewayOptions {
 export interface Gateway {
   /** Whether any file names a server. */
   readonly hasServers: boolean;
-  /** How suspended calls are kept; undefined if no file says so. */
+  /** How suspended calls are kept; undefined if no file defines it. */
   readonly approvals: KeptApprovals | undefined;
   /** In the order of the files. */
   statuses(): readonly ServerStatus[];
@@ -44,7 +44,7 @@ export interface Gateway {
    * @param withoutMs the same as long as no server is ready. @default mostMs
    */
   settled(mostMs: number, withoutMs?: number): Promise<void>;
-  /** Ends the servers, then the logs. @throws what the logs throw that cannot be written. */
+  /** Ends the servers, then the logs. @throws the errors of logs that cannot be written. */
   close(): Promise<void>;
 }
 
@@ -63,22 +63,54 @@ interface State {
   readonly secrets: Secrets;
   readonly approvals: ApprovalKeeper;
   readonly passed: PassedLists;
-  /** Ends of servers that an edit has removed. */
+  /** The pending shutdowns of servers that an edit has removed. */
   readonly closing: Set<Promise<void>>;
 }
 
 /** Shorter values are too likely to occur in other texts. */
 const leastSecret = 8;
 
-/** An answer to a call of a process before this one waits this long for servers to start. */
+/** How long an answer to a call of an earlier process waits for servers to start. */
 const startedWithinMs = 10_000;
 
-/** Makes a gateway, which takes the servers and logs of the files that are loaded from now on. */
+/**
+ * Creates a gateway. It takes over the servers and logs of the files that are loaded from now on.
+ */
 export function createGateway(
   registry: HostToolRegistry<never>,
   options: GatewayOptions,
   given: Omit<GatewayPorts, 'scrub' | 'scrubValue' | 'keepSecret'>,
 ): Gateway {
+  const state = openState(registry, options, given);
+  passOn(registry, state.passed);
+  const host: FileHost = {
+    ready: (path, audit) => state.logs.ready(path, audit),
+    problem(path, part, again) {
+      if (part.section === 'audit') return state.logs.problem(path, part.audit);
+      if (part.section === 'approvals') return state.approvals.problem(path, part.approvals, again);
+      return serverProblem(state, path, part.name, part.server, again);
+    },
+    take: (parts) => take(state, parts),
+  };
+  setFileHost(registry, host);
+  return {
+    get hasServers() {
+      return state.servers.size > 0;
+    },
+    get approvals() {
+      return state.approvals.kept;
+    },
+    statuses: () => [...state.servers.values()].map(({ server }) => server.status()),
+    settled: (mostMs, withoutMs = mostMs) => settled(state, mostMs, withoutMs),
+    close: () => closeAll(state),
+  };
+}
+
+function openState(
+  registry: HostToolRegistry<never>,
+  options: GatewayOptions,
+  given: Parameters<typeof createGateway>[2],
+): State {
   const secrets = new Secrets();
   const scrub = (text: string): string => redactText(text, secrets);
   const ports: GatewayPorts = {
@@ -117,28 +149,7 @@ export function createGateway(
     }),
     closing,
   };
-  passOn(registry, state.passed);
-  const host: FileHost = {
-    ready: (path, audit) => state.logs.ready(path, audit),
-    problem(path, part, again) {
-      if (part.section === 'audit') return state.logs.problem(path, part.audit);
-      if (part.section === 'approvals') return state.approvals.problem(path, part.approvals, again);
-      return serverProblem(state, path, part.name, part.server, again);
-    },
-    take: (parts) => take(state, parts),
-  };
-  setFileHost(registry, host);
-  return {
-    get hasServers() {
-      return state.servers.size > 0;
-    },
-    get approvals() {
-      return state.approvals.kept;
-    },
-    statuses: () => [...state.servers.values()].map(({ server }) => server.status()),
-    settled: (mostMs, withoutMs = mostMs) => settled(state, mostMs, withoutMs),
-    close: () => closeAll(state),
-  };
+  return state;
 }
 
 function serverProblem(
@@ -184,7 +195,7 @@ function take(state: State, { path, servers, audit, approvals }: HostedParts): v
     });
 }
 
-/** From now on no error, event or log shows the values that a server gets from the environment. */
+/** From now on, no error, event or log shows the values that a server gets from the environment. */
 function keepSecret(state: State, file: string, entry: ServerEntry): void {
   const { used } = connectionOf({ entry, file, ports: state.ports });
   const secret = used.filter((value) => value.length >= leastSecret);
@@ -219,7 +230,7 @@ async function settled(
   );
 }
 
-/** Waits for some work, at most so many milliseconds. */
+/** Waits for some work, for at most this many milliseconds. */
 async function within(ports: GatewayPorts, ms: number, work: Promise<unknown>): Promise<void> {
   let cancel: (() => void) | undefined;
   const late = new Promise<void>((resolve) => {

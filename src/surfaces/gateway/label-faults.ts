@@ -1,4 +1,4 @@
-/** Finds globs and labels that mean no tool, which are probably misspelt. */
+/** Finds globs and labels without effect, which are probably misspelt. */
 
 import { isJsonObject } from '../../json/index.ts';
 import { mayHold } from '../../schema/may-hold.ts';

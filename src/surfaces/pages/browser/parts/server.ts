@@ -1,9 +1,9 @@
-/** Asks the page's own server. */
+/** Sends requests to the page's own server. */
 import { parseVisible } from './visible.ts';
 
 /**
- * The token of this page. It comes in the fragment of the address, which no server and no log sees;
- * from there it moves to the storage of this tab, so that the address can be shown to others.
+ * The token of this page. It comes in the fragment of the address, which no server and no log sees.
+ * From there it moves to the storage of this tab, so that the address can be shown to others.
  * @param kept the name under which it is stored: pages of one origin share the storage of a tab
  */
 export function takeToken(kept: string): string {
@@ -15,7 +15,7 @@ export function takeToken(kept: string): string {
   return given ?? sessionStorage.getItem(kept) ?? '';
 }
 
-/** What the server said instead of an answer. */
+/** The server's message instead of an answer. */
 export class Refused extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -30,13 +30,13 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
     throw new Refused(0, 'The server does not answer.');
   });
   if (response.ok) return response;
-  // Only for requests that do not follow where they are sent: to where one signs in.
+  // Only for requests that must not follow a redirect to a login page.
   if (response.type === 'opaqueredirect') throw new Refused(401, 'Sign in first.');
   const told = (await response.json().catch(() => undefined)) as { error?: string } | undefined;
   throw new Refused(response.status, told?.error ?? `The server answered ${response.status}.`);
 }
 
-/** Asks for something below `api/` with a token. Rejects with {@link Refused}. */
+/** Requests something below `api/` with a token. Rejects with {@link Refused}. */
 export function request(
   token: string,
   path: string,
@@ -51,7 +51,7 @@ export function request(
   });
 }
 
-/** Asks for JSON below `api/`. Rejects with {@link Refused}. */
+/** Requests JSON below `api/`. Rejects with {@link Refused}. */
 export async function ask<T>(
   token: string,
   path: string,
@@ -61,7 +61,7 @@ export async function ask<T>(
   return parseVisible(await (await request(token, path, body, signal)).text()) as T;
 }
 
-/** Gives each line of a stream as JSON. Resolves at the end of the stream. */
+/** Passes on each line of a stream as JSON. Resolves at the end of the stream. */
 export async function readLines(response: Response, take: (line: unknown) => void): Promise<void> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
