@@ -212,7 +212,8 @@ function checkPrefixes(servers: HostedParts['servers'], findings: Findings): voi
       other === undefined
         ? undefined
         : `The servers \`${other}\` and \`${name}\` have the same prefix \`${prefix}\`. Of ` +
-            'two tools with the same name, only one is taken. Give each server a `prefix` of its own.',
+            'two tools with the same name, only one is taken. Give each server a `prefix` of its ' +
+            'own.',
       `The server \`${name}\` has a prefix of its own.`,
     );
     if (other === undefined) first.set(prefix, name);

@@ -25,7 +25,7 @@ import { fileWriter, sinkWriter } from './writers.ts';
 export interface AuditOptions {
   /**
    * The newest file of the log. Older files are next to it as `path.1`, `path.2`, …, and so are
-   * `path.lock` and, for hashed content, `path.key`. A missing folder is made. @default none
+   * `path.lock` and, for hashed content, `path.key`. A missing folder is created. @default none
    */
   readonly path?: string | undefined;
   /**
@@ -141,7 +141,7 @@ const nothing: Opened = {
 };
 
 function openPlace(path: string, content: Content, hash: LineHash) {
-  // Calls and their arguments are in it, so a folder that is made here is for its owner only.
+  // Calls and their arguments are in it, so only the owner can read a folder that is created here.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const release = takeLock(`${path}.lock`);
   try {
