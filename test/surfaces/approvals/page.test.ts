@@ -379,8 +379,8 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     const nextList = () => page.waitForResponse(/api\/approvals/);
     await nextList();
     await page.goto(`${origin}/desk/#token=one_two-3`);
+    await page.waitForURL(`${origin}/desk/`);
     await nextList();
-    expect(page.url()).toBe(`${origin}/desk/`);
     await page.reload();
     await nextList();
     const [first, ...others] = [...new Set(sent)];
