@@ -195,7 +195,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
     'surfaces/gateway',
     'surfaces/agents',
     'cli/index',
-    'cli/hook-thread',
+    'cli/hook-child',
     'cli/hook-code',
     'surfaces/sandbox',
   ],

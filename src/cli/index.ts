@@ -4,10 +4,9 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { hookProcess } from './hook-process.ts';
 import { hookTask } from './hook-task.ts';
-import { hookWorker } from './hook-worker.ts';
 
-const task = hookTask();
-if (task !== undefined) await hookWorker(task);
+const task = hookTask(process);
+if (task !== undefined) await (await import('./hook-answer.ts')).hookAnswer(process, task);
 else if (isHook(process.argv.slice(2))) startHook();
 else await startCommand();
 
@@ -19,11 +18,9 @@ function isHook([first, second, ...rest]: readonly string[]): boolean {
 
 function startHook(): void {
   try {
-    // The published package has a bundle for the thread, which loads faster.
-    const folder = new URL('./hook/', import.meta.url).href;
-    const lean = new URL('hook-thread.cjs', folder);
-    if (existsSync(lean)) hookProcess(process, lean.href, folder);
-    else hookProcess(process, import.meta.url);
+    // The published package has a bundle for the second process, which loads faster.
+    const lean = fileURLToPath(new URL('./hook/hook-child.cjs', import.meta.url));
+    hookProcess(process, existsSync(lean) ? lean : fileURLToPath(import.meta.url));
   } catch (error) {
     process.stderr.write(`host-tools: The hook could not be started: ${String(error)}\n`);
     process.exit(2);
