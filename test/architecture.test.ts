@@ -201,7 +201,7 @@ const builtins: Readonly<Record<string, readonly string[]>> = {
   ],
   'node:vm': ['cli/hook-code'],
   'node:http': ['http', 'surfaces/relay', 'cli'],
-  'node:net': ['surfaces/relay', 'surfaces/sandbox/runner'],
+  'node:net': ['surfaces/relay', 'surfaces/sandbox/runner', 'cli/hook-answer'],
   'node:stream': ['surfaces/bullmq', 'surfaces/relay', 'cli', 'surfaces/sandbox'],
   'node:fs/promises': [
     'surfaces/config',

@@ -21,7 +21,7 @@ const goneMs = 100;
  * @param entry The path of what the second process runs.
  */
 export function hookProcess(host: NodeJS.Process, entry: string): void {
-  const { stdout, stderr } = host;
+  const { stderr } = host;
   let judge: ChildProcess | undefined;
   let isOver = false;
   const leave = (end: HookEnd): void => {
@@ -82,7 +82,7 @@ function startJudge(host: NodeJS.Process, entry: string): ChildProcess {
   return spawn(host.execPath, [...flags, entry, ...host.argv.slice(2)], {
     // What modules print must not become part of the answer.
     stdio: ['inherit', 'ignore', 'ignore', 'pipe'],
-    env: { ...host.env, [judgeVariable]: '1' },
+    env: { ...host.env, [judgeVariable]: String(host.pid) },
     windowsHide: true,
   });
 }

@@ -2,8 +2,8 @@
 import type { HookRun } from './hook-run.ts';
 
 /**
- * The environment variable that makes a process the second one of a hook. It is removed before
- * anything is loaded that might start processes.
+ * The environment variable that makes a process the second one of a hook. It has the number of the
+ * first one, and is removed before any module of a file is loaded.
  */
 export const judgeVariable = 'HOST_TOOLS_HOOK';
 /**

@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { hookProcess } from './hook-process.ts';
-import { hookTask } from './hook-task.ts';
+import { type HookTask, hookTask } from './hook-task.ts';
 
 const task = hookTask(process);
-if (task !== undefined) await (await import('./hook-answer.ts')).hookAnswer(process, task);
+if (task !== undefined) await judgeHere(task);
 else if (isHook(process.argv.slice(2))) startHook();
 else await startCommand();
 
@@ -14,6 +14,15 @@ else await startCommand();
 function isHook([first, second, ...rest]: readonly string[]): boolean {
   const asksForHelp = [second, ...rest].some((word) => word === '--help' || word === '-h');
   return first === 'hook' && second !== 'install' && !asksForHelp;
+}
+
+async function judgeHere(task: HookTask): Promise<void> {
+  const [{ hookAnswer }, { endWithParent }] = await Promise.all([
+    import('./hook-answer.ts'),
+    import('./hook-orphan.ts'),
+  ]);
+  endWithParent(process);
+  await hookAnswer(process, task);
 }
 
 function startHook(): void {
