@@ -69,7 +69,9 @@ const finishedPages: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
-/** Puts the finished text of the code inside sandboxes in the place of the module that builds it. */
+/**
+ * Puts the finished text of the code inside sandboxes in the place of the module that builds it.
+ */
 export const finishedRunner: Plugin = {
   name: 'finished runner',
   setup(build) {
@@ -101,8 +103,8 @@ const oneLanguage: Plugin = {
 };
 
 /**
- * Code is read the quickest if each byte is a character. The bundler writes only regular expressions
- * otherwise.
+ * Code is read the quickest if each byte is a character. The bundler writes only regular
+ * expressions otherwise.
  */
 function asciiOnly(code: string): string {
   return code.replace(

@@ -8,7 +8,9 @@ import { input, zodTool } from './fixtures.ts';
 import { type Case, compare } from './harness.ts';
 import type { FamilyResult } from './targets.ts';
 
-/** Calls of one batch. Their lines wait at the same time, and are made safe once, as over a second. */
+/**
+ * Calls of one batch. Their lines wait at the same time, and are made safe once, as over a second.
+ */
 const batch = 4_000;
 
 function sessionOf(): { registry: HostToolRegistry; session: ToolSession } {

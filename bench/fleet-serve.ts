@@ -1,4 +1,6 @@
-/** The workers' side of the rows about fleets: a fleet and a bare worker of BullMQ, in one process. */
+/**
+ * The workers' side of the rows about fleets: a fleet and a bare worker of BullMQ, in one process.
+ */
 import { Worker } from 'bullmq';
 import { defineTool, type JsonObject } from '../src/index.ts';
 import { serveFleet } from '../src/surfaces/bullmq/index.ts';

@@ -113,7 +113,9 @@ async function callRows(servers: Servers, folder: string): Promise<readonly Row[
     return {
       through: {
         value: through?.ratio ?? Number.NaN,
-        note: `${ms(alone?.ns)} → ${ms(through?.ns)} ms; the quickest round ${ms(alone?.best)} → ${ms(through?.best)} ms`,
+        note:
+          `${ms(alone?.ns)} → ${ms(through?.ns)} ms; the quickest round ${ms(alone?.best)} → ` +
+          `${ms(through?.best)} ms`,
       },
       floor: {
         unit: '×',

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:origins -- FILE`: replays recorded tasks and attacks (AgentDojo's, in the shape that
- * `bench/origins/data.ts` describes), and prints how many user tasks pass without a question and how
- * many attacks are held. FILE may also be given as `ORIGINS_DATA`. `--why` names each question and
- * each attack that was not held.
+ * `npm run bench:origins -- FILE`: replays recorded tasks and attacks (AgentDojo's, in the shape
+ * that `bench/origins/data.ts` describes), and prints how many user tasks pass without a question
+ * and how many attacks are held. FILE may also be given as `ORIGINS_DATA`. `--why` names each
+ * question and each attack that was not held.
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';

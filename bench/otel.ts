@@ -82,7 +82,9 @@ export async function measure(): Promise<FamilyResult> {
       {
         id: 'otel',
         value: own / spans.best,
-        note: `${Math.round(spans.best)} → ${Math.round(own)} ns a call; the call alone ${Math.round(bare.best)} ns`,
+        note:
+          `${Math.round(spans.best)} → ${Math.round(own)} ns a call; the call alone ` +
+          `${Math.round(bare.best)} ns`,
       },
     ],
   };

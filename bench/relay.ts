@@ -51,6 +51,7 @@ else
 const beyond = beyondGate(report);
 if (beyond.length > 0)
   console.error(
-    `\nBeyond the gate: ${beyond.map(({ id }) => (id === undefined ? '' : targets[id].what)).join('; ')}`,
+    '\nBeyond the gate: ' +
+      `${beyond.map(({ id }) => (id === undefined ? '' : targets[id].what)).join('; ')}`,
   );
 if (values.check === true && beyond.length > 0) process.exitCode = 1;

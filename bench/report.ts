@@ -78,9 +78,10 @@ export function terminalTable(report: Report): string {
 export function markdownTable(report: Report, date: string): string {
   const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
   const skipped = report.skipped.map((one) => `\nSkipped: ${one}\n`).join('');
+  const rows = [line(heads), line(heads.map(() => '---')), ...ordered(report).map(line)];
   return (
     `Measured on ${date} with Node ${process.version}, ${process.platform} ${process.arch}, ` +
-    `${cpus()[0]?.model ?? 'unknown processor'}.\n\n${[line(heads), line(heads.map(() => '---')), ...ordered(report).map(line)].join('\n')}\n${skipped}`
+    `${cpus()[0]?.model ?? 'unknown processor'}.\n\n${rows.join('\n')}\n${skipped}`
   );
 }
 

@@ -37,7 +37,8 @@ if (values.write === true)
 const beyond = beyondGate(report);
 if (beyond.length > 0)
   console.log(
-    `\nBeyond the gate: ${beyond.map(({ id }) => (id === undefined ? '' : targets[id].what)).join('; ')}`,
+    '\nBeyond the gate: ' +
+      `${beyond.map(({ id }) => (id === undefined ? '' : targets[id].what)).join('; ')}`,
   );
 if (values.check === true && beyond.length > 0) process.exitCode = 1;
 

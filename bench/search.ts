@@ -1,9 +1,9 @@
 /**
- * `npm run bench:search -- TOOLS QUESTIONS`: how often a search finds a tool that answers a question
- * among the first five or eight, averaged by tool, for our search and for others. The files have the
- * shape that `bench/search/data.ts` describes. Then what it costs among 10 000 tools, which are the
- * given ones under many names. `--missed` names the questions that ours misses. Without `npm ci` in
- * `bench/` it prints the figures of ours alone.
+ * `npm run bench:search -- TOOLS QUESTIONS`: how often a search finds a tool that answers a
+ * question among the first five or eight, averaged by tool, for our search and for others. The
+ * files have the shape that `bench/search/data.ts` describes. Then what it costs among 10 000
+ * tools, which are the given ones under many names. `--missed` names the questions that ours
+ * misses. Without `npm ci` in `bench/` it prints the figures of ours alone.
  */
 import { parseArgs } from 'node:util';
 import { defineTool, HostToolRegistry } from '../src/index.ts';

@@ -136,6 +136,12 @@ export const targets = {
   ),
   relay_trip: below('relayed round trip, one at a time, memory', 'bare Hono + SSE echo', 2, 3),
   relay_trip_16: below('relayed round trips, 16 at a time, memory', 'bare Hono + SSE echo', 2, 3),
+  relay_cpu_16: below(
+    "the server's own processor time, 16 at a time, memory",
+    'bare Hono + SSE echo',
+    2.2,
+    3,
+  ),
   relay_flood: below('a round trip beside 32 connections of one token', 'alone', 2, 3),
   relay_scale: below('memory of 10 000 relay sessions', 'of 1 000', 11, 12),
   leak: below('heap growth over calls and sessions that came and went', 'growth', 256, 512, 'KB'),

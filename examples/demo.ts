@@ -45,7 +45,9 @@ async function play(
     cwd: profile === 'reviewer' ? workspace.source : workspace.copy,
     approver({ title, message }: ApprovalRequest) {
       const answer = person.step?.answer ?? 'reject_once';
-      person.asked = `a person is asked: ${title}${message === undefined ? '' : ` (${message})`} → ${answer}`;
+      person.asked =
+        `a person is asked: ${title}${message === undefined ? '' : ` (${message})`} → ` +
+        `${answer}`;
       return answer;
     },
   });

@@ -57,9 +57,8 @@ export async function playImport(program: string): Promise<readonly string[]> {
   const seen: string[] = [];
   const call = async (name: string, input: object): Promise<void> => {
     const { success, error } = await session.call(name, input);
-    seen.push(
-      `${name}: ${success ? 'ran' : `${error.code}${error.reason === undefined ? '' : ` (${error.reason})`}`}`,
-    );
+    const reason = error?.reason === undefined ? '' : ` (${error.reason})`;
+    seen.push(`${name}: ${success ? 'ran' : `${error.code}${reason}`}`);
   };
   try {
     await call('memory.create_entities', {

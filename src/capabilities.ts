@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonPrimitive } from './json/index.
 export interface Negotiation {
   /** Whether nothing is missing. */
   readonly ok: boolean;
-  /** What is needed and not offered, in the order of the needs, each once. */
+  /** The needs that are not offered, in the order of the needs, each once. */
   readonly missing: readonly string[];
 }
 
@@ -23,7 +23,8 @@ export interface Negotiation {
  * ```ts
  * import { negotiate } from 'host-tools';
  *
- * const { ok, missing } = negotiate(['sampling', 'elicitation.form'], { elicitation: { form: {} } });
+ * const client = { elicitation: { form: {} } };
+ * const { ok, missing } = negotiate(['sampling', 'elicitation.form'], client);
  * // ok is false, and missing is ['sampling']
  * ```
  */
@@ -76,13 +77,13 @@ const mostFacts = 64;
 /** Most characters of a fact's key after the prefix, and of a level. */
 const mostChars = 128;
 const mostDepth = 4;
-/** Most members that are looked at. */
+/** Most members that are read. */
 const mostMembers = 1_000;
 
 /**
  * The facts that follow from a declaration of another party, such as
  * `client.capabilities.sampling`. An object is `true`, and its members are facts of their own; a
- * level is a string or a number. Names that are no plain words, are too long or too many are left
+ * level is a string or a number. Names that are not plain words, are too long or too many are left
  * out. All keys begin with the prefix, so a declaration cannot set a fact of the host.
  * @param prefix Such as `client.capabilities.`, with the dot.
  */
@@ -92,7 +93,7 @@ export function capabilityFacts(prefix: string, declared: unknown): JsonObject {
     ? [['', declared]]
     : [];
   let looked = 0;
-  // Level by level, so that many members of one capability do not crowd out another.
+  // Level by level, so that many members of one capability do not displace another.
   for (let depth = 1; depth <= mostDepth && level.length > 0; depth++) {
     const next: (readonly [path: string, object: JsonObject])[] = [];
     for (const [start, object] of level)
@@ -114,7 +115,7 @@ function isPlain(name: string): boolean {
   return name.length <= mostChars && /^[A-Za-z0-9_][A-Za-z0-9_/:-]*$/.test(name);
 }
 
-/** Undefined for what is not offered. */
+/** Undefined if it is not offered. */
 function levelOf(value: unknown): JsonPrimitive | undefined {
   if (typeof value === 'string') return value.length <= mostChars ? value : undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;

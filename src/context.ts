@@ -1,4 +1,4 @@
-/** What a handler receives with a call, and what the caller may pass with one. */
+/** What a handler receives with a call, and what the caller may pass with it. */
 import type { ApprovalAnswer, ApprovalRequest } from './approval/request.ts';
 import type { JsonObject, JsonValue } from './json/index.ts';
 import type { MaybePromise } from './maybe-promise.ts';
@@ -89,7 +89,7 @@ export interface ToolContext<Services = unknown, Knobs = unknown> extends CallIn
 }
 
 /**
- * What an adapter tells the session about one call. Only host code sets it; it is never read from a
+ * What an adapter tells the session about one call. Only host code sets it. It is never read from a
  * payload. The session's own `approver` and `exposeErrors` take precedence.
  */
 export interface Surface {
@@ -133,8 +133,8 @@ export interface Surface {
   readonly started?: (() => void) | undefined;
   /**
    * The caller's place in a trace, if the request brought one. `instrument` of `host-tools/otel`
-   * then makes the call's span a child of it. It decides nothing, so it may come from outside. What
-   * has the wrong form is ignored.
+   * then makes the call's span a child of it. It decides nothing, so it may come from outside. A
+   * value of the wrong form is ignored.
    * @default none
    */
   readonly traceContext?: TraceContext | undefined;

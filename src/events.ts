@@ -29,7 +29,7 @@ export interface EventBase {
 }
 /**
  * The cause of a changed listing: the registry's tools, a session's own tools, its profile or the
- * definition of that profile, its overrides, its facts, rules, or what `find_tools` has found.
+ * definition of that profile, its overrides, its facts, rules, or tools that `find_tools` found.
  */
 export type ChangeReason =
   | 'registry'
@@ -141,7 +141,7 @@ export interface ToolEvents {
     readonly message?: string;
   };
   /**
-   * The call of a question ends, answered or not: sent before its `tool:post` or `tool:error`. A
+   * The call of a question ends, answered or not. Sent before its `tool:post` or `tool:error`. A
    * suspended call that expires sends none.
    */
   'approval:settled': CallEvent & ApprovalSettled;
@@ -292,7 +292,7 @@ export class EventHub implements Emitter<ToolEvents> {
   }
 
   #deliver(type: EventType, event: object): void {
-    // Read first: a listener that subscribes during delivery does not get this event.
+    // Read first, so that a listener that subscribes during delivery does not get this event.
     const all = this.#toAll > 0;
     if (this.#toOne.size > 0) this.#emitter.emit(type, event);
     if (all) this.#emitter.emit('*', event);

@@ -1,4 +1,6 @@
-/** Writes to the host's logger, and prepares thrown errors for it: with stack, without secrets. */
+/**
+ * Writes to the host's logger, and prepares thrown errors for it, with stack and without secrets.
+ */
 import { messageOf } from './errors/index.ts';
 import { ignoreRejection } from './maybe-promise.ts';
 

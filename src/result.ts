@@ -15,7 +15,7 @@ import { checkSpelling } from './options/index.ts';
 export interface ResultMetadata {
   /** The id that the caller passed, or a generated one. */
   readonly callId: string;
-  /** The name that was called, also if no tool has it. */
+  /** The name that was called, even if no tool has it. */
   readonly toolName: string;
   /** How the call ended. `rejected` means that the handler never ran. */
   readonly status: CallStatus;
@@ -39,11 +39,20 @@ export interface ResultMetadata {
   readonly truncated?: {
     /** Characters before the cut. */
     readonly originalChars: number;
-    /** Whether `originalChars` is exact. False: it is a lower bound, as counting stopped early. */
+    /**
+     * Whether `originalChars` is exact. If it is false, counting stopped early and the number is a
+     * lower bound.
+     */
     readonly exact: boolean;
-    /** What the model was shown: the start, start and end, or the start of what was kept whole. */
+    /**
+     * What the model saw: the start, the start and the end, or the start of an output that was kept
+     * as a whole.
+     */
     readonly strategy: 'head' | 'head_tail' | 'offload';
-    /** With `offload`: what `read_tool_output` reads the whole output by, in the same session. */
+    /**
+     * With `offload`: the handle with which `read_tool_output` reads the whole output, in the same
+     * session.
+     */
     readonly handle?: string;
   };
   /** The metadata that the handler passed to `ok(output, metadata)`. At most 16 KB. */

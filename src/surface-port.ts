@@ -1,6 +1,6 @@
 /**
- * What the package's own subpaths may use beside the public list. No export of the package names
- * this module.
+ * What the package's own subpaths may use in addition to the public list. No export of the package
+ * names this module.
  */
 export { isNamed } from './approval/four-eyes.ts';
 export { memoryApprovalStore } from './approval/memory-store.ts';

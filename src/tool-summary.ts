@@ -1,6 +1,6 @@
 /**
  * How a tool is named together with its types, and what rules, policies, hooks and approvals may
- * know of it: enough to decide, nothing to run it by.
+ * know about it. It is enough to decide, but not to run the tool.
  */
 
 /**
@@ -22,13 +22,13 @@ export interface ToolAnnotations {
 export interface ToolSummary {
   /** The registered name. */
   readonly name: string;
-  /** Who brought it: `host`, a scope's source, a relay application, an MCP server. */
+  /** Who registered it: `host`, a scope's source, a relay application, or an MCP server. */
   readonly source: string;
   /** Labels of the definition; [] without any. */
   readonly tags: readonly string[];
   /** Hints of the definition; one that is not given is false. */
   readonly annotations: ToolAnnotations;
-  /** The definition's: `sha256:` and hex. */
+  /** The definition's fingerprint: `sha256:` and hex. */
   readonly fingerprint: string;
 }
 

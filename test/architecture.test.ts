@@ -262,6 +262,36 @@ const longFiles: Readonly<Record<string, string>> = {
 };
 const maxLines = 300;
 
+/** Lines of `src` have at most this many characters. */
+const maxColumns = 100;
+
+/**
+ * Files and folders with longer lines, with the reason. A line with a URL may be longer everywhere.
+ */
+const wideFiles: Readonly<Record<string, string>> = {
+  'surfaces/agents/shell/programs': 'a regular expression',
+  'surfaces/pages/browser/parts/visible': 'a regular expression',
+  'surfaces/bullmq': 'not wrapped yet',
+  'surfaces/relay': 'not wrapped yet',
+  'surfaces/sandbox': 'not wrapped yet',
+};
+
+/** Functions that are longer give the reason in a comment above them: {@link longReason}. */
+const maxFunctionLines = 60;
+const longReason = /longer than 60 lines[,:] /i;
+
+/** Files whose long functions have no such comment, with the reason. */
+const longFunctions: Readonly<Record<string, string>> = {
+  'surfaces/bullmq/mailbox': 'its short functions share the connection and the place in the stream',
+  'surfaces/relay/create-relay': 'it puts the parts of a relay together, one after another',
+  'surfaces/relay/calls/node-lease': 'its short functions share the lease and its timers',
+  'surfaces/relay/calls/requests': 'its short functions share the requests of a node',
+  'surfaces/relay/events/source': 'its short functions share the state of one source',
+  'surfaces/relay/tools/registration': 'one sequence of checks before one write',
+  'surfaces/sandbox/child': 'its short functions share the process and its streams',
+  'surfaces/sandbox/thread': 'its short functions share the thread',
+};
+
 /** Files that may hold a `let` at module level, with the reason. */
 const moduleState: Readonly<Record<string, string>> = {
   'registry/default-registry':
@@ -291,6 +321,10 @@ interface Source {
   /** The path below `src`, without its ending: `call/stages/run`. */
   readonly file: string;
   readonly lines: number;
+  /** Lines of more than {@link maxColumns} characters without a URL: `src/registry.ts:12`. */
+  readonly wide: readonly string[];
+  /** Functions of more than {@link maxFunctionLines} lines that give no reason. */
+  readonly long: readonly string[];
   readonly imports: readonly Import[];
   /** What the rules on statements have against it: `registry.ts:12: …`. */
   readonly faults: readonly { readonly rule: Rule; readonly at: string }[];
@@ -523,6 +557,29 @@ describe('style that a reader relies on', () => {
     ).toEqual([]);
   });
 
+  test(`no line is longer than ${maxColumns} characters without a reason`, () => {
+    const wide = sources.filter((source) => source.wide.length > 0);
+    const covers = (place: string, file: string): boolean =>
+      file === place || file.startsWith(`${place}/`);
+    const places = Object.keys(wideFiles);
+    expect(
+      wide
+        .filter(({ file }) => !places.some((place) => covers(place, file)))
+        .flatMap((source) => source.wide),
+    ).toEqual([]);
+    expect(places.filter((place) => !wide.some(({ file }) => covers(place, file)))).toEqual([]);
+  });
+
+  test(`a function of more than ${maxFunctionLines} lines says why`, () => {
+    const long = sources.filter((source) => source.long.length > 0);
+    expect(
+      long.filter(({ file }) => !(file in longFunctions)).flatMap((source) => source.long),
+    ).toEqual([]);
+    expect(
+      Object.keys(longFunctions).filter((name) => !long.some(({ file }) => file === name)),
+    ).toEqual([]);
+  });
+
   test('a file is named after what it holds', () => {
     const vague = /(^|[/-])(utils?|helpers?|common|misc|types|shared|constants)$/;
     expect(
@@ -633,6 +690,7 @@ function readSource(path: string, text: string): Source {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
   const imports: Import[] = [];
   const faults: { rule: Rule; at: string }[] = [];
+  const long: string[] = [];
   const place = (node: ts.Node): string =>
     `src/${path}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`;
   const fault = (rule: Rule, node: ts.Node): void => {
@@ -691,8 +749,35 @@ function readSource(path: string, text: string): Source {
       (node.declarationList.flags & ts.NodeFlags.Const) === 0
     )
       fault('module state', node);
+    if (isLong(node, tree) && !longReason.test(commentsAbove(node, tree)))
+      long.push(`${place(node)}: split the function, or say why it is "Longer than 60 lines, …".`);
     ts.forEachChild(node, visit);
   };
   visit(tree);
-  return { file: path.replace(/\.tsx?$/, ''), lines: text.split('\n').length - 1, imports, faults };
+  const lines = text.split('\n');
+  const wide = lines.flatMap((line, index) =>
+    line.length > maxColumns && !/https?:\/\//.test(line) ? [`src/${path}:${index + 1}`] : [],
+  );
+  return {
+    file: path.replace(/\.tsx?$/, ''),
+    lines: lines.length - 1,
+    wide,
+    long,
+    imports,
+    faults,
+  };
+}
+
+function isLong(node: ts.Node, tree: ts.SourceFile): boolean {
+  if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) return false;
+  const lineOf = (position: number): number => tree.getLineAndCharacterOfPosition(position).line;
+  return lineOf(node.end) - lineOf(node.getStart(tree)) + 1 > maxFunctionLines;
+}
+
+/** The comments above a function, or above the statement or the member that it belongs to. */
+function commentsAbove(node: ts.Node, tree: ts.SourceFile): string {
+  let comments = '';
+  for (let at = node; at !== tree && (at === node || !ts.isFunctionLike(at)); at = at.parent)
+    comments += tree.text.slice(at.getFullStart(), at.getStart(tree));
+  return comments.replace(/\s*\n\s*(\*|\/\/)?\s*/g, ' ');
 }

@@ -4,7 +4,7 @@ import { content, serializeOutput } from '../src/index.ts';
 import { world } from './call/world.ts';
 
 describe('content', () => {
-  test('parts have the shapes of the protocol that most surfaces speak', async () => {
+  test('parts have the forms of the protocol that most surfaces use', async () => {
     const { output } = await world().run(() => [
       content.text('a'),
       content.image('AA', 'image/png'),

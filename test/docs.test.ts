@@ -57,14 +57,15 @@ const numbered = snippets.map(
 describe('snippets', () => {
   let workbench: Workbench;
   let running: Promise<readonly (string | undefined)[]>;
-  beforeAll(() => {
+  beforeAll(async () => {
     workbench = createWorkbench(snippets, subpaths, examples);
+    await workbench.compile();
     // In a process of its own, so it goes on while this one compiles.
     running = workbench.run();
     running.catch(() => {});
   });
   afterAll(async () => {
-    await running.catch(() => {});
+    await running?.catch(() => {});
     workbench.remove();
   });
 
@@ -253,7 +254,7 @@ describe('docs/decisions', () => {
       );
   });
 
-  test('stand in the index under their own headings, in order', () => {
+  test('are in the index under their own headings, in order', () => {
     const listed = [...index.text.matchAll(/^\d+\. \[(.+)\]\((\d{4}-[^)]+)\)$/gm)].map((match) => [
       match[2],
       match[1],
@@ -267,7 +268,7 @@ describe('docs/decisions', () => {
   });
 });
 
-describe('what a host can write is told somewhere', () => {
+describe('everything that a host can write is documented somewhere', () => {
   const told = pages.map(({ text }) => text).join('\n');
 
   test.each([

@@ -106,8 +106,8 @@ function isPublic(member: ts.TypeElement | ts.ClassElement): boolean {
 }
 
 /**
- * Whether a comment says something in words: tags alone are not shown as a description. A blank line
- * between a comment and a declaration makes it the head of the file.
+ * Whether a comment says something in words: tags alone are not shown as a description. A blank
+ * line between a comment and a declaration makes it the head of the file.
  */
 function speaks(node: ts.Node): boolean {
   const spoken = ts

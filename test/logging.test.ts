@@ -105,7 +105,7 @@ describe('with secrets, what is logged', () => {
       ).toBe(false);
   });
 
-  test('has the message for a stack, and the usual name, where the error has none that is a text', () => {
+  test('has the message as its stack, and a usual name, if the error has no text', () => {
     const error = Object.assign(new Error('an x'), { name: 7 });
     Object.defineProperty(error, 'stack', { value: { x: 1 } });
     const logged = loggedError(error, hideX) as Error;
@@ -134,7 +134,7 @@ describe('with secrets, what is logged', () => {
     );
   });
 
-  test('is an error with the scrubbed text, where what was thrown is none', () => {
+  test('is an error with the scrubbed text for a thrown value that is not an error', () => {
     const logged = loggedError('an x', hideX) as Error;
     expect([logged instanceof Error, logged.message]).toEqual([true, 'an *']);
   });

@@ -223,7 +223,7 @@ describe('of several parents', () => {
       expect(heir(parents).tools.get('a')?.requiresApproval).toBe(true);
   });
 
-  test("the last one's settings of a tool hold, and its knobs stand over the others', key by key", () => {
+  test("the last parent's settings of a tool win, and its knobs key by key", () => {
     const one = { tools: [{ name: 'a', timeoutMs: 1, maxOutputChars: 1, knobs: { x: 1, y: 1 } }] };
     const two = { tools: [{ name: 'a', timeoutMs: 2, knobs: { y: 2 } }] };
     expect(heir([one, two]).tools.get('a')).toMatchObject({
@@ -240,7 +240,8 @@ describe('of several parents', () => {
 
   test('each may be named once', () => {
     expect(refusal(() => resolved({ id: 'p', extends: ['a', 'b', 'a'], tools: [] }))).toBe(
-      'profile `p`: expected `extends[2]` to be a profile that the list names once, got `a` (string).',
+      'profile `p`: expected `extends[2]` to be a profile that the list names once, got `a` ' +
+        '(string).',
     );
   });
 });

@@ -348,7 +348,7 @@ describe('a hook', () => {
   );
 
   // anthropics/claude-code#44534
-  test('that denies a tool which starts others starts none of them, also beside other calls', async () => {
+  test('that denies a tool that starts others starts none of them', async () => {
     const { session, ran } = world(
       {
         hooks: [

@@ -28,7 +28,7 @@ describe('serializeOutput: the text that a model reads', () => {
     expect(await textOf(value)).toBe(expected);
   });
 
-  test('a failure is told as an error', async () => {
+  test('a failure is written as an error', async () => {
     expect(
       serializeOutput(
         await world().run(() => {

@@ -1,6 +1,6 @@
 /**
- * What origins cost: remembering a megabyte, and judging a call over eight. A session that uses none
- * has no record, so the rows of calls and sessions say what it pays.
+ * What origins cost: remembering a megabyte, and judging a call over eight. A session that uses
+ * none has no record, so the rows of calls and sessions say what it pays.
  */
 import { judgeInput } from '../../src/origins/judge.ts';
 import { outputLabels } from '../../src/origins/output-labels.ts';

@@ -6,7 +6,9 @@ import type { ToolLabels } from './labels.ts';
 /** One conversation over the tools of a suite, with the recommended rules. */
 export interface Conversation {
   said(text: string): void;
-  /** Runs a call, which a person approves if it is asked about. Resolves to whether it was asked. */
+  /**
+   * Runs a call, which a person approves if it is asked about. Resolves to whether it was asked.
+   */
   call(call: Call): Promise<boolean>;
 }
 

@@ -17,7 +17,9 @@ const counted = quick ? 100 : 1_000;
 const timed = quick ? 20 : 60;
 /** Milliseconds to Redis and back. */
 const [shortMs, longMs] = [20, 60] as const;
-/** A node looks after its lease and its requests meanwhile: what comes of that is not of the call. */
+/**
+ * A node looks after its lease and its requests meanwhile: what comes of that is not of the call.
+ */
 const settleMs = 200;
 
 /** Calls through a node of its own, whose Redis is at this port. */
@@ -117,7 +119,9 @@ export async function measure(): Promise<FamilyResult> {
       what: 'waits for Redis of a call, one after another',
       value: (far - near) / (longMs - shortMs),
       unit: 'waits',
-      note: `p50 ${near.toFixed(1)} ms at ${shortMs} ms to Redis, ${far.toFixed(1)} ms at ${longMs} ms`,
+      note:
+        `p50 ${near.toFixed(1)} ms at ${shortMs} ms to Redis, ${far.toFixed(1)} ms at ${longMs} ` +
+        'ms',
     },
   ];
   return { rows };

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * What a server is. `lazy` and `whole` are the relay over `memory` on a bare `node:http` server, by
- * lazy requests as `serveRelay` makes them, or by real ones. `limited` has the limits of each session
- * that a relay has by default.
+ * lazy requests as `serveRelay` makes them, or by real ones. `limited` has the limits of each
+ * session that a relay has by default.
  */
 export type ServerKind =
   | 'echo'

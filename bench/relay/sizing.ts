@@ -1,8 +1,8 @@
 /**
  * What a deployment is sized by: the processor time of a node and of Redis for a call, with many
- * sessions at once; what a session keeps in Redis; and what open streams cost while nothing happens.
- * Times of the processor hardly depend on what else the machine does. How many calls a second fit
- * into a core follows from them.
+ * sessions at once; what a session keeps in Redis; and what open streams cost while nothing
+ * happens. Times of the processor hardly depend on what else the machine does. How many calls a
+ * second fit into a core follows from them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -102,7 +102,9 @@ async function callsOf(server: ServerProcess, counts: Counts | undefined): Promi
             what: "the same: Redis' processor",
             value: each(redis?.cpuUs, redisAfter?.cpuUs),
             unit: 'µs',
-            note: `${(each(redis?.wireBytes, redisAfter?.wireBytes) / 1024).toFixed(1)} KB between node and Redis`,
+            note:
+              `${(each(redis?.wireBytes, redisAfter?.wireBytes) / 1024).toFixed(1)} KB between ` +
+              'node and Redis',
           },
           {
             what: 'the same: messages from Redis to nodes',

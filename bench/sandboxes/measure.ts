@@ -1,6 +1,6 @@
 /**
- * Calls to handlers in threads and processes, beside a bare Tinypool and bare forks that run the same
- * function: one at a time, four at once, and the first one of all.
+ * Calls to handlers in threads and processes, beside a bare Tinypool and bare forks that run the
+ * same function: one at a time, four at once, and the first one of all.
  */
 import { defineTool, type Executor, HostToolRegistry } from '../../src/index.ts';
 import {
@@ -135,7 +135,8 @@ type Measured = Pick<Row, 'value' | 'note'>;
 
 /**
  * The quickest rounds of several pairs. The system may put two processes on one core or on two, and
- * then wakes them at another speed for as long as they live: a median shows that more than anything.
+ * then wakes them at another speed for as long as they live: a median shows that more than
+ * anything.
  */
 async function rates(kind: 'thread' | 'process', bare: MakeBare, lanes: number): Promise<Measured> {
   const best = { bare: Infinity, own: Infinity };

@@ -1,7 +1,7 @@
 /**
  * Questions with the tools that answer them, in the shape of the Berkeley Function-Calling
- * Leaderboard: `{ id, name, description, parameters }` a line, and `{ question, tools, also?, twins?,
- * script? }` a line.
+ * Leaderboard: `{ id, name, description, parameters }` a line, and
+ * `{ question, tools, also?, twins?, script? }` a line.
  */
 import { readFile } from 'node:fs/promises';
 

@@ -1,4 +1,6 @@
-/** What searches cost among many tools, in time of the processor, since others may use the machine. */
+/**
+ * What searches cost among many tools, in time of the processor, since others may use the machine.
+ */
 import { wordsOf } from '../../src/search/words.ts';
 import type { ToolLine } from './data.ts';
 
@@ -30,7 +32,8 @@ export async function measureMany(
   };
   console.log(`\nAmong ${count} tools, milliseconds of the processor:`);
   console.log(
-    `| search | reads the tools | question, median | question, 99 % | ${Object.keys(hostile).join(' | ')} |`,
+    '| search | reads the tools | question, median | question, 99 % | ' +
+      `${Object.keys(hostile).join(' | ')} |`,
   );
   console.log(`|---|---|---|---|${'---|'.repeat(Object.keys(hostile).length)}`);
   for (const [name, make] of Object.entries(makers)) {

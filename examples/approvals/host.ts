@@ -105,7 +105,8 @@ function signIn(password: string) {
   const cookies = new Map<string, string>();
   const form =
     '<!doctype html><html lang="en"><title>Sign in</title><form method="post">' +
-    '<label>Password <input type="password" name="password"></label><button>Sign in</button></form>';
+    '<label>Password <input type="password" name="password"></label><button>Sign ' +
+    'in</button></form>';
   return {
     whoSent({ headers }: Request): string | undefined {
       const cookie = /(?:^|;\s*)desk=([\w-]+)/.exec(headers.get('cookie') ?? '')?.[1];

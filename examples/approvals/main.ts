@@ -1,9 +1,9 @@
 /**
- * The whole way of a call that a person has to approve: an agent over MCP makes it, the host ends and
- * is started again, a person allows it on the page, and the agent fetches what came of it.
+ * The whole way of a call that a person has to approve: an agent over MCP makes it, the host ends
+ * and is started again, a person allows it on the page, and the agent fetches what came of it.
  *
- * `npx tsx examples/approvals/main.ts` plays the person as well. With `--by-hand`, you are the person:
- * it prints the address of the page, and a password.
+ * `npx tsx examples/approvals/main.ts` plays the person as well. With `--by-hand`, you are the
+ * person: it prints the address of the page, and a password.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -23,7 +23,9 @@ export interface DemoInspector {
   close(): Promise<void>;
 }
 
-/** Shows a registry on a page of this machine. Its form can call tools, under the demo's profiles. */
+/**
+ * Shows a registry on a page of this machine. Its form can call tools, under the demo's profiles.
+ */
 export async function inspectDemo(registry: HostToolRegistry): Promise<DemoInspector> {
   const inspector = createInspector(registry, { allowCalls: true });
   const answer = toNodeListener(inspector);

@@ -55,8 +55,9 @@ const database = await connectDatabase(databaseSession.seat, tables);
 
 function show(name: string, { agentUrl, agentToken }: PluginSession, call: object): void {
   process.stdout.write(
-    `${name}\n  curl -H 'Authorization: Bearer ${agentToken}' -H 'Content-Type: application/json' ` +
-      `-d '${JSON.stringify(call)}' ${agentUrl}/request\n  MCP: ${agentUrl}/mcp\n`,
+    `${name}\n  curl -H 'Authorization: Bearer ${agentToken}' -H 'Content-Type: ` +
+      `application/json' -d '${JSON.stringify(call)}' ${agentUrl}/request\n  MCP: ` +
+      `${agentUrl}/mcp\n`,
   );
 }
 show('Slack', slackSession, {

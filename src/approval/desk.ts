@@ -6,7 +6,7 @@ import type { ApprovalRequest, ReadAnswer } from './request.ts';
 interface Waiting {
   readonly request: ApprovalRequest;
   answer(answer: ReadAnswer): void;
-  /** Adds a listener to the end of the call, which gets the call's result. */
+  /** Adds a listener for the end of the call, which gets the call's result. */
   onEnd(listener: (result: unknown) => void): void;
 }
 
@@ -22,7 +22,7 @@ export class ApprovalDesk {
   readonly waiting = new Map<string, Waiting>();
   readonly suspending = new Set<Readonly<Suspension>>();
 
-  /** Answers a call that waits in this process. The first answer wins; false if none waits. */
+  /** Answers a call that waits in this process. The first answer wins. False if none waits. */
   answer(id: string, answer: ReadAnswer): boolean {
     const waiting = this.waiting.get(id);
     if (waiting === undefined) return false;

@@ -1,21 +1,21 @@
-/** Four eyes: whoever a session acts for does not answer for themselves. */
+/** Four eyes: the principal of a session cannot answer its own approvals. */
 
 /**
- * Whether an answer is the principal's own. One without a name counts as theirs, and so does one
- * whose name only looks different to a program: in case, in spaces, in how it is encoded, or by
- * characters that no one sees.
+ * Whether an answer is the principal's own. An answer without a name counts as the principal's. So
+ * does one whose name differs only for a program: in case, spaces, encoding, or invisible
+ * characters.
  */
 export function isOwnAnswer(principal: string | undefined, by: string | undefined): boolean {
   const name = plain(by);
   return name === '' || (principal !== undefined && name === plain(principal));
 }
 
-/** Whether a name has anything that can be seen. */
+/** Whether a name has any visible character. */
 export function isNamed(by: string | undefined): boolean {
   return plain(by) !== '';
 }
 
-/** Upper case first: it has the same letters for what lower case keeps apart, such as ß and ss. */
+/** Upper case first, because it unites letters that lower case keeps apart, such as ß and ss. */
 function plain(name: string | undefined): string {
   return (name ?? '')
     .normalize('NFKC')
@@ -26,9 +26,9 @@ function plain(name: string | undefined): string {
     .trim();
 }
 
-/** Control, format and ignorable characters, white space in any number, and the empty Braille cell. */
+/** Control, format and ignorable characters, all white space, and the empty Braille cell. */
 const unseen = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\s\u2800]/gu;
 
-/** Why such an answer is refused, in words for the model and for people. */
+/** Why such an answer is refused, as a text for the model and for people. */
 export const fourEyesMessage =
   'someone other than the person for whom the session acts must answer, and say who they are.';

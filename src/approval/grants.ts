@@ -19,7 +19,7 @@ export interface Held {
 export interface Standing {
   readonly held: Held;
   readonly subject: GrantSubject;
-  /** The number of rejections that the session had received by then. */
+  /** How many rejections the session had received by then. */
   readonly rejections: number;
 }
 
@@ -37,7 +37,10 @@ const mostGrants = 1_000;
 
 export class Grants {
   readonly #held = new Map<string, Held>();
-  /** Grants used up by a call whose handler has not started. Until then they can be revoked. */
+  /**
+   * Grants that a call has used up while its handler has not started. Until then they can be
+   * revoked.
+   */
   readonly #lastUses = new Map<string, Held>();
   #rejections = 0;
 
@@ -63,7 +66,7 @@ export class Grants {
     });
   }
 
-  /** The grant that would answer an ask. A rejection comes first. Nothing is used up. */
+  /** The grant that would answer an ask. Rejections come first. Nothing is used up. */
   find(subject: GrantSubject, now: number): Grant | undefined {
     this.#expire(now);
     const keys = [keyOf(subject, 'input'), keyOf(subject, 'tool')];
@@ -88,15 +91,15 @@ export class Grants {
   }
 
   /**
-   * Whether a call that a grant let through may still start: the grant was not revoked or replaced,
-   * has not expired, and no later rejection covers the call.
+   * Whether a call that a grant has allowed may still start: the grant was not revoked or replaced
+   * and has not expired, and no later rejection covers the call.
    */
   holds({ held, subject, rejections }: Standing, now: number): boolean {
     if (held.revoked || (held.expiresAt !== undefined && held.expiresAt <= now)) return false;
     return rejections === this.#rejections || this.find(subject, now)?.effect !== 'reject';
   }
 
-  /** Ends a use: the handler has started, or never will. */
+  /** Ends a use, because the handler has started or never will. */
   release({ held }: Standing): void {
     this.#lastUses.delete(held.id);
   }
@@ -106,7 +109,7 @@ export class Grants {
     return [...this.#held.values()].map(publicView);
   }
 
-  /** Revokes a grant, also for calls that it let through whose handlers have not started. */
+  /** Revokes a grant, including for calls that it has allowed whose handlers have not started. */
   revoke(id: string): boolean {
     const held = this.#held.get(id) ?? this.#lastUses.get(id);
     if (held === undefined) return false;

@@ -7,7 +7,7 @@ import {
   type SettledApproval,
 } from './store.ts';
 
-/** What is kept of a record that was taken. */
+/** What is kept of a taken record. */
 type Taken = Pick<ApprovalRecord, 'id' | 'sessionId' | 'principal' | 'expiresAt'> | SettledApproval;
 
 /**
@@ -17,7 +17,7 @@ type Taken = Pick<ApprovalRecord, 'id' | 'sessionId' | 'principal' | 'expiresAt'
 export function memoryApprovalStore(now: () => number): InboxStore {
   const records = new Map<string, ApprovalRecord>();
   const settled = new Map<string, Taken>();
-  // So that listing one session does not search the records of all.
+  // An index, so that listing one session does not search all records.
   const bySession = new Map<string, Set<string>>();
   const drop = (id: string): ApprovalRecord | undefined => {
     const record = records.get(id);

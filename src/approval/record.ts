@@ -80,7 +80,7 @@ export function openRecord(
       readonly body: Omit<SuspendedApproval, 'token'>;
     }
   | undefined {
-  // Copied first, so that what is used is what was checked.
+  // Copied first, so that the checked value is the one that is used.
   const copy = copyJson(record, recordLimits);
   if (!copy.ok || !isJsonObject(copy.value)) return undefined;
   const { token, ...body } = copy.value;

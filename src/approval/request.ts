@@ -1,11 +1,11 @@
-/** What a person is asked, and what the answer may be. */
+/** The question for a person, and the possible answers. */
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json/index.ts';
 import { probablyMeant } from '../options/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import type { QuotaLevel } from '../quota/level.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 
-/** How a tool words the question that a person is asked. */
+/** The texts that a tool gives for the question to a person. */
 export interface ApprovalPrompt {
   /** The question in a few words. An empty one denies the call. */
   readonly title: string;
@@ -51,8 +51,9 @@ export interface ApprovalRequest {
    */
   readonly quotas?: readonly QuotaLevel[];
   /**
-   * Where the targets of the call, and the identifiers in its texts, came from; absent if the session
-   * remembers nothing. At most 100. What is neither the user's nor trusted is also said in `message`.
+   * The origins of the call's targets and of the identifiers in its texts; absent if the session
+   * remembers nothing. At most 100. `message` also names the values that are neither the user's nor
+   * trusted.
    */
   readonly origins?: readonly JudgedOrigin[];
   /** Epoch milliseconds. */
@@ -81,8 +82,8 @@ export type ApprovalChoice = 'allow_once' | 'allow_always' | 'reject_once' | 're
 
 /**
  * An answer to an approval request. A plain `allow_always` covers this definition with this input
- * in this session; `grant` extends it to any input, or limits it. `input` replaces the arguments:
- * they are validated and judged again, and if approval is required then, this answer gives it.
+ * in this session; `grant` extends it to any input, or limits it. `input` replaces the arguments.
+ * They are validated and judged again, and this answer also counts as their approval.
  */
 export type ApprovalAnswer =
   | ApprovalChoice
@@ -125,7 +126,7 @@ export interface Grant {
   readonly expiresAt?: number;
 }
 
-/** Arguments in an answer, which replace those that were shown. */
+/** Arguments in an answer. They replace those that were shown. */
 export interface AnsweredInput {
   readonly value: JsonObject;
   /** As in {@link copyJson}: it contains names such as `__proto__`. */
@@ -133,7 +134,8 @@ export interface AnsweredInput {
 }
 
 /**
- * A checked answer in one form. A deep copy, so that later changes to the original do not count.
+ * A checked answer in one form. It is a deep copy, so that later changes to the original have no
+ * effect.
  */
 export interface ReadAnswer {
   readonly allowed: boolean;
@@ -158,7 +160,7 @@ const choices: ReadonlyMap<unknown, { allowed: boolean; always: boolean }> = new
   ['reject_always', { allowed: false, always: true }],
 ]);
 
-/** What an approver may answer, in the order of the documentation. */
+/** The possible answers of an approver, in the order of the documentation. */
 export const approvalChoices = Object.freeze([...choices.keys()]) as readonly string[];
 
 const nothing = {

@@ -10,7 +10,7 @@ export type SuspendedApproval = {
   readonly id: string;
   /** The id of the session that made the call. `list` is called with it. */
   readonly sessionId: string;
-  /** The session's principal: whom it acts for. */
+  /** The session's principal, for whom it acts. */
   readonly principal: string;
   /** Epoch milliseconds. The store may drop the record afterwards. */
   readonly expiresAt: number;
@@ -44,7 +44,7 @@ export type SettledApproval = {
   readonly id: string;
   /** The id of the session that made the call. */
   readonly sessionId: string;
-  /** The session's principal: whom it acts for. */
+  /** The session's principal, for whom it acts. */
   readonly principal: string;
   /** Epoch milliseconds: when the approval expires. */
   readonly expiresAt: number;
@@ -60,13 +60,16 @@ export type SettledApproval = {
   readonly seal: string;
 };
 
-/** Which suspended calls a store is asked for. */
+/** Which suspended calls a store returns. */
 export interface ApprovalQuery {
   /** Only those of this session. @default all */
   readonly sessionId?: string | undefined;
   /** Only those of this principal. @default all */
   readonly principal?: string | undefined;
-  /** Only those that come after this one in the order, which may be gone by now. @default all */
+  /**
+   * Only those after this one in the order. It need not exist any more.
+   * @default all
+   */
   readonly after?: { readonly id: string; readonly expiresAt: number } | undefined;
   /** The most records to return. From 1. */
   readonly limit: number;
@@ -81,7 +84,7 @@ export type AnsweredApproval = {
   readonly id: string;
   /** The id of the session that made the call. */
   readonly sessionId: string;
-  /** The session's principal: whom it acts for. */
+  /** The session's principal, for whom it acts. */
   readonly principal: string;
   /** The id of the answered approval. */
   readonly used: string;
@@ -99,9 +102,9 @@ export type ApprovalRecord = SuspendedApproval | AnsweredApproval;
  * Keeps suspended calls until they are answered, and the marks of answered ones until they expire.
  * `take` is atomic and returns a record once, which makes a token single-use in any number of
  * processes. The marks keep it single-use even if a record is put back after it was taken. For
- * that, `list` must return everything that an earlier `put` stored, also in another process. A
- * store may drop records after `expiresAt` (epoch milliseconds). An operation that takes longer
- * than the registry's `policyTimeoutMs` counts as failed.
+ * that, `list` must return everything that an earlier `put` stored, in any process. A store may
+ * drop records after `expiresAt` (epoch milliseconds). An operation that takes longer than the
+ * registry's `policyTimeoutMs` counts as failed.
  */
 export interface ApprovalStore {
   /**
@@ -114,37 +117,39 @@ export interface ApprovalStore {
   list(sessionId: string): MaybePromise<readonly JsonObject[]>;
   /**
    * Keeps the outcome of a record that was taken, replacing an earlier one, until an hour after its
-   * `expiresAt`. A store that has this method also has `read` and `page`, remembers until then that
-   * the record was taken, and ignores a `put` of its id. Without it, the library keeps marks by
-   * `put`.
+   * `expiresAt`. A store with this method also has `read` and `page`, remembers until then that the
+   * record was taken, and ignores a `put` of its id. Without this method, the library keeps marks
+   * with `put`.
    */
   settle?(outcome: SettledApproval): MaybePromise<void>;
   /**
-   * Returns the record of this id, or what `settle` kept if it was taken; undefined if there is
-   * neither. Removes nothing.
+   * Returns the record of this id, or the outcome that `settle` kept if the record was taken;
+   * undefined if there is neither. Removes nothing.
    */
   read?(id: string): MaybePromise<JsonObject | undefined>;
   /**
-   * Returns suspended calls that were not taken and have not expired, those that expire first
-   * first, and by `id` where they expire together. Marks are left out.
+   * Returns suspended calls that were not taken and have not expired. They are ordered by expiry,
+   * then by `id`. Marks are left out.
    */
   page?(query: ApprovalQuery): MaybePromise<readonly JsonObject[]>;
 }
 
-/** A store that an inbox over all sessions can read. */
+/** A store from which an inbox can read the calls of all sessions. */
 export type InboxStore = ApprovalStore & Required<Pick<ApprovalStore, 'settle' | 'read' | 'page'>>;
 
-/** Whether a store has what an inbox over all sessions needs. */
+/** Whether a store has the methods that an inbox over all sessions needs. */
 export function isInboxStore(store: ApprovalStore): store is InboxStore {
   return inboxMethods.every((name) => typeof store[name] === 'function');
 }
 
 export const inboxMethods = ['settle', 'read', 'page'] as const;
 
-/** Milliseconds for which a store remembers an approval after it has expired: clocks differ. */
+/**
+ * Milliseconds for which a store remembers an approval after it has expired, because clocks differ.
+ */
 export const rememberedMs = 3_600_000;
 
-/** The order of a page: what expires first comes first. */
+/** The order of a page: approvals that expire first come first. */
 export function byExpiry(
   a: { readonly id: string; readonly expiresAt: number },
   b: { readonly id: string; readonly expiresAt: number },
@@ -152,7 +157,7 @@ export function byExpiry(
   return a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-/** Sorts, filters and cuts what a store keeps in one place. @param now Epoch milliseconds. */
+/** Sorts, filters and limits the records of a store. @param now Epoch milliseconds. */
 export function pageOf(
   records: Iterable<ApprovalRecord>,
   { sessionId, principal, after, limit }: ApprovalQuery,

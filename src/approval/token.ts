@@ -29,9 +29,9 @@ export interface TokenSigner {
   sign(claims: TokenClaims): string;
   /** The claims of a genuine token, expired or not; undefined for anything else. */
   verify(token: unknown): TokenClaims | undefined;
-  /** Signs another text than a token. */
+  /** Signs a text that is not a token. */
   seal(text: string): string;
-  /** Whether a seal was made of this text by one of the keys. */
+  /** Whether one of the keys has made this seal of the text. */
   isSeal(text: string, seal: unknown): boolean;
 }
 

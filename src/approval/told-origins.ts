@@ -1,19 +1,19 @@
-/** Tells the host's words in the message of a request from the sentences about origins. */
+/** Separates the host's words in the message of a request from the sentences about origins. */
 import type { ApprovalRequest } from './request.ts';
 
-/** The message of a request, and where its values came from, a sentence in each line. */
+/** The message of a request, followed by the origins of its values, one sentence per line. */
 export interface ToldOrigins {
   readonly message: string | undefined;
   readonly origins: readonly string[];
 }
 
-/** How many sentences a message has at most. A line about further values comes after them. */
+/** Most sentences of a message. A line about further values comes after them. */
 const mostSentences = 10;
 
 /**
  * The sentences are the last lines of the message, one for each value that is `untrusted` or
- * `unknown`. A surface that puts a text on one line shows them apart: a message that contains words of
- * a model could otherwise imitate them, and a long one would push them out of sight.
+ * `unknown`. A surface that shows a text on one line must show them separately. Otherwise a message
+ * with a model's words could imitate them, and a long message could push them out of sight.
  */
 export function toldOrigins({ message, origins = [] }: ApprovalRequest): ToldOrigins {
   const foreign = origins.filter(
@@ -22,7 +22,7 @@ export function toldOrigins({ message, origins = [] }: ApprovalRequest): ToldOri
   if (message === undefined || foreign === 0) return { message, origins: [] };
   const lines = message.split('\n');
   const start = lines.length - (foreign > mostSentences ? mostSentences + 1 : foreign);
-  // A host may make a request of its own, for a test.
+  // A host may make its own request, for a test.
   if (start < 0) return { message, origins: [] };
   return {
     message: start === 0 ? undefined : lines.slice(0, start).join('\n'),

@@ -105,8 +105,8 @@ export function rejected(
   return toolError(
     'approval_denied',
     said === undefined
-      ? `The call to \`${shownNameOf(call)}\` was not approved${why}. Do not retry it; ask the user ` +
-          'how to proceed.'
+      ? `The call to \`${shownNameOf(call)}\` was not approved${why}. Do not retry it; ask the ` +
+          'user how to proceed.'
       : `The call to \`${shownNameOf(call)}\` was not approved: ${said}`,
     { reason },
   );

@@ -15,6 +15,7 @@ import { Secrets } from '../redaction/secrets.ts';
 import type { FoundCall } from '../state/call.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
+import { notShown } from './input-not-shown.ts';
 import { announcedMessage, originWords, reportedOrigins } from './origin-report.ts';
 import { originsOf } from './origins.ts';
 
@@ -40,7 +41,7 @@ export function requestFor(
   id: string,
   lifetimeMs: number,
 ): Question {
-  const { session, toolName, callId, entry } = call;
+  const { session, callId, entry } = call;
   const { registry, sessionId, principal } = session;
   const outside = !entry.internals.input.trusted;
   const redactor = outside ? registry.pathRedactor() : entry.inputRedactor(registry.redact);
@@ -55,25 +56,13 @@ export function requestFor(
     return {
       askable: false,
       reason: 'input_not_shown',
-      message:
-        'The arguments contain too many secrets, or are too large to be searched for secrets. ' +
-        'Send less.',
+      message: notShown,
     };
   }
   const held = (text: string | undefined): boolean =>
     text !== undefined && secrets !== undefined && holdsSecret(text, secrets);
   const field = title !== usual && held(title) ? 'title' : held(message) ? 'message' : undefined;
-  if (field !== undefined) {
-    registry.warn(
-      { sessionId, callId, toolName, field },
-      'the prompt of an approval contains a secret of the call, so the call was refused',
-    );
-    return {
-      askable: false,
-      reason: 'secret_in_prompt',
-      message: `The \`${field}\` of the approval request contains a secret of the call.`,
-    };
-  }
+  if (field !== undefined) return secretInPrompt(call, field);
   const judged = originsOf(call)?.judged() ?? [];
   const origins = judged.length === 0 ? undefined : reportedOrigins(judged, shown.fields);
   const said = origins === undefined ? undefined : originWords(origins, judged, held);
@@ -93,12 +82,25 @@ export function requestFor(
     source: verdict.source as string,
     ...(verdict.quotas === undefined ? {} : { quotas: verdict.quotas }),
     ...(origins === undefined ? {} : { origins }),
-    // Whole milliseconds: the pages of an inbox go on from these times, and stores keep them as such.
+    // Whole milliseconds, since inboxes page by these times and stores keep whole numbers.
     requestedAt: Math.floor(now),
     expiresAt: Math.floor(now + lifetimeMs),
     hiddenFields: shown.fields,
   });
   return { askable: true, request };
+}
+
+function secretInPrompt(call: FoundCall, field: 'title' | 'message'): Question {
+  const { session, toolName, callId } = call;
+  session.registry.warn(
+    { sessionId: session.sessionId, callId, toolName, field },
+    'the prompt of an approval contains a secret of the call, so the call was refused',
+  );
+  return {
+    askable: false,
+    reason: 'secret_in_prompt',
+    message: `The \`${field}\` of the approval request contains a secret of the call.`,
+  };
 }
 
 function isText(text: string | undefined): text is string {

@@ -76,7 +76,7 @@ export function askApprover(call: FoundCall, verdict: Verdict, desk: ApprovalDes
 }
 
 interface OpenQuestion {
-  /** The first answer; undefined if the call ended without one. Rejects as the approver does. */
+  /** The first answer; undefined if the call ended without one. Rejects if the approver does. */
   readonly answered: Promise<Answered | undefined>;
   ask(approver: Approver): void;
   /** Takes the question off the desk. */

@@ -13,12 +13,15 @@ import { answerInTime, tooLate } from './with-deadline.ts';
 export type Claimed =
   | Exclude<ClaimAnswer, { readonly state: 'done' }>
   | { readonly state: 'done'; readonly outcome: KeptOutcome }
-  /** It gave no answer that can be used. */
+  /** The store gave no usable answer. */
   | { readonly state: 'unavailable'; readonly cause: unknown }
   /** The call has ended meanwhile, so no answer is needed. */
   | { readonly state: 'ended' };
 
-/** Asks for the key. If the call ends or the time runs out first, what is then taken is released. */
+/**
+ * Asks for the key. If the call ends or the time runs out first, a claim that the store makes later
+ * is released.
+ */
 export function askToClaim(
   call: FoundCall,
   idempotency: Idempotency,
@@ -48,7 +51,7 @@ async function inTime(
   try {
     const got = await answerInTime(call, asked, policyTimeoutMs);
     if (got !== tooLate) return settle(call, idempotency, claim, got.settled);
-    // What is taken too late is released, also if it came in the turn in which the call ended.
+    // A claim that comes too late is released, even in the turn in which the call ended.
     void asked.then(({ settled }) => {
       if (read(settled)?.state === 'claimed') releaseKey(call, idempotency, claim);
     }, ignore);
@@ -74,8 +77,8 @@ function settle(call: FoundCall, idempotency: Idempotency, claim: Claim, answer:
     call,
     new MisuseError(
       'invalid_option',
-      'Expected the store of outcomes to answer { state } with `claimed`, `running` and `leaseMs`, ' +
-        `\`lost\`, \`done\` and an outcome that it was given, or \`conflict\`; got ` +
+      'Expected the store of outcomes to answer { state } with `claimed`, `running` and ' +
+        '`leaseMs`, `lost`, `done` and an outcome that it was given, or `conflict`; got ' +
         `${describe(answer)}.`,
     ),
   );
@@ -118,8 +121,8 @@ function failed(call: FoundCall, cause: unknown): Claimed {
 }
 
 /**
- * Forgets the key of a call that has not started. If that fails, calls with the key wait for the
- * lease, and then count it as lost.
+ * Forgets the key of a call that has not started. If that fails, other calls with the key wait
+ * until the lease ends, and then count this one as lost.
  */
 export function releaseKey(call: FoundCall, { store }: Idempotency, claim: Claim): void {
   const { key, holder } = claim;

@@ -9,7 +9,7 @@ import type { Spending } from './quota-spending.ts';
 import { reportFault } from './report-fault.ts';
 import { answerInTime, tooLate } from './with-deadline.ts';
 
-/** The store gave no answer that can be used. `cause` is undefined if it was only too slow. */
+/** The store gave no usable answer. `cause` is undefined if it was only too slow. */
 export interface NoAnswer {
   readonly unavailable: true;
   readonly cause: unknown;
@@ -18,14 +18,14 @@ export interface NoAnswer {
 /** The call has ended meanwhile, so no answer is needed. */
 export const callEnded: unique symbol = Symbol('call ended');
 
-/** What a store has answered to a reservation. */
+/** The store's answer to a reservation. */
 export type Reservation = QuotaAnswer | NoAnswer | typeof callEnded;
-/** What a store has answered to a look. */
+/** The store's answer to a look. */
 export type Looked = readonly QuotaUse[] | NoAnswer | typeof callEnded;
 
 /**
- * Reserves all of the amounts, or none. If the call ends or the time runs out first, what the store
- * then still reserves is given back.
+ * Reserves all of the amounts, or none. If the call ends or the time runs out first, a reservation
+ * that the store makes later is given back.
  */
 export function reserveAll(
   call: FoundCall,
@@ -34,7 +34,7 @@ export function reserveAll(
   return ask(call, spendings, reserving);
 }
 
-/** How the amounts and what is spent already compare. Changes nothing. */
+/** Compares the amounts with what is already spent. Changes nothing. */
 export function lookAll(call: FoundCall, spendings: readonly Spending[]): Looked | Promise<Looked> {
   return ask(call, spendings, looking);
 }
@@ -139,7 +139,7 @@ async function inTime<T extends object>(
   });
   try {
     const settled = await answerInTime(call, asked, policyTimeoutMs);
-    // The answer and the end of the call may have come in the same turn.
+    // The call may have ended in the same turn in which the answer came.
     const got = settled === tooLate ? came : settled;
     if (got !== undefined) return settle(call, spendings, question, got.answer);
     isOver = true;

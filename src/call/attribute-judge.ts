@@ -1,7 +1,7 @@
 /**
  * Asks the tool's `attributes` before the rules: what only the host knows about a value of the
- * input. A function that throws, takes too long or answers no JSON denies the call, unless only
- * shadow rules read it.
+ * input. If a function throws, takes too long or does not return JSON, the call is denied, unless
+ * only shadow rules read the attribute.
  */
 import {
   copyJson,
@@ -24,9 +24,9 @@ const trialGate: Gate = { ...gate, trial: true };
 const limits = { maxDepth: 32, maxValues: 100_000 };
 
 /**
- * The gates that fill in the attributes that some rule, quota or policy of the tool can read. Those
- * that only shadow rules read are asked apart from the others, since their failure must not change
- * what becomes of the call.
+ * The gates that fill in the attributes that some rule, quota or policy of the tool can read.
+ * Attributes that only shadow rules read are asked separately, since their failure must not change
+ * the result of the call.
  */
 export function attributeJudges({
   entry,
@@ -69,8 +69,8 @@ function attributeJudge(wanted: ReadAttributes, own: Gate = gate): Judge {
 }
 
 /**
- * Asks what only shadow rules read. A failure is reported, and the rules are not tried, but it
- * denies nothing. It is asked once for each input too.
+ * Asks for what only shadow rules read. A failure is reported, and the shadow rules are not tried,
+ * but nothing is denied. It is asked once for each input too.
  */
 function trialJudge(judge: Judge): Judge {
   return (call, { steps }) => {
@@ -86,8 +86,8 @@ function trialJudge(judge: Judge): Judge {
 }
 
 /**
- * What has not been asked about the call's input. A call that is judged again asks again if a person
- * has changed its input, or if rules that came meanwhile read more attributes.
+ * What has not been asked yet about the call's input. A call that is judged again asks again if a
+ * person has changed its input, or if new rules read more attributes.
  */
 function missingOf(call: FoundCall, wanted: ReadAttributes): ReadAttributes {
   const known = call.extra?.attributes;
@@ -105,7 +105,7 @@ const nothing: ReadAttributes = new Map();
 
 type Answer = readonly [path: string, answer: unknown];
 
-/** Asks side by side. A value that is not there is not asked about. */
+/** Asks for all of them concurrently. Absent values are not asked about. */
 function askAll(
   call: FoundCall,
   wanted: ReadAttributes,
@@ -113,7 +113,7 @@ function askAll(
 ): readonly Answer[] | Promise<readonly Answer[]> {
   const context = call.info();
   const answers: Answer[] = [];
-  // The call fails for the first error only, but the host must learn of each.
+  // The call fails with the first error only, but the host must learn of each.
   const report = (error: unknown): void =>
     reportFault(call, error, gate.what, 'another attribute of the call failed too');
   try {
@@ -151,7 +151,7 @@ function keep(call: FoundCall, tally: Tally, own: Gate, given: unknown): void {
   call.more.attributes = { input: call.canonical, answers };
 }
 
-/** Whether all attributes that a rule reads, and that the tool declares, have been asked. */
+/** Whether the attributes that a rule reads have been asked, as far as the tool declares them. */
 export function hasAttributes(call: FoundCall, paths: readonly string[]): boolean {
   const { attributes } = call.entry.internals;
   if (attributes === undefined || paths.length === 0) return true;
@@ -159,7 +159,7 @@ export function hasAttributes(call: FoundCall, paths: readonly string[]): boolea
   return paths.every((path) => !attributes.has(path) || answers?.has(path) === true);
 }
 
-/** The attributes as policies get them; the paths without an answer are left out. */
+/** The attributes as policies get them, without the paths that have no answer. */
 export function attributesOf(call: FoundCall): JsonObject {
   const answers = call.extra?.attributes?.answers;
   if (answers === undefined) return noAttributes;
@@ -175,7 +175,7 @@ const noAttributes: JsonObject = Object.freeze({});
 /**
  * The value at a path; with `*`, the list of values of all elements. As in a deny, a value outside
  * an array is read as an array of one, and an array that the path does not expect is entered: a
- * schema may accept both, and a value that is wrapped differently must be asked about too.
+ * schema may accept both, and a value in another wrapping must be asked about too.
  */
 function valueAt(value: unknown, segments: readonly string[], at: number): unknown {
   if (at >= segments.length) return value;

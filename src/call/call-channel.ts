@@ -1,6 +1,6 @@
 /**
- * The tracing channel of calls, where the runtime has `node:diagnostics_channel`. The module is asked
- * for at run time, so that nothing of the core imports a module that browsers lack.
+ * The tracing channel of calls, if the runtime has `node:diagnostics_channel`. The module is loaded
+ * at run time, so that the core imports no module that browsers lack.
  */
 import type { CallStatus } from '../errors/index.ts';
 import type { ToolResult } from '../result.ts';
@@ -64,7 +64,7 @@ export function heardChannel(): CallChannel | undefined {
     : undefined;
 }
 
-/** Runs a call inside the stores that are bound to the channel, and publishes what becomes of it. */
+/** Runs a call inside the stores that are bound to the channel, and publishes its outcome. */
 export function publishCall(
   { start, end, asyncStart, asyncEnd }: CallChannel,
   session: SessionState,
@@ -84,7 +84,7 @@ export function publishCall(
       const { metadata } = outcome;
       const { callId, status } = metadata;
       const code = outcome.success ? undefined : outcome.error.code;
-      // A subscriber may have frozen the message, or have put an accessor into it.
+      // A subscriber may have frozen the message, or have added an accessor to it.
       tellMember(message, 'callId', callId);
       tellMember(message, 'status', status);
       if (code !== undefined) tellMember(message, 'code', code);
@@ -95,7 +95,7 @@ export function publishCall(
   });
 }
 
-/** What cannot be told is left out: whoever listens must not break what is told to others. */
+/** A member that cannot be set is left out: one subscriber must not break what the others get. */
 function tellMember(message: CallMessage, name: keyof CallMessage, value: string): void {
   Reflect.defineProperty(message, name, {
     value,

@@ -34,7 +34,7 @@ export function collectParsedSecrets(call: FoundCall): void {
   if (copy.ok) collect(call, redactor, copy.value);
 }
 
-/** Begins a call with the secrets of its registry, of which it hides each one in every event. */
+/** Begins a call with the secrets of its registry, which every event of the call hides. */
 export function beginWithSecrets(call: Call): void {
   const { secrets } = call.session.registry;
   if (secrets !== undefined) call.more.secrets = new Secrets(secrets);
@@ -56,7 +56,7 @@ export function collectOutputSecrets(call: FoundCall, output: unknown): void {
 function collect(call: Call, redactor: Redactor | undefined, value: JsonValue): void {
   if (redactor === undefined) return;
   const { more } = call;
-  // The secrets that `tool:pre` found are found again here, and their search index exists already.
+  // `tool:pre` has found secrets already. They are found again here, and their search index exists.
   more.secrets ??= more.sent ?? new Secrets();
   redactor.collect(value, more.secrets);
 }

@@ -1,4 +1,4 @@
-/** Claims the key of a call. If an earlier call has had it, the call ends as that one did. */
+/** Claims the key of a call. If an earlier call has used the key, the call ends as that one did. */
 import type { FoundCall } from '../state/call.ts';
 import type { Idempotency } from '../state/idempotency-options.ts';
 import { isKeyed } from './claim.ts';

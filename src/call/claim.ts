@@ -10,8 +10,8 @@ import { outcomeText } from './kept-outcome.ts';
 import { mayRepeatUntrusted } from './remember.ts';
 
 /**
- * Whether the caller has named the call, so that it runs at most once. What `find_tools` and
- * `read_tool_output` answer is for one session as it is at that moment, so they run each time.
+ * Whether the caller has given the call a key, so that it runs at most once. `find_tools` and
+ * `read_tool_output` answer for one session at one moment, so they run each time.
  */
 export function isKeyed({ options, resumed, entry, session }: FoundCall): boolean {
   if (options?.idempotencyKey === undefined && resumed === undefined) return false;
@@ -20,7 +20,7 @@ export function isKeyed({ options, resumed, entry, session }: FoundCall): boolea
   );
 }
 
-/** A claim for the call with its present input. Nothing has been asked yet. */
+/** A claim for the call with its present input. No store has been asked yet. */
 export function makeClaim(call: FoundCall, idempotency: Idempotency): Claim {
   const { session, entry, canonical } = call;
   const { principal, sessionId } = session;
@@ -40,7 +40,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** From here on the key is this call's, until it ends. */
+/** From here on, the call holds the key until it ends. */
 export function hold(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
   claim.held = true;
   renewLater(call, idempotency, claim);
@@ -59,7 +59,7 @@ function renew(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
   renewLater(call, idempotency, claim);
 }
 
-/** Forgets the claim of a call that goes on with another input. */
+/** Forgets the claim of a call that continues with another input. */
 export function letGoOfKey(call: FoundCall, idempotency: Idempotency, claim: Claim): void {
   if (!claim.held) return;
   claim.held = false;
@@ -93,7 +93,7 @@ export function endClaim(
   saving.add(all);
 }
 
-/** Lets the calls of this registry that wait for the key look again. */
+/** Wakes the calls of this registry that wait for the key, so that they look again. */
 function wake({ waiting }: Idempotency, key: string): void {
   for (const look of [...(waiting.get(key) ?? [])]) look();
 }

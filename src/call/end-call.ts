@@ -1,6 +1,6 @@
 /**
- * The only place where a call ends: its result is made, counted and announced once, what it held is
- * given back, and its promise resolves.
+ * The only place where a call ends. Its result is made, counted and announced once, everything that
+ * it held is given back, and its promise resolves.
  */
 import { errorCodes, type ToolError, withCause } from '../errors/index.ts';
 import type { ResultMetadata, ToolResult } from '../result.ts';
@@ -19,6 +19,7 @@ import { copyFor, deliver } from '../state/deliver.ts';
 import { giveBackQuota } from './ask-quota-store.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
 import { endClaim } from './claim.ts';
+import { inputNotShown } from './input-not-shown.ts';
 import { tellEnd } from './observed.ts';
 import { copiedError, postedResult } from './posted-result.ts';
 import { releaseAll } from './release.ts';
@@ -70,6 +71,10 @@ function metadataOf(call: Call, status: ResultMetadata['status']): Writable<Resu
 }
 
 function scrubError(call: Call, error: ToolError): ToolError {
+  // Every text of this call would be hidden, also the one that says so. It is written again here,
+  // so that nothing else is shown.
+  if (error.code === 'approval_denied' && error.reason === 'input_not_shown')
+    return inputNotShown(call);
   const scrubbed: Writable<ToolError> = { ...error, message: scrubText(call, error.message) };
   if (Object.hasOwn(error, 'cause')) withCause(scrubbed, error.cause);
   if (error.reason !== undefined) scrubbed.reason = scrubText(call, error.reason);
@@ -102,7 +107,7 @@ export function endCall(call: Call, result: ToolResult): void {
   call.resolve(result);
 }
 
-/** Where it fails, values from the result are unknown, so that a rule asks. */
+/** If this fails, values from the result are unknown, so that a rule asks about them. */
 function tryToRemember(call: Call, result: ToolResult): void {
   try {
     remember(call, result);
@@ -138,7 +143,7 @@ function endExtra(call: Call, extra: CallExtra, result: ToolResult): void {
   const { cleanups, children } = extra;
   if (cleanups !== undefined) for (const cleanup of cleanups) cleanup(result);
   if (extra.holds !== undefined) {
-    // A handler that outlives its call keeps its slots until it settles, but not for ever.
+    // A handler that outlives its call keeps its slots until it settles, but not forever.
     if (call.handlerLive) keepSlots(call, extra);
     else releaseAll(call);
   }
@@ -170,7 +175,7 @@ function keepSlots(call: Call, extra: CallExtra): void {
   registry.deadlines.add(grace, registry.graceMs, registry.monotonic());
 }
 
-/** Handles a handler that settles after its call has ended: gives its slots back, counts it. */
+/** Handles a handler that settles after its call has ended: gives its slots back and counts it. */
 export function countLateSettle(call: Call, settled: 'returned' | 'threw'): void {
   const { session, toolName, callId } = call;
   const grace = call.extra?.grace;

@@ -3,9 +3,9 @@ import { Call, type FoundCall } from '../state/call.ts';
 import { HandlerContext } from './handler-context.ts';
 
 /**
- * A call and a context that are never used. A registry keeps them because an engine forgets the
- * shape of objects, and the code compiled for it, when a collection leaves none of them. The next
- * ten thousand calls would then cost several times as much.
+ * A call and a context that are never used. An engine forgets the shape of objects, and the code
+ * compiled for it, when a garbage collection leaves none of them. The next ten thousand calls would
+ * then cost several times as much, so a registry keeps these.
  */
 export function exemplars(): readonly object[] {
   const call = new Call(undefined as never, '', '', undefined, undefined, undefined, undefined);

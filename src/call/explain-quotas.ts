@@ -10,11 +10,14 @@ import { type Spending, spendingsOf, spendingsWithoutInput } from './quota-spend
 
 export interface ExplainedQuotas {
   readonly levels: readonly QuotaLevel[];
-  /** The error that the call would end with when it reserves; undefined if it would not. */
+  /**
+   * The error with which the call would end when it reserves its amounts; undefined if it would
+   * not.
+   */
   readonly error: ToolError | undefined;
 }
 
-/** Looks at all quotas of a call. Without an input, only at those that need none. */
+/** Looks at all quotas of a call. Without an input, it looks only at those that need none. */
 export async function explainQuotas(call: FoundCall): Promise<ExplainedQuotas> {
   const { quotas = [] } = call.binding;
   const spendings =

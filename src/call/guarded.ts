@@ -9,8 +9,8 @@ import type { Gate, Tally } from './tally.ts';
 import { answerInTime, tooLate } from './with-deadline.ts';
 
 /**
- * Runs one gate within its time. Whatever goes wrong denies the call. Its functions take the call as
- * an argument, so that a gate that answers at once needs no closure per call.
+ * Runs one gate within its time. Whatever goes wrong denies the call. Its functions take the call
+ * as an argument, so that a gate that answers at once needs no closure per call.
  */
 export function guarded(
   call: FoundCall,
@@ -73,7 +73,8 @@ export function nonsense(
     call,
     fault,
     gate.what,
-    `\`${name}\` did not return ${gate.what === 'attributes' ? 'JSON' : 'a decision'}${soThat(gate)}`,
+    `\`${name}\` did not return ` +
+      `${gate.what === 'attributes' ? 'JSON' : 'a decision'}${soThat(gate)}`,
   );
   refuse(tally, gate, 'policy_nonsense', fault);
 }

@@ -1,4 +1,6 @@
-/** The context that a handler is given: frozen, lazy, and without effect once the call has ended. */
+/**
+ * The context that a handler is given: frozen, lazy, and without effect once the call has ended.
+ */
 import type { CallOptions, CallTool, LogLevel, SurfaceClient, ToolContext } from '../context.ts';
 import { copyJson, deepFreeze, type JsonObject, type JsonValue } from '../json/index.ts';
 import type { FoundCall } from '../state/call.ts';
@@ -128,7 +130,9 @@ export function progress(call: FoundCall, done: number, total?: number, message?
   );
 }
 
-/** Emits a `tool:event`: bounded, redacted, and never after the call has ended. */
+/**
+ * Emits a `tool:event`. Its data is bounded and redacted. Emits nothing once the call has ended.
+ */
 export function emitEvent(call: FoundCall, name: string, data: unknown): void {
   if (call.state !== 'running' || typeof name !== 'string' || !call.session.hears('tool:event'))
     return;

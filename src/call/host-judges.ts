@@ -79,7 +79,9 @@ export function checkJudge(check: NonNullable<Binding['entry']['internals']['che
     lacksInput(call, tally) ? undefined : guarded(call, tally, checkGate, run, vote);
 }
 
-/** `requiresApproval` of the definition and of the profile. No allowance lifts it. */
+/**
+ * `requiresApproval` of the definition and of the profile. No rule that allows the call lifts it.
+ */
 export const approvalJudge: Judge = (call, tally) => {
   const { entry, profileAsks } = call.binding;
   const { requiresApproval } = entry.internals;
@@ -103,7 +105,10 @@ export const approvalJudge: Judge = (call, tally) => {
   return guarded(call, tally, approvalGate, run, (_call, _tally, _gate, answer) => read(answer));
 };
 
-/** The tool's own wording replaces a rule's, which becomes the message; the rule stays named. */
+/**
+ * The tool's own title and message replace those of a rule. The rule's title becomes the message,
+ * and the rule stays named.
+ */
 function askWith({ binding }: FoundCall, tally: Tally, prompt: ApprovalPrompt): void {
   tally.steps?.push({ source: 'tool', effect: 'ask' });
   const { ask: asked } = tally;
@@ -121,7 +126,7 @@ function askWith({ binding }: FoundCall, tally: Tally, prompt: ApprovalPrompt): 
 }
 
 /**
- * Whether the tool's own code must be skipped, because `explain` was given no input that the schema
+ * Whether the tool's own code must be skipped, because `explain` has no input that the schema
  * accepts. A call is always validated first.
  */
 function lacksInput(call: FoundCall, tally: Tally): boolean {

@@ -11,11 +11,13 @@ const tooSlow: Validated = Object.freeze({
   fault: undefined,
 });
 
-/** The schema has the registry's `policyTimeoutMs`; if it takes longer, the value is refused. */
+/**
+ * Waits at most the registry's `policyTimeoutMs` for the schema. After that, the value is refused.
+ */
 export function inPolicyTime(call: Call, validated: Promise<Validated>): Promise<Validated> {
   return answerInTime(call, validated, call.session.registry.policyTimeoutMs).then((settled) => {
     if (settled !== tooLate) return settled;
-    // The call no longer waits for it, but the host must still learn what it throws.
+    // The call no longer waits for the schema, but the host must still learn what it throws.
     void validated.then((answer) => {
       if (answer.issues !== undefined && answer.fault !== undefined)
         reportFault(

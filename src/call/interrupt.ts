@@ -21,10 +21,10 @@ export const interrupts: CallControl = {
     const seconds = (idleMs ?? call.timeoutMs) / 1000;
     const message =
       idleMs === undefined
-        ? `\`${shownNameOf(call)}\` timed out after ${seconds}s. It may have run; check before you ` +
-          'call it again.'
-        : `\`${shownNameOf(call)}\` timed out after ${seconds}s without progress. It may have run; ` +
-          'check before you call it again.';
+        ? `\`${shownNameOf(call)}\` timed out after ${seconds}s. It may have run; check before ` +
+          'you call it again.'
+        : `\`${shownNameOf(call)}\` timed out after ${seconds}s without progress. It may have ` +
+          'run; check before you call it again.';
     stop(
       call,
       toolError('timeout', message, { reason: idleMs === undefined ? 'timeout' : 'idle_timeout' }),

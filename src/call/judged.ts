@@ -5,7 +5,7 @@ import type { FoundCall } from '../state/call.ts';
 import { originsOf } from './origins.ts';
 
 /**
- * The canonical input, and what the schema made of it.
+ * The canonical input, and the value that the schema parsed from it.
  * @param left The steps that may be taken.
  */
 export function judgedOf(call: FoundCall, left: number): Judged {

@@ -15,8 +15,9 @@ const tooLong = JSON.stringify({
   error: {
     code: 'invalid_output',
     message:
-      'The call has run already, and its outcome was too long to be kept for its idempotency key. ' +
-      'Nothing ran now. Look up what the first call did before you repeat it with another key.',
+      'The call has run already, and its outcome was too long to be kept for its idempotency ' +
+      'key. Nothing ran now. Look up what the first call did before you repeat it with another ' +
+      'key.',
     reason: 'outcome_not_kept',
     source: 'idempotency',
     retryable: false,
@@ -25,7 +26,8 @@ const tooLong = JSON.stringify({
 
 /**
  * The outcome as the caller was shown it.
- * @param untrusted It may repeat what child calls returned, so it is untrusted whatever the tool is.
+ * @param untrusted It may repeat what child calls returned, so it is untrusted whatever the tool
+ * is.
  */
 export function outcomeText(result: ToolResult, untrusted: boolean): string {
   const copy = copyJson(outcomeOf(result, untrusted ? true : undefined), limits);
@@ -42,7 +44,7 @@ function outcomeOf(result: ToolResult, untrusted: true | undefined): object {
   return { ok: true, untrusted, output, parts, truncated, handler };
 }
 
-/** The outcome that a text says; undefined if {@link outcomeText} has not written it. */
+/** Reads the outcome from a text; undefined if {@link outcomeText} has not written the text. */
 export function readOutcomeText(text: unknown): KeptOutcome | undefined {
   if (typeof text !== 'string' || text.length > mostChars) return undefined;
   let read: JsonValue;

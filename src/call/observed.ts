@@ -1,4 +1,4 @@
-/** Tells the observers of a call of its end. */
+/** Tells the observers of a call that it starts or has ended. */
 import type { ToolResult } from '../result.ts';
 import type { Call } from '../state/call.ts';
 import type { CallObservers, CallRecord } from '../state/call-observers.ts';
@@ -6,7 +6,10 @@ import { originsTold } from './origins-told.ts';
 import { reportFault } from './report-fault.ts';
 import { shownInput } from './shown-input.ts';
 
-/** What there is to tell of a call. @param result Absent where the call is about to start. */
+/**
+ * The record of a call for its observers.
+ * @param result Absent where the call is about to start.
+ */
 export function recordOf(call: Call, result: ToolResult | undefined): CallRecord {
   const { session, entry, verdict, extra, parent } = call;
   const { registry } = session;
@@ -37,7 +40,7 @@ export function recordOf(call: Call, result: ToolResult | undefined): CallRecord
   };
 }
 
-/** Tells of the end of a call. An observer that throws is reported. */
+/** Tells the observers that the call has ended. An observer that throws is reported. */
 export function tellEnd(call: Call, result: ToolResult, observers: CallObservers): void {
   const told = observers.of(call.session);
   if (told.length === 0) return;

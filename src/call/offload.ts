@@ -1,4 +1,7 @@
-/** Keeps an output whole that is over its budget, and shows the model its beginning and a handle. */
+/**
+ * Keeps an output as a whole if it is over its budget, and shows the model its beginning and a
+ * handle.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { type ContentPart, contentParts, contentText } from '../content.ts';
 import { isThenable } from '../maybe-promise.ts';
@@ -14,12 +17,12 @@ import { mayRepeatUntrusted } from './remember.ts';
 import { reportFault } from './report-fault.ts';
 import { answerInTime, tooLate } from './with-deadline.ts';
 
-/** How a result says how its parts were cut. */
+/** Describes in a result how its parts were cut. */
 type FitParts = (parts: readonly ContentPart[], mark: string, handle: string) => Shaped;
 
 /**
- * What the model is shown of an output that is over its limit. If it cannot be kept, or the model
- * could not read it, that is `cut`.
+ * What the model is shown of an output that is over its limit. If the output cannot be kept, or the
+ * model could not read it later, that is `cut`.
  */
 export function offloaded(
   call: FoundCall,
@@ -38,7 +41,7 @@ export function offloaded(
   const bytes = Buffer.byteLength(text);
   const handle = `out_${randomBytes(16).toString('base64url')}`;
   const mark = markOf(text.length, handle, parts === undefined ? limit : undefined);
-  // A preview that is mostly its own mark shows nothing.
+  // A preview that consists mostly of its own mark is useless, so nothing is shown.
   if (bytes > offload.maxBytes || mark.length * 2 > limit) return cut;
   const shown =
     parts === undefined
@@ -54,12 +57,13 @@ function mayRead(session: SessionState, { reader }: Offload): boolean {
 }
 
 /**
- * Data has a line for each value, so that a pattern finds the line that it matches. Half a character
- * would not come back from a store as it was. Undefined if it is too long to keep.
+ * Data is written with one line for each value, so that a search for a pattern returns only the
+ * lines that match. Undefined if the text is too long to keep, or has half of a surrogate pair,
+ * which a store would not return unchanged.
  */
 function textOf(output: unknown, maxBytes: number): string | undefined {
   if (typeof output === 'string') return wellFormed(output);
-  // What is nested deeply gets so long by its indentation that it is not even written.
+  // Deeply nested data gets so long by its indentation that it is not written at all.
   const isTooLong = indentedLength(JSON.stringify(output), maxBytes) > maxBytes;
   return isTooLong ? undefined : JSON.stringify(output, undefined, 1);
 }
@@ -74,7 +78,7 @@ function beginningOf(text: string, room: number, handle: string): Shaped {
   });
 }
 
-/** @param start Where the rest begins; undefined if that is not known. */
+/** @param start Where the rest begins; undefined if unknown. */
 function markOf(length: number, handle: string, start: number | undefined): string {
   const call = JSON.stringify(start === undefined ? { handle } : { handle, start });
   const shown = start === undefined ? '' : `the first ${start} of `;
@@ -112,7 +116,10 @@ function keep(
   }
 }
 
-/** Where an output of a session is kept. Another session's handle leads to another place. */
+/**
+ * The place where an output of a session is kept. In another session, the same handle leads to
+ * another place.
+ */
 export function placeOf(
   { sessionId, principal }: SessionState,
   handle: string,

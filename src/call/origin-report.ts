@@ -1,4 +1,4 @@
-/** The origins of a call's values as people and events are shown them. */
+/** The origins of a call's values, as people and events see them. */
 import type { ApprovalRequest } from '../approval/request.ts';
 import { toldOrigins } from '../approval/told-origins.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
@@ -23,9 +23,9 @@ export function isHiddenPlace(path: string, pointers: readonly string[]): boolea
 }
 
 /**
- * The judged values without those of hidden fields. Where there are too many, those that are
- * untrusted come first, and then those that are unknown: otherwise many values that a model made up
- * would hide the one that somebody planted.
+ * The judged values without those of hidden fields. If there are too many, untrusted values come
+ * first, and then unknown ones. Otherwise a model could hide one planted value behind many that it
+ * made up.
  */
 export function reportedOrigins(
   judged: readonly JudgedOrigin[],
@@ -52,8 +52,8 @@ function isUntrusted({ origin }: JudgedOrigin): boolean {
 }
 
 /**
- * One sentence for each value that neither the user nor trusted data gave; undefined if there is
- * none. Those that are untrusted come first, since a surface may cut a long text.
+ * One sentence for each value that came neither from the user nor from trusted data; undefined if
+ * there is none. Untrusted values come first, since a surface may cut a long text.
  * @param judged all values, of which only some are reported
  * @param holdsSecret whether a text contains a secret of the call, which no prompt may contain
  */
@@ -71,8 +71,9 @@ export function originWords(
 }
 
 /**
- * The message of a request for events, which hide more than the approver: its sentences are made
- * again, since they show values cut and escaped, where a secret would not be recognised.
+ * The message of a request, as events carry it. Events hide more than the approver does. The
+ * sentences are made again, because a secret would not be recognised in a value that is cut and
+ * escaped.
  * @param reported the values of the request, without those that events hide
  */
 export function announcedMessage(
@@ -98,7 +99,7 @@ function sentenceOf(one: JudgedOrigin, holdsSecret: (text: string) => boolean): 
   return originSentence({ ...one, path, value: redacted });
 }
 
-/** Those that are untrusted, and then those that are unknown. */
+/** Untrusted values first, then unknown ones. */
 function foreignFirst(reported: readonly JudgedOrigin[]): JudgedOrigin[] {
   const foreign = reported.filter(isForeign);
   return [...foreign.filter(isUntrusted), ...foreign.filter((one) => !isUntrusted(one))];

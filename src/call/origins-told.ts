@@ -1,14 +1,17 @@
-/** The origins of a call's values as events and observers are told of them. */
+/** The origins of a call's values, as events and observers get them. */
 import type { JsonValue } from '../json/index.ts';
 import type { OriginTold } from '../origins/origin.ts';
 import type { Call } from '../state/call.ts';
 import { scrubJson } from './call-secrets.ts';
 import type { CallOrigins } from './origins.ts';
 
-/** Most arguments whose origins are told. */
+/** Most arguments whose origins are reported. */
 const maxOrigins = 100;
 
-/** What rules and questions were told of the arguments. Asking now would see the call's own output. */
+/**
+ * The origins that rules and questions saw. Looking them up now would include the call's own
+ * output.
+ */
 export function originsTold(call: Call): readonly OriginTold[] | undefined {
   const judged = (call.extra?.origins as CallOrigins | undefined)?.last;
   if (judged === undefined) return undefined;
@@ -18,6 +21,6 @@ export function originsTold(call: Call): readonly OriginTold[] | undefined {
     seen,
     approvedBy,
   }));
-  // Paths contain keys, which a model chooses.
+  // Paths contain keys, which are chosen by the model.
   return scrubJson(call, JSON.parse(JSON.stringify(told)) as JsonValue) as never;
 }

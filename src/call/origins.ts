@@ -1,4 +1,4 @@
-/** Where the values of one call came from, for its rules, its questions and `explain`. */
+/** The origins of one call's values, for its rules, its questions and `explain`. */
 import type { JsonObject, JsonPrimitive, JsonValue } from '../json/index.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
 import type { LabelNode } from '../origins/labels.ts';
@@ -10,13 +10,15 @@ import type { SessionOrigins } from '../state/session-origins.ts';
 import { labelsOf } from '../state/tool-labels.ts';
 import { isSameJson, plainJson } from './plain-json.ts';
 
-/** Steps of a rule for one value whose origin is looked up, and for each of its characters. */
+/**
+ * Steps that a rule spends on one value whose origin is looked up, and on each of its characters.
+ */
 const valueSteps = 150;
 const charSteps = 2;
-/** What the lookups for the tests of one call may cost together, in steps of the record. */
+/** What all lookups for one call may cost together, in steps of the record. */
 const lookupSteps = 400_000;
 
-/** What was judged, and what it was judged by. */
+/** The judged values, and what they were judged by. */
 interface Known {
   readonly version: number;
   readonly canonical: JsonObject;
@@ -33,12 +35,12 @@ export function originsOf(call: FoundCall): CallOrigins | undefined {
   return more.origins as CallOrigins;
 }
 
-/** Judges when it is first asked, and again once the call or the record has changed. */
+/** Judges on first use, and again when the call or the record has changed. */
 export class CallOrigins implements OriginJudge {
   readonly #call: FoundCall;
   readonly #session: SessionOrigins;
   readonly #known = new Map<string, Known>();
-  /** What was judged last, whatever the session has learnt since. */
+  /** The last judgement, even if the session has learnt more since then. */
   last: readonly JudgedOrigin[] | undefined;
   /** A rule has asked about the value at one place. */
   #wasAsked = false;
@@ -55,7 +57,7 @@ export class CallOrigins implements OriginJudge {
     return judged;
   }
 
-  /** Everything that is judged of the input, and what else is judged of the parsed value. */
+  /** Everything that is judged of the input, and whatever else is judged of the parsed value. */
   judged({ paths = false, hosts = false }: KnownContainers = {}): readonly JudgedOrigin[] {
     const { canonical, parsed } = this.#call;
     const { version } = this.#session;
@@ -81,7 +83,7 @@ export class CallOrigins implements OriginJudge {
     const judged = this.#session.judge(canonical, roles);
     if (parsed === undefined || parsed === canonical) return judged;
     const other = plainJson(parsed);
-    // What cannot be read cannot be shown to be known.
+    // A value that cannot be read has no known origin.
     if (other === undefined)
       return [...judged, { path: '', value: '…', role: 'target', origin: 'unknown' }];
     if (isSameJson(canonical, other)) return judged;
@@ -91,7 +93,7 @@ export class CallOrigins implements OriginJudge {
     return [...judged, ...more.filter((one) => !known.has(keyOf(one)))];
   }
 
-  /** Judges everything if a rule has asked about a part, for those who record the verdict. */
+  /** Judges everything if a rule has asked about a part, for observers that record the verdict. */
   completeForTelling(): void {
     if (this.#wasAsked && this.last === undefined) this.judged();
   }
@@ -113,14 +115,16 @@ export class CallOrigins implements OriginJudge {
     };
   }
 
-  /** A value that a rule names is judged whatever its role is, unless the schema fixes it. */
+  /**
+   * A value that a rule names is judged whatever its role is, unless the schema fixes the value.
+   */
   #whole(value: JsonPrimitive, place: LabelNode<Role>, spend: Spend): readonly Origin[] {
     spend(valueSteps + charSteps * String(value).length);
     if (typeof value === 'boolean' || isFixed(value, place)) return trusted;
     return [this.#session.originOf(value, this.#steps).origin];
   }
 
-  /** The identifiers in a text, or the leaves of an object or array, by their own roles. */
+  /** The identifiers in a text, or the leaves of an object or array, each by its own role. */
   #inside(
     value: unknown,
     path: readonly string[],

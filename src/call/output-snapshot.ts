@@ -9,7 +9,7 @@ import { shownNameOf } from './shown-name.ts';
 /** Deepest nesting of an output. */
 export const maxOutputDepth = 512;
 const maxValues = 5_000_000;
-/** A character that a copy counts as one takes up to twelve, as an escape or a fraction. */
+/** A character that the copy counts as one may take up to twelve, as an escape or a fraction. */
 export const mostCharsEach = 12;
 
 export type Shaped =

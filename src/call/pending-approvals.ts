@@ -1,4 +1,4 @@
-/** The suspended calls of a session, read from a store that is not trusted. */
+/** The suspended calls of a session, read from an untrusted store. */
 import { openRecord } from '../approval/record.ts';
 import type { PendingApproval } from '../approval/request.ts';
 import { inTime, startOperation } from '../approval/store.ts';
@@ -9,7 +9,7 @@ import type { SessionState } from '../state/session-state.ts';
 
 /**
  * The suspended calls of this session id and principal that are genuine, unanswered and unexpired.
- * @param most The search stops once so many are found.
+ * @param most The search stops when it has found this many.
  */
 export async function pendingOf(
   session: SessionState,

@@ -1,11 +1,11 @@
-/** The JSON form of a value that a schema made, as rules read it. */
+/** The JSON form of a parsed value, as rules read it. */
 import { copyJson, isJsonObject, type JsonValue } from '../json/index.ts';
 
 const limits = { maxDepth: 200, maxValues: 200_000 };
 
 /**
- * A copy as JSON. Sets, maps and large integers, which JSON does not have, are read as rules read
- * them: as lists, objects and texts. Undefined for what cannot be read.
+ * A copy as JSON. Sets, maps and large integers, which JSON does not have, become lists, objects
+ * and texts, as rules read them. Undefined for a value that cannot be read.
  */
 export function plainJson(value: unknown): JsonValue | undefined {
   const copy = copyJson(value, limits);
@@ -37,7 +37,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Whether two values have the same JSON, whatever the order of their keys. */
+/** Whether two values have the same JSON, regardless of the order of their keys. */
 export function isSameJson(one: JsonValue, other: JsonValue): boolean {
   if (one === other) return true;
   if (Array.isArray(one) && Array.isArray(other))

@@ -7,7 +7,7 @@ import type { FoundCall } from '../state/call.ts';
 import { copyFor, isShared } from '../state/deliver.ts';
 import { scrubJson } from './call-secrets.ts';
 
-/** A copy of an error: whoever holds the caller's may change it. */
+/** A copy of an error, because the caller may change its own. */
 export function copiedError({
   code,
   message,
@@ -32,7 +32,7 @@ export function postedResult(call: FoundCall, result: ToolResult & { success: tr
   const { session, binding } = call;
   const hasSecrets = call.extra?.secrets?.none === false;
   let hidden = output as JsonValue;
-  // A cut may go through the middle of a secret, and half a secret cannot be found.
+  // A cut may go through the middle of a secret, and half of a secret cannot be found.
   if ((hasSecrets && metadata.truncated !== undefined) || call.extra?.readSecrets === true)
     hidden = redacted;
   else if (hasSecrets || binding.secretive)

@@ -23,7 +23,7 @@ export const quotaJudge: Judge = (call, tally) => {
   const asking = call.binding.quotas?.filter(
     (quota) => quota.over === 'ask' && !isAgreed(call, quota),
   );
-  // `explain` without an input.
+  // `explain` was given no input.
   const isOpen = tally.steps !== undefined && call.input === undefined;
   const spendings = (isOpen ? spendingsWithoutInput : spendingsOf)(call, asking ?? []);
   if (hasOwn(spendings, 'unreadable')) {
@@ -34,7 +34,7 @@ export const quotaJudge: Judge = (call, tally) => {
     tally.deny = makeVerdict('deny', { reason, ruleId, source, message });
     return undefined;
   }
-  // What the call has reserved already, before it waited, would otherwise count twice.
+  // Otherwise, the amounts that the call reserved before it waited would count twice.
   const reserved = new Set(call.extra?.reserved?.spends.map(({ key }) => key));
   const due = spendings.filter(({ spend }) => spend.amount > 0n && !reserved.has(spend.key));
   if (due.length === 0) return undefined;
@@ -63,7 +63,7 @@ function vote(call: FoundCall, tally: Tally, spendings: readonly Spending[], loo
 
 /**
  * The question whether a call may exceed these quotas.
- * @param asked What is asked of the person besides, whose words are kept.
+ * @param asked What else the person is asked. Its texts are kept.
  */
 export function askBeyond(
   { entry }: FoundCall,

@@ -1,4 +1,4 @@
-/** What people and models are told about the quotas of a call. */
+/** The texts about the quotas of a call, for people and models. */
 import { deniedError, type ToolError, withCause } from '../errors/index.ts';
 import type { CompiledQuota } from '../policy/quota.ts';
 import type { QuotaLevel } from '../quota/level.ts';
@@ -14,7 +14,10 @@ export interface Compared {
   readonly over: boolean;
 }
 
-/** One for each quota: of several values, the one that is over, or else used most. */
+/**
+ * One level for each quota. If it has several values, that is the one that is exceeded, or else the
+ * one with the highest use.
+ */
 export function compare(
   spendings: readonly Spending[],
   uses: readonly QuotaUse[],
@@ -57,8 +60,8 @@ export function exceededError({ quota, level }: Compared): ToolError {
       : `Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`;
   const error = deniedError(
     'policy_denied',
-    `The call was denied: the quota \`${id}\` allows ${max} per ${per}, of which ${used} is used, ` +
-      `and this call needs ${amount}. ${waiting}`,
+    `The call was denied: the quota \`${id}\` allows ${max} per ${per}, of which ${used} is ` +
+      `used, and this call needs ${amount}. ${waiting}`,
     reason,
     id,
     layer,
@@ -68,7 +71,7 @@ export function exceededError({ quota, level }: Compared): ToolError {
   return error;
 }
 
-/** What a person is told who is asked whether a call may exceed a quota. */
+/** The text for a person who is asked whether a call may exceed a quota. */
 export function exceededText({ quota, level }: Compared): string {
   return (
     `The quota \`${quota.id}\` allows ${quota.max} per ${quota.per}. ${level.used} is used, and ` +
@@ -81,8 +84,10 @@ export function unreadableText({ quota, unreadable }: UnreadableQuota): string {
   const { id, sum, path } = quota;
   const start = `The call was denied, since the quota \`${id}\` cannot be applied to it: `;
   switch (unreadable) {
-    case 'sum':
-      return `${start}the values at \`${sum?.join('.')}\` must be numbers from 0, and not too many.`;
+    case 'sum': {
+      const place = sum?.join('.');
+      return `${start}the values at \`${place}\` must be numbers from 0, and not too many.`;
+    }
     case 'by':
       return `${start}\`${path?.join('.')}\` must be there, as text, a number or a boolean.`;
     case 'when':
@@ -105,7 +110,7 @@ export function unreadableError(fault: UnreadableQuota): ToolError {
   return error;
 }
 
-/** The error of a call whose quotas the store cannot tell. */
+/** The error of a call for which the store did not return the quotas. */
 export function unavailableError({ quota }: Spending, { cause }: NoAnswer): ToolError {
   const error = deniedError(
     'policy_denied',

@@ -15,13 +15,13 @@ export interface Spending {
   readonly spend: QuotaSpend;
 }
 
-/** A quota that cannot tell what the call spends, and the part of it that is not readable. */
+/** A quota for which it is unknown what the call spends, and the part that is not readable. */
 export interface UnreadableQuota {
   readonly quota: CompiledQuota;
   readonly unreadable: 'when' | 'sum' | 'by' | 'too many';
 }
 
-/** What the call spends of each quota, also where that is 0. */
+/** What the call spends of each quota, including amounts of 0. */
 export function spendingsOf(
   call: FoundCall,
   quotas: readonly CompiledQuota[],
@@ -48,8 +48,8 @@ export function spendingsOf(
 }
 
 /**
- * What any call would spend, whatever its input: 0 where that depends on the input, and nothing for
- * a quota that needs an input to be found.
+ * What any call would spend, whatever its input: 0 if that depends on the input, and nothing for a
+ * quota that needs an input to be found.
  */
 export function spendingsWithoutInput(
   call: FoundCall,
@@ -95,14 +95,14 @@ function matches(quota: CompiledQuota, judged: Judged): boolean | typeof unreada
   try {
     return quota.counts(judged);
   } catch {
-    // The input takes too many steps to be compared with the conditions.
+    // Comparing the input with the conditions takes too many steps.
     return unreadable;
   }
 }
 
 const everyone: readonly string[] = Object.freeze(['']);
 
-/** The ends of the store keys of those for whom the call spends. */
+/** The ends of the store keys that the call spends from. */
 function subjectsOf(
   call: FoundCall,
   { by, path }: CompiledQuota,
@@ -120,7 +120,7 @@ function subjectsOf(
   }
 }
 
-/** Whether a person has let the call exceed a quota. */
+/** Whether a person has allowed the call to exceed a quota. */
 export function isAgreed(call: FoundCall, { id, layer }: CompiledQuota): boolean {
   return call.extra?.agreed?.some(({ quota, source }) => quota === id && source === layer) === true;
 }

@@ -1,4 +1,4 @@
-/** The built-in tool that reads outputs which were kept whole. */
+/** The built-in tool that reads outputs that were kept as a whole. */
 import type { ToolContext } from '../context.ts';
 import { messageOf } from '../errors/index.ts';
 import { isJsonObject, type JsonValue } from '../json/index.ts';
@@ -16,7 +16,7 @@ import { answerInTime, tooLate } from './with-deadline.ts';
 
 /** Most characters that one call reads. */
 const mostRead = 8_000;
-/** Room for the line that says what was read. */
+/** Room for the line that says which part was read. */
 const noteChars = 120;
 
 interface Asked {
@@ -34,9 +34,9 @@ export function outputReader(offload: Offload): AnyTool {
     name: 'read_tool_output',
     title: 'Read a tool output',
     description:
-      'Reads an output that was cut, by the handle that the cut output names. Without a pattern, it ' +
-      `returns up to ${mostRead} characters from \`start\`. With a pattern, it returns the lines ` +
-      'that match, with their positions.',
+      'Reads an output that was cut, by the handle that the cut output names. Without a pattern, ' +
+      `it returns up to ${mostRead} characters from \`start\`. With a pattern, it returns the ` +
+      'lines that match, with their positions.',
     parameters: {
       type: 'object',
       properties: {
@@ -85,15 +85,15 @@ async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<st
       reason: 'unknown_handle',
     });
   const { text, about } = kept;
-  // Before anything is returned: events and the record of origins depend on it.
+  // Set before anything is returned, because events and the record of origins depend on it.
   call.more.readBack = about;
-  // The calls above may return what is read.
+  // The calls above may return what this one reads.
   if (about.secret)
     for (let at: Call | undefined = call; at !== undefined; at = at.parent)
       at.more.readSecrets = true;
   const start = between(text, Math.min(asked.start ?? 0, text.length));
   const end = Math.max(start, endOf(text, Math.min(asked.end ?? text.length, text.length)));
-  // One character may be two long.
+  // One character may be two code units long.
   const room = Math.max(2, Math.min(mostRead, call.binding.maxOutputChars - noteChars));
   if (asked.pattern === undefined) return slice(text, start, end, room);
   try {
@@ -110,7 +110,10 @@ function slice(text: string, start: number, end: number, room: number): string {
   return `${part}\n[characters ${start} to ${stop} of ${text.length}${next}]`;
 }
 
-/** A character whose first half is asked for is read whole, so that reading always gets on. */
+/**
+ * If `start` is the first half of a character, the whole character is read, so that reading always
+ * makes progress.
+ */
 function endOf(text: string, end: number): number {
   return between(text, end) === end ? end : end + 1;
 }
@@ -120,7 +123,7 @@ interface Kept {
   readonly about: OffloadedAbout;
 }
 
-/** A store may answer nonsense, which must not make text trusted. */
+/** A store may answer anything, and a wrong answer must not make text trusted. */
 function readKept(answer: unknown): Kept | undefined {
   if (answer === undefined || answer === null) return undefined;
   const { text, about } = own(answer as object);

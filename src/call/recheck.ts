@@ -45,7 +45,7 @@ function conclude(call: FoundCall, outcome: Outcome): Outcome {
 function routeAfter(call: FoundCall): Outcome {
   if (call.ended) return undefined;
   if (withdrawn(call)) call.approved = false;
-  // This round may have waited for a policy. Only a change asks for a further round, not that wait.
+  // This round may have waited for a policy. Only a change makes another round necessary.
   call.waited = false;
   if (call.verdict?.effect === 'ask' && !call.approved) {
     releaseAll(call);

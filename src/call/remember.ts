@@ -11,13 +11,13 @@ import type { SessionState } from '../state/session-state.ts';
 import { labelsOf } from '../state/tool-labels.ts';
 import { isSameJson, plainJson } from './plain-json.ts';
 
-/** Most characters of its child calls' outputs that a call is compared with. */
+/** Most characters of the outputs of its child calls that a call is compared with. */
 const mostHeard = 1_000_000;
 
 /**
- * Remembers the result of a call whose handler has run: the output as it was cut, or the text of the
- * failure. The model is not shown what a child call returned. It is remembered only if some of it is
- * untrusted, because the parent may return it: its text stays untrusted there.
+ * Remembers the result of a call whose handler has run: the output as it was cut, or the text of
+ * the failure. The model does not see what a child call returned. That is remembered only if some
+ * of it is untrusted, because the parent may return it, and then its text stays untrusted.
  */
 export function remember(call: Call, result: ToolResult): void {
   const { origins } = call.session;
@@ -36,8 +36,8 @@ export function remember(call: Call, result: ToolResult): void {
 }
 
 /**
- * Whether the outcome may repeat what child calls returned that is untrusted. A session that
- * remembers nothing does not know what they returned.
+ * Whether the outcome may repeat untrusted text that child calls returned. A session that remembers
+ * nothing cannot know what they returned.
  */
 export function mayRepeatUntrusted({ extra, session }: FoundCall): boolean {
   if (extra === undefined) return false;
@@ -47,7 +47,7 @@ export function mayRepeatUntrusted({ extra, session }: FoundCall): boolean {
 /**
  * Remembers an output that no call of this session has returned, as if the model had been shown it.
  * False if there is no such tool.
- * @param about The call in another process that returned it, and what it was given.
+ * @param about The call in another process that returned the output, and its input.
  */
 export function rememberSeen(
   session: SessionState,
@@ -63,14 +63,17 @@ export function rememberSeen(
   return true;
 }
 
-/** What the handler may repeat: the input, and what the schema made of it. */
+/** What the handler may repeat: the input, and the value that the schema parsed from it. */
 function givenTo({ canonical, parsed }: FoundCall): JsonValue {
   if (parsed === undefined || parsed === canonical) return canonical;
   const other = plainJson(parsed);
   return other === undefined || isSameJson(canonical, other) ? canonical : [canonical, other];
 }
 
-/** A failure has no fields, and what a handler read of others beyond bounds makes all untrusted. */
+/**
+ * A failure has no fields. If a handler read too much of other outputs, all of it counts as
+ * untrusted.
+ */
 function labelsHere(call: FoundCall, result: ToolResult, heard: Heard | undefined): OutputLabels {
   const readBack = call.extra?.readBack;
   // Text that is read back is as trusted as the output that it is part of.
@@ -79,8 +82,8 @@ function labelsHere(call: FoundCall, result: ToolResult, heard: Heard | undefine
   if (heard?.lost === true) return untrusted;
   if (labels.fields === undefined || !labels.mixed) return labels;
   if (!result.success) return untrusted;
-  // Which field a text of a failure or of a content part comes from is not known. A label such as
-  // `*` reaches the part, but the one of an untrusted field inside its text does not.
+  // It is unknown which field the text of a failure or of a content part comes from. A label such
+  // as `*` reaches the part, but the label of an untrusted field inside its text does not.
   const isParts = contentParts(result.output) !== undefined;
   return isParts && labels.hasUntrusted ? untrusted : labels;
 }
@@ -108,7 +111,7 @@ function hear(parent: FoundCall, value: JsonValue): void {
   else heard.lost = true;
 }
 
-/** Content parts as their texts: the bytes of an image say nothing. */
+/** Content parts as their texts. The bytes of an image contain no text. */
 function shownOutput(output: unknown): JsonValue {
   const parts = contentParts(output);
   return parts === undefined ? (output as JsonValue) : parts.map(partTexts);

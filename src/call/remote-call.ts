@@ -2,11 +2,11 @@
 import type { ToolContext } from '../context.ts';
 import { HandlerContext } from './handler-context.ts';
 
-/** A call as another machine has to know it. */
+/** The call as another machine needs to know it. */
 export interface RemoteCall {
-  /** The fingerprint of the definition that the call was judged by. */
+  /** The fingerprint of the definition for which the call was judged. */
   readonly fingerprint: string;
-  /** Whether the call may run again if it is not known what became of it. */
+  /** Whether the call may run again if its outcome is unknown. */
   readonly idempotent: boolean;
   /** Milliseconds until the call times out. */
   readonly leftMs: number;

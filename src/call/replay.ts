@@ -5,7 +5,8 @@ import { collectOutputSecrets } from './call-secrets.ts';
 import { endCall, failCall, successResult } from './end-call.ts';
 
 export function replay(call: FoundCall, outcome: KeptOutcome): void {
-  // The model is shown the outcome as if the handler had just settled, so it is remembered the same.
+  // The model sees the outcome as if the handler had just settled, so it is remembered in the same
+  // way.
   call.state = 'shaping';
   if (outcome.untrusted) call.more.heard = { outputs: [], lost: true, left: 0 };
   if (!outcome.ok) return failCall(call, outcome.error);

@@ -7,13 +7,13 @@ import { followReference } from '../schema/local-reference.ts';
 import { listOf, mostReferences, nullReader } from './takes-null.ts';
 
 /**
- * Most schemas and members that are looked at for one input. Beyond that, nulls stay in the input,
- * and validation refuses them.
+ * Most schemas and members that are looked at for one input. Nulls beyond this limit stay in the
+ * input, and validation refuses them.
  */
 const mostSteps = 400_000;
 
 export interface Place {
-  /** The schemas, with everything that they are made of. */
+  /** The schemas, with everything that they consist of. */
   readonly all: readonly JsonObject[];
   /** The members that any of the schemas declares. */
   readonly members: ReadonlyMap<string, Member>;
@@ -118,14 +118,14 @@ function itemsOf(all: readonly JsonObject[], index: number): JsonObject[] {
 }
 
 /**
- * A schema with everything that it refers to and is made of, so that a property is found wherever
+ * A schema with everything that it refers to and consists of, so that a property is found wherever
  * it is declared.
  */
 export function alternatives(schema: JsonObject, root: JsonObject): JsonObject[] {
   return alternativesOf([schema], root);
 }
 
-/** The same for several schemas. Each is listed once, in however many ways it is reached. */
+/** The same for several schemas. Each is listed once, even if it is reached in several ways. */
 function alternativesOf(schemas: readonly JsonObject[], root: JsonObject): JsonObject[] {
   const found = new Set<JsonObject>(schemas);
   let level: readonly JsonObject[] = [...found];

@@ -1,24 +1,26 @@
-/** Finds the lines of a long text that match a pattern: in linear time, and in turns. */
+/**
+ * Finds the lines of a long text that match a pattern, in linear time, with pauses for other work.
+ */
 import { nextTurn } from '../limits/next-turn.ts';
 import { isNativePattern } from '../schema/pattern-budget.ts';
 import { between, head } from '../text/code-points.ts';
 import { compilePattern } from '../text/regex.ts';
 
-/** Most lines that are answered. */
+/** Most lines in an answer. */
 const mostLines = 50;
 /**
- * A line that is longer is searched in windows of this many characters. Each begins with the last
- * ones of the window before it, so that a match of up to so many characters is never missed.
+ * Characters of a window. A longer line is searched in several windows. Each begins with the last
+ * characters of the one before it, so that a match of up to this length is never missed.
  */
 const windowChars = 500;
 const overlapChars = 100;
 /** Most instructions of a pattern. */
 const patternSize = 2_000;
-/** Instructions that run before other work gets its turn: a few milliseconds. */
+/** Instructions that run before other work gets a turn. They take a few milliseconds. */
 const turnSteps = 2_000_000;
-/** What looking at one line costs besides its characters, in instructions. */
+/** The cost of a line in addition to its characters, in instructions. */
 const lineSteps = 2_000;
-/** Instructions of one search. Beyond, it says from where to go on. */
+/** Most instructions of one search. After that, the answer says where to continue. */
 const mostSteps = 200_000_000;
 
 export interface Search {
@@ -31,7 +33,7 @@ export interface Search {
 
 /**
  * The lines that match, each after its position.
- * @param isOver Looked at between turns.
+ * @param isOver Asked between turns.
  * @throws MisuseError for a pattern that cannot run in linear time, or is too complex.
  */
 export async function searchText(
@@ -75,7 +77,7 @@ export async function searchText(
   return found.join('\n');
 }
 
-/** Looks no further than a window: a text may be one line of millions of characters. */
+/** Looks no further than a window, because a text may be one line of millions of characters. */
 function endOfLine(text: string, from: number, end: number): number {
   const most = Math.min(end, from + windowChars + 1);
   for (let at = from; at < most; at++) if (text.charCodeAt(at) === 0x0a) return at;

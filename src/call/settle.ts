@@ -1,4 +1,4 @@
-/** From what the handler returned or threw to the end of its call: the second half of the spine. */
+/** The second half of the spine: from what the handler returned or threw to the end of its call. */
 
 import { type ToolError, toolError, withCause } from '../errors/index.ts';
 import type { JsonObject } from '../json/index.ts';
@@ -46,7 +46,7 @@ function stopClocks(call: Call): void {
 }
 
 export function threw(call: FoundCall, error: ToolError): void {
-  // The getters of what was thrown, or the logger, may have ended the call.
+  // The getters of the thrown value, or the logger, may have ended the call.
   if (call.ended) return;
   try {
     stopClocks(call);
@@ -58,7 +58,7 @@ export function threw(call: FoundCall, error: ToolError): void {
   }
 }
 
-/** After hooks, output schema and budget, for the calls that have them. */
+/** Runs the after hooks, the output schema and the budget, for calls that have them. */
 function shapeOn(call: FoundCall, shaped: Shaped, metadata: JsonObject | undefined): void {
   const finish = (checked: Shaped): void =>
     checked.ok
@@ -105,7 +105,7 @@ function succeed(
   endCall(call, successResult(call, output, truncated, handler));
 }
 
-/** A fault of this library. The host's logger gets the details, the model does not. */
+/** A fault of this library. The host's logger gets the details, but the model does not. */
 export function broken(call: Call, error: unknown): void {
   reportFault(call, error, 'host-tools', 'internal error');
   failCall(

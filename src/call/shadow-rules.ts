@@ -1,6 +1,6 @@
 /**
- * Shadow rules: rules that are tried on real calls. They are matched after the rules that are
- * enforced, with a budget of their own, and nothing that they do can change a verdict.
+ * Shadow rules are tried on real calls. They are matched after the rules that are enforced, with
+ * their own budget, and cannot change a verdict.
  */
 
 import type { Effect } from '../policy/decision.ts';
@@ -45,9 +45,9 @@ export function tryRules(
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index] as CompiledRule;
     const { id: ruleId, layer: source, effect } = rule;
-    // `explain` without an input says nothing about rules that look at it.
+    // `explain` without an input skips the rules that look at it.
     if (steps !== undefined && call.input === undefined && rule.hasWhen) continue;
-    // What the host could not say about the input cannot be tried.
+    // A rule cannot be tried if the host did not return the attributes that it reads.
     if (!hasAttributes(call, rule.attributes)) {
       steps?.push({ source, ruleId, shadow: true, note: 'its attributes are not known' });
       continue;
@@ -58,7 +58,7 @@ export function tryRules(
       if (!matches) continue;
     } catch {
       tally.trialLeft = judged.left;
-      // Whatever went wrong, such as a spent budget, must not affect the call.
+      // A fault here, such as a spent budget, must not affect the call.
       const note = 'too large to be checked against the shadow rules from here on';
       steps?.push({ source, ruleId, shadow: true, note });
       return;
@@ -72,8 +72,8 @@ export function tryRules(
 }
 
 /**
- * Compares the verdict with what each shadow rule alone would have made of it. Differences are kept
- * for {@link tellTrials}, each once per call.
+ * Compares the verdict with the one that each shadow rule alone would have caused. Differences are
+ * kept for {@link tellTrials}, each once per call.
  */
 export function compareTried(call: Call, tally: Tally, verdict: Verdict): void {
   for (const { rule, count, step } of tally.tried as readonly Tried[]) {
@@ -89,7 +89,10 @@ export function compareTried(call: Call, tally: Tally, verdict: Verdict): void {
   }
 }
 
-/** The effect of all gates together with one more rule. A rule that matches silences the default. */
+/**
+ * The effect of all gates together with one more rule. If a rule matches, the default does not
+ * apply.
+ */
 function effectWith(effect: Effect, { deny, ask }: Tally): Effect {
   if (deny !== undefined || effect === 'deny') return 'deny';
   return ask !== undefined || effect === 'ask' ? 'ask' : 'allow';
@@ -102,7 +105,7 @@ export function tellTrials(call: Call): void {
   call.more.trials = undefined;
   const { session, toolName, callId } = call;
   for (const { rule, wouldBe, was } of trials) {
-    // A listener may have ended the call, and nothing follows its end.
+    // A listener may have ended the call, and no event follows its end.
     if (call.ended || !session.hears('policy:shadow')) return;
     const { id: ruleId, layer: source } = rule;
     session.emit(

@@ -3,8 +3,8 @@ import type { Call } from '../state/call.ts';
 
 /**
  * The name under which the call's surface showed a tool, or the name itself if there is no surface
- * or it never showed the tool. Only our own messages use it. Text from a handler, a person or a
- * model is never searched for names.
+ * or it never showed the tool. Only the library's own messages use it. Text from a handler, a
+ * person or a model is never searched for names.
  */
 export function shownNameOf(call: Call, name: string = call.toolName): string {
   try {

@@ -120,13 +120,13 @@ function begin(call: Call, namedByCaller: boolean): void {
   arrive(call);
 }
 
-/** Ends a call that cannot begin. It is announced like any other. */
+/** Ends a call that cannot begin. The call is announced like any other. */
 function refuse(call: Call, error: ToolError): void {
   void admit(call);
   failCall(call, error);
 }
 
-/** Announces the call and finds its tool. None of this waits, and none of it happens twice. */
+/** Announces the call and finds its tool. This never waits and happens only once. */
 function arrive(call: Call): void {
   let refused: Outcome = admit(call);
   if (refused === undefined && !call.ended) refused = lookup(call);
@@ -151,9 +151,9 @@ function advance(call: FoundCall, from: number): void {
 }
 
 /**
- * Runs the stages in order, leaving out those that the call has no use for. Returns the step to go
- * back to, or -1 when the call was refused, waits, or runs its handler. A stage may run host code,
- * and host code may end the call, so every stage is followed by a look at `call.ended`.
+ * Runs the stages in order, without those that the call does not need. Returns the step to go back
+ * to, or -1 if the call was refused, waits, or runs its handler. A stage may run host code that
+ * ends the call, so `call.ended` is checked after every stage.
  */
 function walk(call: FoundCall, from: number): number {
   const { session, binding } = call;
@@ -162,7 +162,7 @@ function walk(call: FoundCall, from: number): number {
     outcome = beforeHooks(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.validate);
   }
-  // A tool that a rule hides must not reveal its schema: the next gate refuses any input.
+  // A tool that a rule hides must not reveal its schema. The next gate refuses any input.
   if (from <= steps.validate && binding.drop !== 'denied') {
     outcome = binding.secretive ? validateSecretive(call) : validate(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.judge);
@@ -172,7 +172,7 @@ function walk(call: FoundCall, from: number): number {
     outcome ??= inPhase(call, 'policy', decideAndTell);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.approve);
   }
-  // An allowed call without extras has brought no answer, and needs none.
+  // An allowed call without extras neither has an answer nor needs one.
   if (from <= steps.approve && (call.verdict?.effect === 'ask' || call.extra !== undefined)) {
     outcome = isAsked(call) ? inPhase(call, 'approval', approve) : approve(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.acquire);
@@ -182,7 +182,7 @@ function walk(call: FoundCall, from: number): number {
     outcome = acquire(call);
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   }
-  // Also after a recheck that waited: what changed until this moment counts.
+  // Also checked after a recheck that waited, because every change up to this moment counts.
   outcome = recheck(call);
   if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
   if (call.goto >= 0) return takeGoto(call);
@@ -196,7 +196,7 @@ function walk(call: FoundCall, from: number): number {
     // A call that waited for the store is judged again before it starts.
     if (outcome !== undefined || call.ended) return leave(call, outcome, steps.recheck);
     if (call.goto >= 0) return takeGoto(call);
-    // A store that answers at once may have run the host's code, which may have changed the rules.
+    // A store that answers at once may have run host code, which may have changed the rules.
     if (call.judgedAt !== session.current()) return steps.recheck;
   }
   if (session.registry.observers !== undefined) {
@@ -215,7 +215,7 @@ function leave(call: FoundCall, outcome: Step, next: number): -1 {
     return -1;
   }
   call.paused = true;
-  // Followed even if the call has ended, so that no rejection is left unhandled.
+  // Handled even if the call has ended, so that no rejection stays unhandled.
   outcome.then(
     (settled) => {
       if (call.ended) return;
@@ -246,7 +246,7 @@ function validateSecretive(call: FoundCall): Step {
   });
 }
 
-/** Decides, and announces the verdict, a denial too. */
+/** Decides, and announces the verdict, even if it is a denial. */
 function decideAndTell(call: FoundCall): Step {
   const outcome = decide(call);
   if (outcome instanceof Promise) {
@@ -259,7 +259,7 @@ function decideAndTell(call: FoundCall): Step {
   return outcome;
 }
 
-/** A person changed the input, which is then validated and judged like any other. */
+/** A person changed the input. It is validated and judged like any other. */
 function backToValidation(extra: NonNullable<Call['extra']>): number {
   extra.edited = false;
   extra.wasEdited = true;
@@ -290,7 +290,7 @@ export function callChild(
   );
 }
 
-/** The parent's id and a number. Numbers whose id a caller has given to another call are skipped. */
+/** The parent's id and a number. Numbers that a caller has used for another call are skipped. */
 function childId(parent: Call): string {
   const { session, callId, more } = parent;
   let id: string;

@@ -14,7 +14,7 @@ function subjectOf({ entry, canonical }: FoundCall): GrantSubject {
   };
 }
 
-/** The grant that would answer the call, for `explain`: nothing is used up. */
+/** The grant that would answer the call, for `explain`. Nothing is used up. */
 export function findGrant(call: FoundCall): Grant | undefined {
   const { session } = call;
   return session.desk?.grants.find(subjectOf(call), session.registry.now());
@@ -47,7 +47,7 @@ export function keepStanding(call: FoundCall): void {
 }
 
 /**
- * Whether the grant that let the call through was revoked, replaced, overruled or has expired since
+ * Whether the grant that allowed the call was revoked, replaced, overruled or has expired since
  * then. If so, the call forgets the grant, and approval is requested again.
  */
 export function withdrawn({ extra, session }: Call): boolean {
@@ -60,7 +60,7 @@ export function withdrawn({ extra, session }: Call): boolean {
   return true;
 }
 
-/** Once the handler starts, or the call ends, its grant can no longer be revoked for it. */
+/** Once the handler starts or the call ends, revoking the grant no longer affects the call. */
 export function letGo({ extra, session }: Call): void {
   if (extra?.grant !== undefined) session.approvalDesk().grants.release(extra.grant);
 }

@@ -9,8 +9,8 @@ import { inRun, leave } from './traced.ts';
 
 export function start(call: FoundCall): void {
   if (call.extra?.grant !== undefined) letGo(call);
-  // After hooks, observers and `tool:error` are shown the canonical input, and the handler may change a
-  // parse that shares parts with it.
+  // After hooks, observers and `tool:error` are shown the canonical input, and the handler may
+  // change a parse that shares parts with it.
   const { hooks, registry } = call.session;
   const traces = call.extra?.traces;
   if (

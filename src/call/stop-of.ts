@@ -1,23 +1,26 @@
-/** Whether a call was ended early, for executors: a signal of its own costs a call much more. */
+/**
+ * Whether a call was ended early, for executors. Creating a signal would make a call much more
+ * expensive.
+ */
 import type { ToolContext } from '../context.ts';
 import type { FoundCall } from '../state/call.ts';
 import { HandlerContext } from './handler-context.ts';
 
-/** What `context.signal` says, without the signal. */
+/** The same information as `context.signal`, without the signal. */
 export interface Stop {
   /** The call has ended, although its handler has not. */
   readonly stopped: boolean;
-  /** Why it was stopped. Only if it was. */
+  /** Why the call was stopped. Undefined if it was not. */
   readonly reason: unknown;
   /** Calls back once, when the call is stopped. */
   watch(stopped: () => void): void;
-  /** Does so no more. */
+  /** Cancels the callback. */
   unwatch(stopped: () => void): void;
 }
 
 /**
- * Follows the call behind a context. A context that only looks like the one of a handler is asked for
- * its signal.
+ * Follows the call behind a context. If a context only looks like one of a handler, its signal is
+ * used.
  */
 export function stopOf(context: Pick<ToolContext, 'signal'>): Stop {
   const call = HandlerContext.callOf(context);
@@ -37,7 +40,7 @@ class CallStop implements Stop {
 
   get reason(): unknown {
     const { more } = this.#call;
-    // The reason that a signal has if it is aborted without one.
+    // The reason of a signal that is aborted without one.
     more.abortReason ??= new DOMException('This operation was aborted', 'AbortError');
     return more.abortReason;
   }

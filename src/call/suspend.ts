@@ -1,4 +1,4 @@
-/** Suspends a call until a person answers: another process may resume it then. */
+/** Suspends a call until a person answers. Another process may then resume it. */
 import { randomUUID } from 'node:crypto';
 import type { ApprovalDesk, Suspension } from '../approval/desk.ts';
 import { sealRecord } from '../approval/record.ts';
@@ -26,7 +26,7 @@ export async function suspend(
   const { session } = call;
   const limit = session.limits.maxPendingApprovals ?? defaultMaxPending;
   if (desk.suspending.size >= limit) return tooManyApprovals(limit);
-  // Suspensions that started earlier count, although their records may not be listed yet.
+  // Suspensions that started earlier count, even if their records are not listed yet.
   const ahead = [...desk.suspending];
   const own: Suspension = { id: randomUUID(), refused: false };
   desk.suspending.add(own);
@@ -67,8 +67,8 @@ export async function suspend(
 }
 
 /**
- * The quotas that a person has let the call exceed already are named again, since the call that is
- * resumed knows only what its own record says.
+ * The quotas that a person has already let the call exceed are named again, because the resumed
+ * call knows only its own record.
  */
 function withAgreed({ extra }: FoundCall, verdict: Verdict): Verdict {
   const agreed = extra?.agreed;
@@ -97,7 +97,7 @@ async function store(call: FoundCall, request: ApprovalRequest, own: Suspension)
   });
   let kept = false;
   const putting = startOperation(() => store.put(record));
-  // Also when the record arrives late.
+  // This also holds if the record arrives late.
   const takeBack = (): void =>
     void putting
       .then(undefined, () => {})

@@ -2,16 +2,19 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { followReference } from '../schema/local-reference.ts';
 
-/** References that are followed from one place. Only a circle makes a longer chain. */
+/** Most references that are followed from one place. Only a circle makes a longer chain. */
 export const mostReferences = 16;
 
 /**
- * What a schema says about null: that it is a value, that only others are, or nothing, so that
- * anything is.
+ * What a schema says about null: that it is a value, that only other values are allowed, or
+ * nothing. A schema that says nothing accepts anything.
  */
 type NullVerdict = 'value' | 'other' | 'anything';
 
-/** Whether null is a value of its own there. A schema that says nothing accepts anything. */
+/**
+ * Whether the schema accepts null as a value of its own. A schema that says nothing accepts
+ * anything.
+ */
 export function takesNull(schema: JsonValue, root: JsonObject): boolean {
   return nullReader(root)(schema);
 }
@@ -23,7 +26,7 @@ export function nullReader(root: JsonObject): (schema: JsonValue) => boolean {
     const read = new Map<JsonObject, NullVerdict | undefined>();
     let whole = true;
     const verdict = verdictOf(schema, mostReferences);
-    // If a circle or the limit cut the reading short, the inner verdicts only hold for this place.
+    // If a circle or the limit stopped the reading, the inner verdicts hold only for this place.
     if (whole) for (const [one, said] of read) if (said !== undefined) known.set(one, said);
     if (verdict !== undefined && isJsonObject(schema)) known.set(schema, verdict);
     return verdict !== 'other';
@@ -42,7 +45,7 @@ export function nullReader(root: JsonObject): (schema: JsonValue) => boolean {
       return verdict;
     }
 
-    /** Undefined if only parts that were cut short say something. */
+    /** Undefined if only schemas whose reading was stopped say something. */
     function judge(one: JsonObject, left: number): NullVerdict | undefined {
       const verdicts: (NullVerdict | undefined)[] = [ownVerdict(one)];
       if (typeof one.$ref === 'string')

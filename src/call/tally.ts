@@ -1,4 +1,4 @@
-/** What the gates have said about one call so far. */
+/** What the gates have decided about one call so far. */
 import type { JsonObject, JsonValue } from '../json/index.ts';
 import { maxFurtherSteps, maxRuleSteps } from '../policy/judged.ts';
 import type { CompiledRule } from '../policy/rule.ts';
@@ -15,14 +15,14 @@ export interface Tried {
   readonly step: Record<string, JsonValue> | undefined;
 }
 
-/** A deny ends the judging. An ask outweighs an allow, and either outweighs the default. */
+/** A deny ends the judging. An ask outweighs an allow, and both outweigh the default. */
 export interface Tally {
   deny: Verdict | undefined;
   ask: Verdict | undefined;
   allow: Verdict | undefined;
-  /** Some rule, policy or check had an opinion, so the default does not apply. */
+  /** Some rule, policy or check has decided, so the default does not apply. */
   spoken: boolean;
-  /** What each gate said, in order; kept only for `explain`. */
+  /** The answer of each gate, in order. Kept only for `explain`. */
   readonly steps: JsonObject[] | undefined;
   /** The shadow rules that matched. */
   tried: Tried[] | undefined;
@@ -31,7 +31,7 @@ export interface Tally {
   trialLeft: number;
 }
 
-/** What is known before the first gate has answered. */
+/** What is known before the first gate answers. */
 export function emptyTally(steps: Tally['steps']): Tally {
   return {
     deny: undefined,
@@ -49,21 +49,23 @@ export function emptyTally(steps: Tally['steps']): Tally {
 export interface Judge {
   (call: FoundCall, tally: Tally): void | Promise<void>;
   /**
-   * It is also asked after a denial, when it only counts the rules that match: the gate of rules,
-   * which is synchronous and runs no code of the host.
+   * It is asked even after a denial, and then only counts the rules that match. Only the gate of
+   * rules has this, since it is synchronous and runs no host code.
    */
   readonly counts?: true;
 }
 
-/** What logs, events and verdicts say about a gate that is the host's code. */
+/** How logs, events and verdicts name a gate of the host's code. */
 export interface Gate {
   /** The layer: `registry`, `session` or `tool`. */
   readonly source: string;
   readonly what: 'policy' | 'check' | 'requiresApproval' | 'attributes';
   /** The id of a policy. */
   readonly id: string | undefined;
-  /** The gate's allowance, which is the same each time; undefined for a gate that allows nothing. */
+  /**
+   * The gate's decision to allow, which is always the same; undefined for a gate that never allows.
+   */
   readonly allowed: Verdict | undefined;
-  /** It serves shadow rules only, so its failure refuses nothing. */
+  /** It serves only shadow rules, so its failure refuses nothing. */
   readonly trial?: true;
 }

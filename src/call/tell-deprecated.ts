@@ -3,7 +3,7 @@ import type { RegistryState } from '../state/registry-state.ts';
 import type { ToolEntry } from '../state/tool-entry.ts';
 import { deprecationText } from '../tool/deprecation.ts';
 
-/** Does nothing from the second call on. */
+/** Does nothing after the first call. */
 export function tellDeprecated(registry: RegistryState, entry: ToolEntry): void {
   const { name, version, deprecated } = entry.definition;
   entry.untold = false;

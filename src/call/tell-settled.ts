@@ -1,4 +1,4 @@
-/** Tells that a call that a person was asked about ends. */
+/** Tells the surfaces that a call has ended about which a person was asked. */
 import type { CallStatus } from '../errors/index.ts';
 import type { Call } from '../state/call.ts';
 
@@ -6,7 +6,7 @@ import type { Call } from '../state/call.ts';
 export function tellSettled(call: Call, id: string, status: CallStatus): void {
   const { session, toolName, callId, extra } = call;
   if (!session.hears('approval:settled')) return;
-  // A later question of the same call has an answer of its own.
+  // A later question of the same call has its own answer.
   const told = extra?.approval?.id === id ? extra.approval : undefined;
   const { by, decision } = told ?? {};
   session.emit(

@@ -50,7 +50,7 @@ export function thrownError(call: FoundCall, thrown: unknown): ToolError {
 
 /** The codes that an executor may give its errors. */
 const executorCodes = [
-  // The place of execution is lost, or cannot be made.
+  // The place of execution was lost, or could not be created.
   'executor_lost',
   'sandbox_unavailable',
   // The code there is missing, or no longer matches the definition.

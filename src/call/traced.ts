@@ -1,4 +1,4 @@
-/** Lets those who follow calls do so. Nothing that they do affects a call. */
+/** Informs the tracers that follow calls. Nothing that they do affects a call. */
 
 import type { ToolContext, TraceContext } from '../context.ts';
 import type { ToolError } from '../errors/index.ts';
@@ -25,7 +25,7 @@ export function beginTraces(call: Call, tracers: readonly CallTracer[]): void {
     principal: session.actor,
     surface: call.surfaceName,
     parents: parent?.extra?.traces,
-    // A call of a handler is not what the caller has sent.
+    // A child call did not come from the caller, so the caller's trace is not its parent.
     from: parent === undefined ? takeTraceContext(call.surface?.traceContext) : undefined,
   };
   const traces: CallTrace[] = [];
@@ -62,7 +62,7 @@ export function inPhase<C extends Call>(call: C, phase: Phase, stage: (call: C) 
   });
 }
 
-/** Runs what starts a handler, so that what the handler traces belongs to its call. */
+/** Runs the code that starts a handler, so that spans of the handler belong to its call. */
 export function inRun(call: FoundCall, run: (call: FoundCall) => void): void {
   const traces = call.extra?.traces;
   if (traces === undefined) run(call);
@@ -102,8 +102,8 @@ export function endTraces(call: Call, result: ToolResult): void {
 }
 
 /**
- * Where the call of a handler is in a trace, to be sent along with what the handler calls. Undefined
- * if nobody follows the call, or the context is not the one that the handler was given.
+ * The place of a handler's call in a trace, to be sent with the requests that the handler makes.
+ * Undefined if no tracer follows the call, or the context is not the one that the handler got.
  */
 export function traceContextOf(context: ToolContext): TraceContext | undefined {
   const call = HandlerContext.callOf(context);
@@ -126,7 +126,9 @@ function toldOf({ verdict, extra }: Call, error: ToolError | undefined): Told {
   };
 }
 
-/** Runs inside all traces, once, also where a trace fails to run it. Throws what `run` throws. */
+/**
+ * Runs `run` inside all traces, once, even if a trace fails to run it. Throws what `run` throws.
+ */
 function within<T>(
   call: Call,
   traces: readonly CallTrace[],
@@ -152,7 +154,7 @@ function within<T>(
   }
   layer();
   once();
-  // The analysis of the compiler does not see that `once` has run.
+  // The compiler's analysis does not see that `once` has run.
   const failed = fault as { readonly thrown: unknown } | undefined;
   if (failed !== undefined) throw failed.thrown;
   return value;

@@ -1,11 +1,11 @@
-/** What a person's answer says about the values of a call. */
+/** What a person's answer implies about the values of a call. */
 import type { FoundCall } from '../state/call.ts';
 import { isHiddenPlace } from './origin-report.ts';
 import { originsOf } from './origins.ts';
 
 /**
- * Once a person has approved a call, each of its targets that the person was shown is known in this
- * session. Called when the input is final.
+ * Once a person has approved a call, each target that the person saw is known in this session.
+ * Called when the input is final.
  */
 export function vouch(call: FoundCall): void {
   const { extra, entry, session } = call;

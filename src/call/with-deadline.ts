@@ -1,4 +1,4 @@
-/** Waits for host code: for a bounded time, and no longer than the call lives. */
+/** Waits for host code, for a bounded time and no longer than the call lives. */
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { Call } from '../state/call.ts';
 import { reportFault } from './report-fault.ts';
@@ -22,7 +22,7 @@ export function answerInTime<T>(
   });
   call.onEnd(stop);
   let waiting = true;
-  // The call no longer waits for it, but the host must still learn of its failure.
+  // The call no longer waits for the answer, but the host must still learn of a failure.
   Promise.resolve(answer).then(undefined, (error: unknown) => {
     if (!waiting)
       reportFault(

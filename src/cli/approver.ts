@@ -12,7 +12,7 @@ import type { Screen } from './screen.ts';
 
 /**
  * Asks one question at a time. Any answer other than `y` or `yes` rejects the call. Undefined
- * without a terminal: then no one can be asked, and the call is refused.
+ * without a terminal, because then no one can be asked and the call is refused.
  */
 export function terminalApprover(io: CliIo, screen: Screen): Approver | undefined {
   const { stdin, stderr } = io;

@@ -1,4 +1,6 @@
-/** The report of an audit log as one HTML file: no script, and no request to anywhere. */
+/**
+ * The report of an audit log as one HTML file, without scripts and without requests to anywhere.
+ */
 import type { AuditCheck } from '../surfaces/audit/index.ts';
 import { byCount, cut, mostDenied, noted, percent, slowest } from './audit-report-rows.ts';
 import type { AuditSummary, Period } from './audit-summary.ts';
@@ -15,27 +17,38 @@ function escaped(text: string): string {
 }
 
 const style = `
-:root{color-scheme:light dark;--ink:#1c1e21;--soft:#5f6672;--paper:#fff;--line:#e3e6ea;--bar:#3b6fd4;--deny:#c8443a;--ok:#1f7a4d}
-@media(prefers-color-scheme:dark){:root{--ink:#e7e9ec;--soft:#9aa2ae;--paper:#15171a;--line:#2c3036;--bar:#6c9bf5;--deny:#f0796f;--ok:#5cc08f}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:62rem;margin:2rem auto;padding:0 1.25rem}
+:root{color-scheme:light dark;--ink:#1c1e21;--soft:#5f6672;--paper:#fff;--line:#e3e6ea;
+  --bar:#3b6fd4;--deny:#c8443a;--ok:#1f7a4d}
+@media(prefers-color-scheme:dark){:root{--ink:#e7e9ec;--soft:#9aa2ae;--paper:#15171a;
+  --line:#2c3036;--bar:#6c9bf5;--deny:#f0796f;--ok:#5cc08f}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:62rem;
+  margin:2rem auto;padding:0 1.25rem}
 h1{font-size:1.5rem;margin:0 0 .25rem}h2{font-size:1.05rem;margin:2.25rem 0 .5rem}
 p{margin:.25rem 0}.soft{color:var(--soft)}
-.verdict{border-left:4px solid var(--ok);padding:.5rem .9rem;margin:1rem 0;background:color-mix(in srgb,var(--ok) 10%,transparent)}
-.broken{border-color:var(--deny);background:color-mix(in srgb,var(--deny) 12%,transparent);font-weight:600}
+.verdict{border-left:4px solid var(--ok);padding:.5rem .9rem;margin:1rem 0;
+  background:color-mix(in srgb,var(--ok) 10%,transparent)}
+.broken{border-color:var(--deny);background:color-mix(in srgb,var(--deny) 12%,transparent);
+  font-weight:600}
 .tiles{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.25rem 0}
 .tile{border:1px solid var(--line);border-radius:8px;padding:.6rem 1rem;min-width:7rem}
 .tile b{display:block;font-size:1.5rem;line-height:1.2;font-variant-numeric:tabular-nums}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-th{font-weight:600;color:var(--soft);font-size:.85rem}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.name{overflow-wrap:anywhere;min-width:9rem}td.meter{width:35%;min-width:3rem}@media(max-width:40rem){td.meter{width:12%}th,td{padding-right:.5rem}}
-.track{background:var(--line);border-radius:4px;height:.7rem;margin-top:.4rem;overflow:hidden}.track i{display:block;height:100%;background:var(--bar)}.track i.deny{background:var(--deny)}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line);
+  vertical-align:top}
+th{font-weight:600;color:var(--soft);font-size:.85rem}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td.name{overflow-wrap:anywhere;min-width:9rem}td.meter{width:35%;min-width:3rem}
+@media(max-width:40rem){td.meter{width:12%}th,td{padding-right:.5rem}}
+.track{background:var(--line);border-radius:4px;height:.7rem;margin-top:.4rem;overflow:hidden}
+.track i{display:block;height:100%;background:var(--bar)}.track i.deny{background:var(--deny)}
 svg{display:block;width:100%;height:auto}svg text{fill:var(--soft);font:11px system-ui,sans-serif}
 svg .calls{fill:var(--bar)}svg .denied{fill:var(--deny)}svg line{stroke:var(--line)}
-.key i{display:inline-block;width:.7rem;height:.7rem;border-radius:2px;background:var(--bar);margin:0 .35rem 0 .9rem}.key i.deny{background:var(--deny)}
+.key i{display:inline-block;width:.7rem;height:.7rem;border-radius:2px;background:var(--bar);
+  margin:0 .35rem 0 .9rem}.key i.deny{background:var(--deny)}
 ul{margin:.25rem 0;padding-left:1.2rem}
 `;
 
-/** The page. @param verdict What was found of the chain, in words. */
+/** The page. @param verdict The result of checking the chain, in words. */
 export function auditPage(
   file: string,
   check: AuditCheck,
@@ -57,7 +70,9 @@ export function auditPage(
 <meta name="referrer" content="no-referrer">
 <title>Audit report: ${escaped(file)}</title><style>${style}</style></head><body>
 <h1>Audit report</h1><p class="soft">${escaped(file)}. ${time}</p>
-<p class="verdict${check.ok ? '' : ' broken'}" role="${check.ok ? 'status' : 'alert'}">${escaped(verdict)}</p>
+<p ${check.ok ? 'class="verdict" role="status"' : 'class="verdict broken" role="alert"'}>${escaped(
+    verdict,
+  )}</p>
 <div class="tiles">${tiles
     .map(
       ([name = '', value = '']) =>
@@ -98,23 +113,28 @@ function chart(periods: readonly Period[]): string {
     const height = (chartHeight * count) / most;
     return height === 0
       ? ''
-      : `<rect class="${kind}" x="${(at * step + 1).toFixed(1)}" width="${Math.max(step - 2, 1).toFixed(1)}" ` +
+      : `<rect class="${kind}" x="${(at * step + 1).toFixed(1)}" ` +
+          `width="${Math.max(step - 2, 1).toFixed(1)}" ` +
           `y="${(chartHeight + 12 - height).toFixed(1)}" height="${height.toFixed(1)}"/>`;
   };
   const bars = periods
     .map(
       ({ from, calls, denied }, at) =>
-        `<g><title>${day(from)}: ${calls} calls, ${denied} denied</title>${bar('calls', calls, at)}${bar('denied', Math.min(denied, calls || denied), at)}</g>`,
+        `<g><title>${day(from)}: ${calls} calls, ${denied} denied</title>` +
+        `${bar('calls', calls, at)}${bar('denied', Math.min(denied, calls || denied), at)}</g>`,
     )
     .join('');
   const foot = chartHeight + chartFoot + 6;
+  const label = `Calls over time, at most ${most} in one bar`;
+  const line = (y: number): string => `<line x1="0" x2="${chartWidth}" y1="${y}" y2="${y}"/>`;
   return `<h2>Calls over time</h2>
 <p class="soft key"><i></i>calls<i class="deny"></i>denied</p>
-<svg viewBox="0 0 ${chartWidth} ${foot + 4}" role="img" aria-label="Calls over time, at most ${most} in one bar">
-<text x="0" y="9">${most}</text><line x1="0" x2="${chartWidth}" y1="12" y2="12"/><line x1="0" x2="${chartWidth}" y1="${chartHeight + 12}" y2="${chartHeight + 12}"/>
+<svg viewBox="0 0 ${chartWidth} ${foot + 4}" role="img" aria-label="${label}">
+<text x="0" y="9">${most}</text>${line(12)}${line(chartHeight + 12)}
 ${bars}<text x="0" y="${foot}">${day(first.from)}</text>${
     periods.length > 1
-      ? `<text x="${Math.min(chartWidth, periods.length * step).toFixed(0)}" y="${foot}" text-anchor="end">${day(last.from)}</text>`
+      ? `<text x="${Math.min(chartWidth, periods.length * step).toFixed(0)}" y="${foot}" ` +
+        `text-anchor="end">${day(last.from)}</text>`
       : ''
   }</svg>`;
 }
@@ -131,14 +151,17 @@ function table(
   const cell = (one: Cell): string =>
     'text' in one
       ? `<td class="n">${escaped(one.text)}</td>`
-      : `<td class="meter"><div class="track"><i class="${one.kind}" style="width:${(100 * one.share).toFixed(1)}%"></i></div></td>`;
+      : `<td class="meter"><div class="track"><i class="${one.kind}" ` +
+        `style="width:${(100 * one.share).toFixed(1)}%"></i></div></td>`;
   return `<h2>${title}</h2><table><thead><tr>${heads
     .map((head, at) => `<th scope="col"${at === 0 || head === '' ? '' : ' class="n"'}>${head}</th>`)
     .join('')}</tr></thead><tbody>${rows
     .slice(0, mostRows)
     .map(
       ([name, cells]) =>
-        `<tr><td class="name">${escaped(cut(name, mostOfName)) || '<span class="soft">(none)</span>'}</td>${cells.map(cell).join('')}</tr>`,
+        `<tr><td class="name">` +
+        `${escaped(cut(name, mostOfName)) || '<span class="soft">(none)</span>'}</td>` +
+        `${cells.map(cell).join('')}</tr>`,
     )
     .join('')}</tbody></table>${left > 0 ? `<p class="soft">and ${left} more</p>` : ''}`;
 }

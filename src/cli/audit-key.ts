@@ -1,4 +1,4 @@
-/** What the commands on audit logs read besides the log. */
+/** What the commands on audit logs read in addition to the log. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../errors/index.ts';

@@ -1,4 +1,4 @@
-/** What the text and the page of a report have in common: its rows, in their order. */
+/** The rows that the text and the page of a report have in common, in their order. */
 import type { AuditSummary, ToolSummary } from './audit-summary.ts';
 import { printable } from './printable.ts';
 
@@ -11,7 +11,7 @@ export function cut(name: string, most = 60): string {
   return chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : chars.join('');
 }
 
-/** What a reader must not overlook. */
+/** The facts that a reader must not overlook. */
 export function noted(summary: AuditSummary): readonly string[] {
   const { openStarts, dropped, recovered, unanswered, refusedResumes } = summary;
   const some = (count: number, one: string, many: string): readonly string[] =>

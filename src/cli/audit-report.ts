@@ -1,4 +1,4 @@
-/** `audit report`: what an audit log says all in all. */
+/** `audit report`: the summary of an audit log. */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../errors/index.ts';
@@ -59,7 +59,9 @@ function hashBy(key: Buffer | undefined): LineHash {
   }
 }
 
-/** Reads a log once, for its chain and its sums. Lines behind a break are summed up too. */
+/**
+ * Reads a log once, for its chain and its sums. Lines after a break in the chain are counted too.
+ */
 async function read(
   path: string,
   hash: LineHash,

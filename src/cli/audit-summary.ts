@@ -1,4 +1,4 @@
-/** Sums an audit log up while it is read, in bounded memory: logs are big. */
+/** Sums up an audit log while it is read, in bounded memory, because logs are big. */
 import type { LineMembers } from '../surfaces/audit/line.ts';
 import { shortened } from '../text/shortened.ts';
 
@@ -7,7 +7,7 @@ export interface ToolSummary {
   calls: number;
   denied: number;
   failed: number;
-  /** Of the calls that ran. */
+  /** Only of the calls that ran. */
   readonly durationMs: { count: number; sum: number; max: number };
 }
 
@@ -25,7 +25,7 @@ export interface Period {
   denied: number;
 }
 
-/** What a log says all in all. */
+/** The summary of a log. */
 export interface AuditSummary {
   /** Each call once, however many lines it has. */
   readonly calls: number;
@@ -42,29 +42,29 @@ export interface AuditSummary {
   readonly approvers: ReadonlyMap<string, Readonly<ApproverSummary>>;
   /** Approvals that no one has answered. */
   readonly unanswered: number;
-  /** Resumes that were refused, such as with a token that was used; not counted as calls. */
+  /** Refused resumes, such as with a used token. They do not count as calls. */
   readonly refusedResumes: number;
-  /** Starts without an end: the process ended while they ran. */
+  /** Starts without an end, because the process ended while these calls ran. */
   readonly openStarts: readonly {
     readonly at: number;
     readonly tool: string;
     readonly callId: string;
     readonly sessionId: string;
   }[];
-  /** Lines that the log itself says it lost, and torn lines that it recovered. */
+  /** Lines that the log reports as lost, and torn lines that it recovered. */
   readonly dropped: number;
   readonly recovered: number;
   readonly periods: readonly Readonly<Period>[];
 }
 
-/** Most names that are counted apart; the rest counts as {@link others}. */
+/** Most names that are counted separately. The rest counts as {@link others}. */
 const mostNames = 5_000;
 const others = '(others)';
-/** Most calls that are waited for at once. */
+/** Most open calls that are remembered at once. */
 const mostOpen = 100_000;
 /** Most characters of a name. */
 const mostChars = 512;
-/** Most statuses that are counted apart. The log knows five. */
+/** Most statuses that are counted separately. The log has five. */
 const mostStatuses = 20;
 /** The latest and, negated, the earliest time that a date can hold. */
 const latestTime = 8.64e15;
@@ -187,7 +187,7 @@ function newTool(): ToolSummary {
 }
 
 /**
- * The members of a line that are texts or numbers, as texts. Whoever edits a log may make long
+ * The members of a line that are texts or numbers, as texts. Someone who edits a log may make long
  * ones.
  */
 function strings(line: LineMembers): Readonly<Record<string, string | undefined>> {
@@ -267,7 +267,7 @@ function createPeriods(): {
       const [first, last] = [times[0], times.at(-1)];
       if (first === undefined || last === undefined) return [];
       const all: Period[] = [];
-      // A period without calls is one too.
+      // Periods without calls are included.
       for (let from = first; from <= last; from += lengthMs)
         all.push(known.get(from) ?? { from, calls: 0, denied: 0 });
       return all;

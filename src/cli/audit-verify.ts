@@ -12,7 +12,8 @@ export const auditVerify: Command = {
   usage: 'FILE [--head HASH] [--key-file KEY]',
   summary: 'check that no line of an audit log was changed, removed or added',
   notes: [
-    'FILE is the newest file. FILE.1, FILE.2, … are read too. Line 1 is the first line of the oldest.',
+    'FILE is the newest file. FILE.1, FILE.2, … are read too. Line 1 is the first line of the ' +
+      'oldest.',
     'The exit code is 1 if a line is wrong.',
   ],
   options: ['head', 'key-file'],
@@ -31,7 +32,7 @@ export const auditVerify: Command = {
   },
 };
 
-/** What was found, in one line. */
+/** The result, in one line. */
 export function verdictText(
   { ok, lines, brokenAt, file, reason }: AuditCheck,
   cwd: string,

@@ -21,7 +21,7 @@ export const call: Command = {
   operands: ['NAME'],
   gateway: { records: true },
   async run({ io, screen, options, operands: [name = ''], world }) {
-    // Before any module runs.
+    // This happens before any module runs.
     const input = await readInput(options.input, io);
     const loaded = await world();
     loaded.requireRules();
@@ -56,12 +56,12 @@ function watch(session: ToolSession, screen: Screen, asks: boolean, usedStdin: b
   if (asks) return;
   session.events.on('approval:required', ({ request: { tool, title } }) => {
     const remedy = usedStdin
-      ? 'Standard input was taken by `--input -` or `--facts -`. Give JSON or `@file` instead, on a ' +
-        'terminal.'
+      ? 'Standard input was taken by `--input -` or `--facts -`. Give JSON or `@file` instead, ' +
+        'on a terminal.'
       : 'Run it on a terminal to be asked.';
     screen.note(
-      `\`${tool.name}\` needs an approval ("${title}"), but there is no terminal to ask on, so it ` +
-        `was refused. ${remedy}`,
+      `\`${tool.name}\` needs an approval ("${title}"), but there is no terminal to ask on, so ` +
+        `it was refused. ${remedy}`,
     );
   });
 }

@@ -40,7 +40,7 @@ export interface Command {
   readonly notes: readonly string[];
   /** The options that it takes, besides `--verbose`, `--json`, `--help` and `--version`. */
   readonly options: readonly OptionName[];
-  /** How its help shows options that mean something else in other commands. */
+  /** How its help describes options that have another meaning in other commands. */
   readonly wording?: Partial<Readonly<Record<OptionName, OptionRow>>>;
   /** Names of the words that it takes. An optional one is in brackets: `[DIR]`. */
   readonly operands: readonly string[];

@@ -17,7 +17,7 @@ export const explain: Command = {
   options: [...worldOptions, 'input'],
   operands: ['NAME'],
   async run({ io, screen, options, operands: [name = ''], world }) {
-    // Before any module runs.
+    // This happens before any module runs.
     const input = options.input === undefined ? undefined : await readInput(options.input, io);
     const loaded = await world();
     loaded.requireRules();

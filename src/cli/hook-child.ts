@@ -1,6 +1,6 @@
 /**
  * The second process of a hook in the published package. What it runs is bundled, and the bundle's
- * compiled code is kept, since a hook's time is mostly that of loading: see `buildHook` in
+ * compiled code is kept, because a hook spends most of its time loading. See `buildHook` in
  * `tsup.config.ts`.
  */
 import { readFileSync, statSync } from 'node:fs';
@@ -15,8 +15,8 @@ import { userHome } from './user-home.ts';
 const task = hookTask(process);
 if (task !== undefined) {
   const folder = dirname(process.argv[1] as string);
-  // Modules of a file may define tools, which only the copy of the library that they import knows.
-  // The command has that one. A rejection ends the process, which blocks the call.
+  // Modules of a file may define tools, which are known only to the copy of the library that they
+  // import. The command has that copy. A rejection ends the process, which blocks the call.
   if (mayHaveModules(task)) void import(pathToFileURL(join(folder, '../cli.js')).href);
   else judge(task, join(folder, 'hook-judge.cjs'));
 }
@@ -27,7 +27,7 @@ function judge(given: HookTask, bundle: string): void {
   void hookAnswer(process, given, running.keep);
 }
 
-/** Undefined if it cannot be used. The hook itself says what is wrong with it. */
+/** Undefined if it cannot be used. The hook itself reports why. */
 function folderFor({ env }: HookTask): string | undefined {
   try {
     return stateFolder({ stateHome: env.XDG_STATE_HOME, home: userHome(env) });
@@ -36,7 +36,10 @@ function folderFor({ env }: HookTask): string | undefined {
   }
 }
 
-/** Whether a file of the command line may name a module. One that cannot be read is reported later. */
+/**
+ * Whether a file of the command line may name a module. A file that cannot be read is reported
+ * later.
+ */
 function mayHaveModules({ argv }: HookTask): boolean {
   return argv.some((word) => {
     const file = word.startsWith('--host-tools=') ? word.slice('--host-tools='.length) : word;

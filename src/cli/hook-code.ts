@@ -1,6 +1,7 @@
 /**
- * Keeps the compiled code of a bundle between hooks. Compiling took a third of a hook's time. Node has
- * the like from version 22.1 on, but not for what a run compiles later, and in a folder of its own.
+ * Keeps the compiled code of a bundle between hooks. Compiling took a third of a hook's time. Node
+ * has a similar cache from version 22.1 on, but it does not cover code that is compiled later in a
+ * run, or in a folder of its own choice.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -24,7 +25,7 @@ import { constants as loaders, Script } from 'node:vm';
 const hashBytes = 32;
 /** What opening a file never does: follow a link, or wait for the other end of a pipe. */
 const never = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-/** Code of other versions is kept for so long. */
+/** How long code of other versions is kept. */
 const keptMs = 86_400_000;
 
 /** A bundle that runs. */
@@ -35,8 +36,8 @@ export interface RunningBundle {
 }
 
 /**
- * Runs a bundle: a file with the expression of a function of `require`, `module`, `exports` and its own
- * URL.
+ * Runs a bundle: a file with the expression of a function of `require`, `module`, `exports` and its
+ * own URL.
  * @param folder Where compiled code is kept. Only its owner can use it. Undefined if there is none.
  */
 export function runBundle(path: string, folder: string | undefined): RunningBundle {
@@ -67,7 +68,7 @@ export function runBundle(path: string, folder: string | undefined): RunningBund
   };
 }
 
-/** Undefined if there is nothing, or something that a hook of this user has not written as a whole. */
+/** Undefined if there is no file, or if a hook of this user has not written it completely. */
 function readKept(file: string): Buffer | undefined {
   let fd: number | undefined;
   try {
@@ -86,7 +87,7 @@ function readKept(file: string): Buffer | undefined {
   }
 }
 
-/** As a whole: an engine that is given half of its data may crash. */
+/** Written as a whole, because an engine may crash if it gets half of its data. */
 function writeKept(file: string, data: Buffer): void {
   const draft = `${file}.${randomUUID()}`;
   try {

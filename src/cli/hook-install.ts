@@ -1,4 +1,4 @@
-/** `hook install`: prints what to add to an agent's settings. It changes nothing. */
+/** `hook install`: prints what to add to an agent's settings. It changes nothing itself. */
 import { agentNames } from '../surfaces/agents/agent-names.ts';
 import type { Command } from './command.ts';
 import { usageFault } from './fault.ts';
@@ -12,21 +12,22 @@ export const hookInstall: Command = {
   options: [],
   operands: ['AGENT'],
   async run({ operands: [name = ''] }) {
-    // Loaded here, as no other command needs the definitions of the agents' tools.
+    // Loaded here, because no other command needs the definitions of the agents' tools.
     const { agents } = await import('../surfaces/agents/hooks.ts');
     const agent = agents.get(name);
     if (agent === undefined)
       throw usageFault(
         `Unknown agent \`${name}\`. ${meant(name, agentNames)}Agents are ${agentNames.join(', ')}.`,
       );
-    // The agent may have changed its folder when it runs the hook.
+    // The agent may be in another folder when it runs the hook.
     const root =
       agent.projectVariable === undefined
         ? '"$(git rev-parse --show-toplevel)"'
         : `"$${agent.projectVariable}"`;
     const folder = agent.settings('').file.split('/')[0] ?? '';
     const rules = `${folder}/host-tools.yaml`;
-    const command = `${root}/node_modules/.bin/host-tools hook ${agent.name} --host-tools ${root}/${rules}`;
+    const command =
+      `${root}/node_modules/.bin/host-tools hook ${agent.name} --host-tools ` + `${root}/${rules}`;
     const { file, text } = agent.settings(command);
     const copy = `cp node_modules/host-tools/rules/claude-code.yaml ${rules}`;
     const isStarter = agent.name === 'claude-code';

@@ -3,5 +3,5 @@ import { config } from 'zod';
 
 export { hookAnswer } from './hook-answer.ts';
 
-// Each schema is used once, so code that is made for it costs more than it saves.
+// Each schema is used once, so generating code for it costs more than it saves.
 config({ jitless: true });

@@ -11,6 +11,8 @@ import { answerFd, judgeVariable } from './hook-task.ts';
 
 /** Milliseconds, unless the command line says otherwise. As in `hook-run.ts`. */
 const defaultTimeoutMs = 5_000;
+/** Longest answer, in characters. */
+const mostAnswerChars = 16_000_000;
 /** How long somebody has to read the answer, in milliseconds. */
 const readMs = 200;
 /** How long this process waits for the end of the second one, in milliseconds. */
@@ -43,7 +45,7 @@ export function hookProcess(host: NodeJS.Process, entry: string): void {
   const timeoutMs = timeoutOf(host.argv);
   setTimeout(() => {
     block(`The hook took longer than ${timeoutMs} ms.`);
-    // The answer was given before, and nobody reads it.
+    // The reader is gone.
     setTimeout(() => host.exit(2), readMs);
   }, timeoutMs);
   judge = startJudge(host, entry);
@@ -53,7 +55,7 @@ export function hookProcess(host: NodeJS.Process, entry: string): void {
 /** An answer that nobody can read blocks the call. */
 function answer(host: NodeJS.Process, text: string, exit: (code: 0 | 2) => void): void {
   const refuse = (): void => {
-    // Written synchronously where it is a file, a terminal or, except on Windows, a pipe.
+    // Writing is synchronous for files, terminals and, except on Windows, pipes.
     host.stderr.write('host-tools: The answer could not be written, so the call is blocked.\n');
     host.exit(2);
   };
@@ -80,7 +82,7 @@ function startJudge(host: NodeJS.Process, entry: string): ChildProcess {
   // One debugger at a time can have a port.
   const flags = host.execArgv.filter((word) => !word.startsWith('--inspect'));
   return spawn(host.execPath, [...flags, entry, ...host.argv.slice(2)], {
-    // What modules print must not become part of the answer.
+    // Output of modules must not become part of the answer.
     stdio: ['inherit', 'ignore', 'ignore', 'pipe'],
     env: { ...host.env, [judgeVariable]: String(host.pid) },
     windowsHide: true,
@@ -95,12 +97,13 @@ function takeAnswer(judge: ChildProcess, leave: (end: HookEnd) => void, none: ()
   pipe.on('data', (chunk: string) => {
     text += chunk;
     if (text.endsWith('\n')) leave(JSON.parse(text) as HookEnd);
+    else if (text.length > mostAnswerChars) none();
   });
   pipe.on('error', none);
   pipe.on('end', none);
 }
 
-/** A wrong number is told by the second process. */
+/** The second process reports a wrong number. */
 function timeoutOf(argv: readonly string[]): number {
   const at = argv.findIndex((word) => word === '--timeout-ms' || word.startsWith('--timeout-ms='));
   const word = argv[at] ?? '';

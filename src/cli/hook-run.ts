@@ -1,4 +1,7 @@
-/** Judges one event of a coding agent. Nothing here may end as "no answer": that lets the call run. */
+/**
+ * Judges one event of a coding agent. No error may end as "no answer", because that lets the call
+ * run.
+ */
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { HostToolRegistry } from '../index.ts';
@@ -25,7 +28,7 @@ import { type Options, parseLine } from './options.ts';
 import { printable } from './printable.ts';
 import { userHome } from './user-home.ts';
 
-/** What one run is given. */
+/** The input of one run. */
 export interface HookRun {
   /** The words after the program's name, which begin with `hook`. */
   readonly argv: readonly string[];
@@ -38,7 +41,7 @@ export interface HookRun {
   readonly now: () => number;
 }
 
-/** How it ends: 0 with the agent's JSON, or 2 with a reason. */
+/** How the run ends: 0 with the agent's JSON, or 2 with a reason. */
 export type HookEnd =
   | { readonly exit: 0; readonly stdout: string }
   | { readonly exit: 2; readonly stderr: string };
@@ -93,7 +96,7 @@ async function judge(
   const folder = stateFolder({ stateHome: env.XDG_STATE_HOME, home });
   const paths = files.map((file) => resolve(cwd, file));
   const registry = new HostToolRegistry({
-    // What goes wrong is told by the answer.
+    // The answer reports any failure.
     logger: { warn: () => {}, error: () => {} },
     quotaStore:
       read.event.kind === 'before'
@@ -126,7 +129,7 @@ async function judge(
 }
 
 /**
- * Loads the files. Of what they say, all must load: what is missing might have denied the call.
+ * Loads the files. Every entry must load, because a missing one might have denied the call.
  * @returns where they say that calls are recorded
  */
 async function load(registry: HostToolRegistry, paths: readonly string[]): Promise<Set<string>> {
@@ -151,11 +154,12 @@ async function load(registry: HostToolRegistry, paths: readonly string[]): Promi
   return logs;
 }
 
-/** A call has one line in one log. @throws HookFault */
+/** Each call is recorded in only one log. @throws HookFault */
 function onlyLog(logs: ReadonlySet<string>): string | undefined {
   if (logs.size > 1)
     throw new HookFault(
-      `The files name several audit logs: ${[...logs].join(', ')}. Keep one, or give \`--audit FILE\`.`,
+      `The files name several audit logs: ${[...logs].join(', ')}. Keep one, or give \`--audit ` +
+        'FILE`.',
     );
   const [log] = logs;
   return log;

@@ -8,13 +8,14 @@ export const hook: Command = {
   usage: 'AGENT --host-tools FILE [--timeout-ms N] [--audit FILE]',
   summary: "judge a call of a coding agent: reads one event, answers in the agent's format",
   notes: [
-    `AGENT is one of ${agentNames.join(', ')}. The agent runs the command before each of its tools.`,
+    `AGENT is one of ${agentNames.join(', ')}. The agent runs the command before each of its ` +
+      'tools.',
     'The exit code is 0 with an answer, or 2 with a reason, which blocks the call.',
   ],
   options: ['host-tools', 'timeout-ms', 'audit'],
   operands: ['AGENT'],
   run() {
-    // Only a process that judges nothing else can promise how it ends.
+    // Only a process that does nothing else can guarantee its exit code.
     throw usageFault('Write `hook` first: `host-tools hook AGENT --host-tools FILE`.');
   },
 };

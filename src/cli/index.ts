@@ -10,7 +10,7 @@ if (task !== undefined) await judgeHere(task);
 else if (isHook(process.argv.slice(2))) startHook();
 else await startCommand();
 
-/** Whether the line judges an event. Such a process ends with 0 or 2, whatever happens. */
+/** Whether the command line judges an event. Such a process always ends with 0 or 2. */
 function isHook([first, second, ...rest]: readonly string[]): boolean {
   const asksForHelp = [second, ...rest].some((word) => word === '--help' || word === '-h');
   return first === 'hook' && second !== 'install' && !asksForHelp;
@@ -37,7 +37,7 @@ function startHook(): void {
 }
 
 async function startCommand(): Promise<void> {
-  // Loaded here, since a hook needs none of it.
+  // Loaded here, because a hook needs none of it.
   const { takeLifeline } = await import('./lifeline.ts');
   const { supervise } = await import('./supervise.ts');
   const lifeline = takeLifeline(process);

@@ -17,10 +17,10 @@ export const inspect: Command = {
   usage: '[--port N] [--allow-calls]',
   summary: 'show tools, profiles, rules and calls on a local page',
   notes: [
-    'It listens on http://127.0.0.1:4041 until it is interrupted. The address that it prints contains ' +
-      'a token. Without the token, the page shows nothing.',
-    'With --allow-calls, the page has a form for calls. They pass all gates, and approvals that they ' +
-      'need are answered on the page.',
+    'It listens on http://127.0.0.1:4041 until it is interrupted. The address that it prints ' +
+      'contains a token. Without the token, the page shows nothing.',
+    'With --allow-calls, the page has a form for calls. They pass all gates, and approvals that ' +
+      'they need are answered on the page.',
   ],
   options: ['host-tools', 'host-tools-module', 'port', 'allow-calls'],
   operands: [],

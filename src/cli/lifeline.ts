@@ -25,7 +25,10 @@ const kill = () => process.kill(process.pid, 'SIGKILL');
 let waiting;
 const blocked = () => {
   try {
-    writeSync(2, 'host-tools: Interrupted. A tool or a module blocked the process, so it was killed.\\n');
+    writeSync(
+      2,
+      'host-tools: Interrupted. A tool or a module blocked the process, so it was killed.\\n',
+    );
   } finally {
     kill();
   }

@@ -28,7 +28,7 @@ export const list: Command = {
 
 function answer(effective: EffectiveTools, servers: readonly ServerStatus[]): Answer {
   const { tools, dropped, prerequisites, hash } = effective;
-  // A column that says the same of every tool would say nothing.
+  // A column with the same value for every tool would be useless.
   const showsPlace = tools.some(({ executor }) => executor !== 'inline');
   const lines =
     tools.length === 0
@@ -87,7 +87,10 @@ function serverRow({ name, state, error, tools }: ServerStatus): readonly string
 /** Most tools that are named in a hint. */
 const mostNamed = 20;
 
-/** A server chooses the names of its tools, so only plain ones are shown, and none in the example. */
+/**
+ * A server chooses the names of its tools. So only plain names are shown, and none of them in the
+ * example.
+ */
 function readersOf(server: string, tools: readonly string[]): string {
   const named = tools.filter((tool) => /^[\w.-]{1,64}$/.test(tool)).slice(0, mostNamed);
   const more = tools.length > named.length ? ` and ${tools.length - named.length} more` : '';

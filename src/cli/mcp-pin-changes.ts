@@ -4,7 +4,7 @@ import { escapePointer } from '../json/index.ts';
 import type { PinnedTool } from './mcp-pin-file.ts';
 import { jsonText, printable } from './printable.ts';
 
-/** One place in which two definitions differ. A side that has nothing there is absent. */
+/** One place where two definitions differ. A side without a value there is absent. */
 export interface Difference {
   /** JSON pointer, such as `/parameters/properties/path/type`. */
   readonly path: string;

@@ -21,8 +21,8 @@ export const mcpPin: Command = {
   usage: 'CONNECTION... --pins FILE [--accept NAME]... [--yes]',
   summary: "compare an MCP server's tools with those that were accepted, and accept changes",
   notes: [
-    'CONNECTION is an http(s) address. Or it is a command with its arguments after `--`: `mcp pin ' +
-      '--pins pins.json -- npx -y some-server`.',
+    'CONNECTION is an http(s) address. Or it is a command with its arguments after `--`: `mcp ' +
+      'pin --pins pins.json -- npx -y some-server`.',
     'On a terminal, you are shown each change and asked about it. `--yes` accepts the tools that ' +
       '`--accept` names without asking, and nothing else.',
     'The exit code is 0 if everything is accepted, and 1 if something is not.',
@@ -166,7 +166,8 @@ async function agrees(
   const release = screen.ask(
     [
       ...changeLines(change),
-      `Accept \`${printable(change.name)}\`${change.kind === 'gone' ? ' as gone' : ' as it is now'}? ` +
+      'Accept ' +
+        `\`${printable(change.name)}\`${change.kind === 'gone' ? ' as gone' : ' as it is now'}? ` +
         '[y/N] ',
     ].join('\n'),
   );

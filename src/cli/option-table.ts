@@ -18,7 +18,9 @@ export const optionTable = {
   'host-tools': {
     value: 'FILE',
     repeatable: true,
-    help: 'load tools, MCP servers, profiles, rules and quotas from a YAML or JSON file; repeatable',
+    help:
+      'load tools, MCP servers, profiles, rules and quotas from a YAML or JSON file; ' +
+      'repeatable',
   },
   'host-tools-module': {
     value: 'MOD',
@@ -51,7 +53,9 @@ export const optionTable = {
   pin: { help: 'write the first listing of a server to its `pins`, if that file does not exist' },
   port: {
     value: 'N',
-    help: 'listen on this port; default 4040, 4041 for inspect, any for gateway login; 0 is any free port',
+    help:
+      'listen on this port; default 4040, 4041 for inspect, any for gateway login; 0 is any free ' +
+      'port',
   },
   'allow-calls': { help: 'let the page call tools, under a profile of its choice' },
   host: { value: 'ADDRESS', help: 'listen on this address; default 127.0.0.1' },
@@ -152,7 +156,9 @@ export const optionTable = {
   coverage: { help: 'list the rules that no case exercises' },
   'fail-under': {
     value: 'N',
-    help: 'with --coverage: end with exit code 1 if cases exercise less than N percent of the rules',
+    help:
+      'with --coverage: end with exit code 1 if cases exercise less than N percent of the ' +
+      'rules',
   },
   top: { value: 'N', help: 'the most tools that a search returns, from 1 to 100; default 8' },
   verbose: { help: 'show whole stacks of errors that tools and modules throw, with their causes' },

@@ -163,6 +163,7 @@ export function parseLine(argv: readonly string[]): ParsedLine {
   };
 }
 
+/** Longer than 60 lines, since it is a flat table with a line for each option. */
 function optionsOf(
   values: ReadonlyMap<OptionName, string>,
   lists: ReadonlyMap<OptionName, readonly string[]>,

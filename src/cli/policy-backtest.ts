@@ -22,7 +22,7 @@ import type { World } from './world.ts';
 const mostRows = 1_000;
 /** Most names that a line of the text lists. */
 const mostNames = 20;
-/** Bytes after which a first line is no longer looked at. */
+/** Most bytes in which the first line is searched. */
 const longestLine = 4_194_304;
 
 export const policyBacktest: Command = {
@@ -30,8 +30,10 @@ export const policyBacktest: Command = {
   usage: '--from FILE --rules FILE',
   summary: 'show which recorded calls new rules would decide differently; nothing runs',
   notes: [
-    '--from is an audit log, with all of its files, or has one record per line, a list of records, or',
-    'a tape. A record is { toolName, input, callId?, principal?, facts?, at?, sessionId?, surface?,',
+    '--from is an audit log, with all of its files, or has one record per line, a list of ' +
+      'records, or',
+    'a tape. A record is { toolName, input, callId?, principal?, facts?, at?, sessionId?, ' +
+      'surface?,',
     'profile? }.',
     'The `rules` of --rules replace those that --host-tools loads.',
     'The exit code is 1 if a call changes to the effect that --fail-on names.',
@@ -91,7 +93,7 @@ async function* sentRecords(io: CliIo): AsyncGenerator<BacktestRecord> {
   yield* readRecords(chunks, { name: 'standard input' });
 }
 
-/** The records of a file. Those of an audit log are in its older files, too, the oldest first. */
+/** The records of a file. An audit log includes its older files, oldest first. */
 async function* fileRecords(path: string, from: string): AsyncGenerator<BacktestRecord> {
   const { readRecords } = await import('../surfaces/policy/index.ts');
   const { filesOf } = await import('../surfaces/audit/read-log.ts');
@@ -144,7 +146,8 @@ function textOf({ calls, changed, unknown, byRule, summary }: BacktestResult, qu
 
 /** `120 calls, 3 decided differently: 2 from allow to ask, 1 from allow to deny.` */
 function changesLine(calls: number, { changed, changes }: BacktestSummary): string {
-  const start = `${counted(calls, 'call')}, ${changed === 0 ? 'none' : changed} decided differently`;
+  const differing = changed === 0 ? 'none' : changed;
+  const start = `${counted(calls, 'call')}, ${differing} decided differently`;
   const parts = changes.map(({ before, after, calls: n }) => `${n} from ${before} to ${after}`);
   return `${start}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
 }
@@ -157,7 +160,7 @@ function notJudged({ unknown, invalid }: BacktestSummary, names: readonly string
   return parts.length === 0 ? [] : [`Not judged: ${parts.join(', ')}.`];
 }
 
-/** What to keep in mind about the calls that were judged. */
+/** What to keep in mind about the judged calls. */
 function doubts(
   { redacted, unasked, untimed, unordered }: BacktestSummary,
   quotas: boolean,

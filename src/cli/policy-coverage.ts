@@ -3,13 +3,13 @@ import type { Explanation, HostToolRegistry } from '../index.ts';
 import { everyRule, registryStateOf } from '../surface-port.ts';
 import { printable } from './printable.ts';
 
-/** A rule by its id and where it is written. */
+/** A rule, by its id and the place where it is written. */
 interface RuleName {
   readonly id: string;
   readonly layer: string;
 }
 
-/** How many of the rules some case exercises. */
+/** How many of the rules the cases exercise. */
 export interface Coverage {
   /** All rules: of the registry, its scopes and its profiles. */
   readonly rules: number;
@@ -22,14 +22,14 @@ export interface Coverage {
 
 /** Gathers the rules that matched. */
 export interface CoverageLog {
-  /** Takes over what a case has found. */
+  /** Adds the results of a case. */
   note(explanation: Explanation): void;
   coverage(): Coverage;
 }
 
 /**
- * A rule is exercised by a case in which it matches. Once a rule denies a call, those after it are
- * no longer looked at: the case would pass without them.
+ * A rule is exercised by a case in which it matches. Once a rule denies a call, the rules after it
+ * are not evaluated, and the case would pass without them.
  */
 export function createCoverage(registry: HostToolRegistry): CoverageLog {
   const open = new Map<string, RuleName>();
@@ -55,7 +55,7 @@ function keyOf(layer: unknown, id: unknown): string {
   return JSON.stringify([layer, id]);
 }
 
-/** Lines for people. @param least The percentage that is required. */
+/** Lines for people. @param least The required percentage. */
 export function coverageText(
   { rules, exercised, percent, unexercised }: Coverage,
   least: number | undefined,

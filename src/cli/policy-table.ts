@@ -13,7 +13,7 @@ export interface Expectation {
   readonly ruleId?: string;
 }
 
-/** An output that a case takes for shown. */
+/** An output that the model has already seen, for a case. */
 export interface SeenOutput {
   readonly tool: string;
   readonly output: JsonValue;
@@ -34,7 +34,7 @@ export interface PolicyCase {
   readonly surface: string | undefined;
   /** What the user wrote before the call. */
   readonly said: readonly string[];
-  /** What the model was shown before the call. */
+  /** The outputs that the model saw before the call. */
   readonly seen: readonly SeenOutput[];
   readonly expect: Expectation;
 }

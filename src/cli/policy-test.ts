@@ -38,7 +38,7 @@ interface Checked {
   readonly line: number;
   readonly tool: string;
   readonly ok: boolean;
-  /** Set if the tool is unknown and the case does not expect that, so that it tests nothing. */
+  /** Set if the tool is unknown and the case does not expect that. Such a case tests nothing. */
   readonly error?: string | undefined;
   /** For an unknown tool: the nearest names. */
   readonly didYouMean?: readonly string[] | undefined;
@@ -56,9 +56,10 @@ export const policyTest: Command = {
   usage: 'FILE',
   summary: 'check a table of calls against expected decisions; nothing runs',
   notes: [
-    'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, surface?, ' +
-      'said?, seen?, expect }].',
-    'said: TEXT is what the user wrote before; seen: [{ tool, output }] is what the model was shown.',
+    'FILE is YAML or JSON: tests: [{ name?, tool, input?, profile?, facts?, principal?, ' +
+      'surface?, said?, seen?, expect }].',
+    'said: TEXT is what the user wrote before; seen: [{ tool, output }] is what the model was ' +
+      'shown.',
     'expect is allow, ask, deny, hidden or an error code, or { decision, reason?, ruleId? }.',
     'The exit code is 1 if a case differs, or if its tool is unknown and it does not expect ' +
       'tool_not_found.',
@@ -177,7 +178,9 @@ function foundOf({ decision, ruleId, source, hiddenBy, code, steps }: Explanatio
   };
 }
 
-/** Undefined if there are none, so that a table without shadow rules reads as it did. */
+/**
+ * Undefined if there are none, so that tables without shadow rules have the same output as before.
+ */
 function shadowsOf(
   steps: Explanation['steps'],
   decision: string | undefined,

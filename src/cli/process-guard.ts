@@ -23,7 +23,7 @@ type Exit = (code?: number | string | null) => never;
  */
 type Ending = Omit<NodeJS.Process, 'exit'> & { exit: Exit; reallyExit: Exit };
 
-/** Maximum lines that are shown, since a timer may throw for ever. */
+/** Most lines that are shown, because a timer may throw forever. */
 const maxShown = 10;
 
 /**
@@ -37,7 +37,7 @@ export function guardRun(host: NodeJS.Process, show: (line: string) => void): Ru
   const process = host as unknown as Ending;
   const exit: Exit = process.exit.bind(host);
   const reallyExit: Exit = process.reallyExit.bind(host);
-  // The errors that this guard has thrown: uncaught, they come back to it.
+  // The errors that this guard has thrown. If they are not caught, they come back to it.
   const answers = new WeakSet<object>();
   let count = 0;
   const fault = (line: string): void => {
@@ -53,8 +53,8 @@ export function guardRun(host: NodeJS.Process, show: (line: string) => void): Ru
       answers.add(answer);
       fault(
         `${name}(${code === undefined ? '' : textOf(code)}) was ` +
-          `called${place === undefined ? '' : ` at ${place}`}; only the command itself can end its ` +
-          'process.',
+          `called${place === undefined ? '' : ` at ${place}`}; only the command itself can end ` +
+          'its process.',
       );
       throw answer;
     };
@@ -70,7 +70,7 @@ export function guardRun(host: NodeJS.Process, show: (line: string) => void): Ru
   };
   process.exit = refuse('process.exit');
   process.reallyExit = refuse('process.reallyExit');
-  // In case other code removes the listener of `exit`.
+  // Set in case other code removes the listener of `exit`.
   host.exitCode = 1;
   host.on('exit', unanswered);
   host.on('unhandledRejection', stray('Unhandled rejection'));

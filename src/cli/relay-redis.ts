@@ -37,8 +37,8 @@ export async function openRelayRedis(
   const client = new Redis(url, { autoResendUnfulfilledCommands: false, lazyConnect: true });
   let lastCode = '';
   client.on('error', (error: unknown) => {
-    // A failure is shown again only if another one or a connection came between, because ioredis
-    // retries for ever.
+    // A failure is shown again only if another one or a connection came in between, because ioredis
+    // retries forever.
     const code = String((error as { code?: unknown }).code ?? 'error');
     if (code !== lastCode) screen.note(`warning: Redis: ${code}`);
     lastCode = code;

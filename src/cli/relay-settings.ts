@@ -10,7 +10,7 @@ const defaultPort = 4_040;
 const defaultTtlSeconds = 3_600;
 const limitNames = Object.keys(defaultLimits) as readonly (keyof RelayLimits)[];
 
-/** What the command takes from the line and the file alone. */
+/** The options that come only from the command line and the file. */
 export type RelaySettings = Pick<
   ServeRelayOptions,
   | 'port'
@@ -77,7 +77,8 @@ function readTtls(
   if (maxTtlSeconds !== undefined && maxTtlSeconds < (ttlSeconds ?? defaultTtlSeconds))
     throw usageFault(
       `Expected the longest life of a session (\`--max-ttl\`) to be at least the usual one ` +
-        `(\`--ttl\`), got ${maxTtlSeconds} and ${ttlSeconds ?? defaultTtlSeconds} seconds. Change one of them.`,
+        `(\`--ttl\`), got ${maxTtlSeconds} and ${ttlSeconds ?? defaultTtlSeconds} seconds. ` +
+        'Change one of them.',
     );
   return { ttlSeconds, maxTtlSeconds };
 }

@@ -65,6 +65,7 @@ export const relay: Command = {
     },
   },
   operands: [],
+  // Longer than 60 lines, since its `finally` closes in order what the lines above it open.
   async run({ io, screen: terminal, options }) {
     const file = options.config === undefined ? {} : await readRelayFile(options.config, io);
     const { redis: url } = options;
@@ -76,7 +77,7 @@ export const relay: Command = {
     );
     const { hostKey } = settings;
     const logger = relayLogger(terminal);
-    // People read notes. Programs read one log.
+    // People read notes. Programs read a single log.
     const screen = io.stderr.isTTY === true ? terminal : screenOfLog(terminal, logger);
     const redis = url === undefined ? undefined : await openRelayRedis(url, io, screen);
     const registry = makeRegistry(hostKey, redis?.approvals, logger);

@@ -12,7 +12,8 @@ export const replay: Command = {
   usage: 'FILE',
   summary: 'replay the trace of a workflow and compare it',
   notes: [
-    'It prints the hash of the final state, or the first difference with exit code 1. No tool runs.',
+    'It prints the hash of the final state, or the first difference with exit code 1. No tool ' +
+      'runs.',
   ],
   options: [],
   operands: ['FILE'],

@@ -161,6 +161,7 @@ function checkOperands(command: Command, operands: readonly string[]): void {
   );
 }
 
+/** Longer than 60 lines, since its `finally` closes in order what the lines above it open. */
 async function execute(
   { command, operands, options }: Extract<Order, { kind: 'run' }>,
   io: CliIo,

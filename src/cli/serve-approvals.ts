@@ -1,21 +1,24 @@
-/** The approvals of `serve --http`: who may answer the calls that are kept, and where. */
+/** The approvals of `serve --http`: who may answer the kept calls, and where. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { headerOf } from '../http/direct-body.ts';
 import type { HostToolRegistry } from '../index.ts';
 import { createApprovalsHandler } from '../surfaces/approvals/index.ts';
 import { toNodeListener } from '../surfaces/mcp/index.ts';
 
-/** The path of the page and of what it asks. */
+/** The path of the page and of its requests. */
 export const approvalsPath = '/approvals';
 
-/** Answers requests about approvals, to whoever has the token. */
+/** Answers requests about approvals, for anyone who has the token. */
 export interface ServedApprovals {
   readonly listener: ReturnType<typeof toNodeListener>;
   /** What to put behind `#token=` in the address. */
   readonly token: string;
 }
 
-/** @param principal who answers: whoever has the token acts for the person who runs the command */
+/**
+ * @param principal the name of the person who answers. The holder of the token acts for the person
+ * who runs the command
+ */
 export function serveApprovals(
   registry: HostToolRegistry,
   principal: string,

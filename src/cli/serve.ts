@@ -25,7 +25,7 @@ interface Address {
 const path = '/mcp';
 const metricsPath = '/metrics';
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
-/** After an interruption: milliseconds in which the answers to calls can reach their clients. */
+/** After an interruption: milliseconds for the answers to calls to reach their clients. */
 const graceMs = 5_000;
 /** Standard output is used for the protocol. */
 const done: Answer = { exit: 0, text: '', json: null, silent: true };
@@ -35,8 +35,8 @@ export const serve: Command = {
   usage: '[FILE] [--http [HOST:]PORT] [--metrics]',
   summary: 'serve the tools to MCP clients, over stdio or HTTP',
   notes: [
-    '`serve FILE` is the same as `serve --host-tools FILE`. MCP servers that FILE names are started, ' +
-      'and their tools are served with its rules.',
+    '`serve FILE` is the same as `serve --host-tools FILE`. MCP servers that FILE names are ' +
+      'started, and their tools are served with its rules.',
     'Files are watched. An edit takes effect if all of it loads.',
     'Over stdio, it ends when its client disconnects. Standard output carries only the protocol.',
     'An interruption cancels the calls in flight, answers them, and then ends the command.',
@@ -84,7 +84,10 @@ export const serve: Command = {
   },
 };
 
-/** Long since it reads from top to bottom: what is opened, what is answered, what is closed. */
+/**
+ * Longer than 60 lines, since it is one sequence: it opens the server, answers requests until the
+ * signal aborts, and closes everything in order.
+ */
 async function overHttp(
   loaded: World,
   { host, port }: Address,
@@ -163,9 +166,9 @@ async function overHttp(
 }
 
 /**
- * Each client's session has an id of its own, so that the answer to a kept call finds the session
- * that made the call, and a server's question finds its client. A client that can be asked is asked
- * about a kept call at once.
+ * Each client's session has its own id, so that the answer to a kept call finds the session that
+ * made the call, and a server's question finds its client. A client that supports questions is
+ * asked about a kept call at once.
  */
 function sessionWish({ gateway }: World, principal: string): SessionWish {
   const sessionId = `cli-${randomUUID()}`;

@@ -27,8 +27,8 @@ export const toolsDiff: Command = {
   usage: 'OLD NEW',
   summary: 'say whether the tools of NEW can replace those of OLD',
   notes: [
-    'OLD and NEW are modules, directories with a package.json, or YAML or JSON files. Modules are ' +
-      'imported and run.',
+    'OLD and NEW are modules, directories with a package.json, or YAML or JSON files. Modules ' +
+      'are imported and run.',
     'If a tool has several versions, the newest one that is not a pre-release is compared.',
     'The exit code is 1 if a tool is gone or a change is not compatible.',
   ],

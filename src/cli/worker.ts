@@ -50,7 +50,7 @@ export const worker: Command = {
         concurrency,
         onError: noteOnce(screen),
       });
-      // It may have started although nobody waits any more.
+      // It may have started after the wait was given up.
       starting
         .then(async (one) => {
           if (io.signal.aborted) await one.close();
@@ -106,7 +106,9 @@ function servable(registry: HostToolRegistry, screen: Screen): AnyTool[] {
   return tools;
 }
 
-/** Shows a failure again only if another one came between, since connecting is tried for ever. */
+/**
+ * Shows a failure again only if another one came in between, because connecting is retried forever.
+ */
 function noteOnce(screen: Screen): (error: Error) => void {
   let last = '';
   return (error) => {

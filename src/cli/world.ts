@@ -58,7 +58,7 @@ export interface World {
    */
   profileFault(id: string): CliFault | undefined;
   /**
-   * Refuses to go on if a rule or quota did not load, because calls that it forbids would be
+   * Refuses to continue if a rule or quota did not load, because calls that it forbids would be
    * allowed.
    * @throws CliFault 1
    */
@@ -80,18 +80,17 @@ const requiredEntries = [
 
 /** How the gateway is used. */
 interface Serving {
-  /** Called with what ends the watch of a file. */
+  /** Called with a function that stops watching a file. */
   onWatch(close: () => void): void;
   readonly gateway: Gateway;
-  /** Clients are served: files are watched, and slow servers are not waited for. */
+  /** Clients are served. Files are watched, and slow servers do not delay the start. */
   readonly serves: boolean;
 }
 
-/** Clients see the tools of servers that start within this time at once, and others later. */
+/** Clients see the tools of servers that start within this time at once. They see others later. */
 const servedWithinMs = 1_500;
 /**
- * Where there is no tool yet, clients are served after this time, or when the first server is
- * ready.
+ * If there is no tool yet, clients are served after this time, or when the first server is ready.
  */
 const servedAtLastMs = 10_000;
 /** A command that ends by itself waits this long for servers to start. */
@@ -111,16 +110,10 @@ export async function openWorld(
 ): Promise<World> {
   const facts = await readFacts(options.facts, io);
   const failed = await loadSources(registry, options, io, screen, serves ? onWatch : undefined);
-  if (gateway.hasServers)
-    await untilInterrupted(
-      serves
-        ? gateway.settled(
-            servedWithinMs,
-            registry.listNames().length === 0 ? servedAtLastMs : servedWithinMs,
-          )
-        : gateway.settled(startedWithinMs),
-      io.signal,
-    );
+  if (gateway.hasServers) {
+    const hasTools = registry.listNames().length > 0;
+    await untilInterrupted(serversSettled(gateway, serves, hasTools), io.signal);
+  }
   const { profiles } = registryStateOf(registry);
   const world: World = {
     registry,
@@ -152,18 +145,7 @@ export async function openWorld(
         ? failure(`The profile \`${id}\` did not load. Its line above says why.`)
         : usageFault(unknownProfile(id, [...profiles.keys()]));
     },
-    requireRules() {
-      for (const [section, one, harm] of requiredEntries) {
-        const { length } = failed.filter((entry) => entry.section === section);
-        if (length > 0)
-          throw failure(
-            `${length === 1 ? `A ${one}` : `${length} ${section}`} did not load, so nothing of the ` +
-              `file was loaded: ${harm}. Fix the lines above.`,
-          );
-      }
-      if (gateway.hasServers && failed.length > 0)
-        throw failure('An entry did not load, so the gateway does not start. Fix the lines above.');
-    },
+    requireRules: () => refuseLostRules(failed, gateway),
     unknownTool(name) {
       if (registry.get(name) !== undefined) return undefined;
       return (
@@ -174,6 +156,27 @@ export async function openWorld(
     nearest: (name) => nearestNames(name, registry.listNames()),
   };
   return world;
+}
+
+/** A gateway that serves waits longer for its servers, and longest if it has no tools yet. */
+function serversSettled(gateway: Gateway, serves: boolean, hasTools: boolean): Promise<unknown> {
+  return serves
+    ? gateway.settled(servedWithinMs, hasTools ? servedWithinMs : servedAtLastMs)
+    : gateway.settled(startedWithinMs);
+}
+
+/** @throws CliFault if an entry is lost that must not be */
+function refuseLostRules(failed: readonly LoadFailure[], gateway: Gateway): void {
+  for (const [section, one, harm] of requiredEntries) {
+    const { length } = failed.filter((entry) => entry.section === section);
+    if (length > 0)
+      throw failure(
+        `${length === 1 ? `A ${one}` : `${length} ${section}`} did not load, so nothing of the ` +
+          `file was loaded: ${harm}. Fix the lines above.`,
+      );
+  }
+  if (gateway.hasServers && failed.length > 0)
+    throw failure('An entry did not load, so the gateway does not start. Fix the lines above.');
 }
 
 /** Loads the files and modules. Resolves to the entries that did not load. @throws CliFault */

@@ -9,7 +9,7 @@ export const sharedOptions: readonly OptionName[] = ['verbose', 'json', 'help', 
 
 const allNames = Object.keys(optionTable) as OptionName[];
 
-/** Names that other programs have for our options. */
+/** Names that other programs use for these options. */
 const otherNames = new Map<string, OptionName>([
   ['args', 'input'],
   ['arguments', 'input'],
@@ -26,7 +26,7 @@ const otherNames = new Map<string, OptionName>([
   ['workers', 'concurrency'],
 ]);
 
-/** What a command takes instead of another command's option. */
+/** What a command uses instead of another command's option. */
 const counterparts: Readonly<Record<string, Partial<Record<OptionName, string>>>> = {
   serve: { port: '`--http PORT`', host: '`--http HOST:PORT`' },
   relay: { http: '`--port N`' },

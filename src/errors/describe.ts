@@ -1,6 +1,6 @@
 /** Values and thrown errors in words, for messages and logs. */
 
-/** A value in a message: its type and a short view of it, even where reading it throws. */
+/** A value in a message: its type and a short view of it, even if reading it throws. */
 export function describe(value: unknown): string {
   try {
     return shortView(value);
@@ -21,7 +21,7 @@ function shortView(value: unknown): string {
   return `\`${String(value)}\` (${typeof value})`;
 }
 
-/** The message of anything that was thrown, even where reading it throws. */
+/** The message of any thrown value, even if reading it throws. */
 export function messageOf(thrown: unknown): string {
   try {
     const message: unknown =

@@ -1,4 +1,6 @@
-/** Errors of calls as data, and the one class that is thrown: for a host's programming mistakes. */
+/**
+ * Errors of calls as data, and the only class that is thrown, for a host's programming mistakes.
+ */
 
 import type { JsonValue } from '../json/index.ts';
 import { type CodeRow, errorCodes } from './codes.ts';
@@ -94,7 +96,7 @@ export function deniedError(
   return error;
 }
 
-/** Adds what was thrown as `cause`. It is not enumerable, so serialising the error omits it. */
+/** Adds the thrown value as `cause`. It is not enumerable, so serialising the error omits it. */
 export function withCause(error: ToolError, cause: unknown): ToolError {
   return Object.defineProperty(error, 'cause', {
     value: cause,
@@ -141,7 +143,7 @@ export type MisuseCode =
  * ```
  */
 export class MisuseError extends Error {
-  /** Identifies the error where `instanceof` cannot. */
+  /** Identifies the error if `instanceof` cannot. */
   override readonly name = 'MisuseError';
   /** Stable; the message says what was expected, what was got, and what to do. */
   readonly code: MisuseCode;

@@ -47,7 +47,12 @@ function membersOf(): PropertyDescriptorMap {
   for (const [name, { value }] of Object.entries(all)) {
     if (name === 'constructor') continue;
     const get = own[name];
-    if (get !== undefined) members[name] = { get: lazily(get) };
+    if (get !== undefined)
+      members[name] = {
+        get(this: Lazy) {
+          return get(this[source]);
+        },
+      };
     else if (typeof value === 'function')
       members[name] = {
         value: lazily((of, ...rest) =>
@@ -88,28 +93,26 @@ export function wholeRequest(incoming: IncomingMessage, outgoing: ServerResponse
 }
 
 function markRequest(request: Request, incoming: IncomingMessage): void {
+  const header = headerFinder(incoming);
   markDirect(
     request,
-    (mostBytes) => readBody(incoming, mostBytes),
-    headerFinder(incoming),
+    (mostBytes) => readBody(incoming, mostBytes, header('content-length')),
+    header,
     incoming.rawHeaders,
   );
 }
 
-/** Finds the same headers as `headersOf`, without building `Headers`. */
+/** Finds the same headers as `headersOf`, without building anything. */
 function headerFinder({ rawHeaders }: IncomingMessage): (name: string) => string | null {
-  let found: Map<string, string> | undefined;
   return (name) => {
-    if (found === undefined) {
-      found = new Map();
-      for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-        const key = (rawHeaders[at] as string).toLowerCase();
-        const value = rawHeaders[at + 1] as string;
-        const before = found.get(key);
-        found.set(key, before === undefined ? value : `${before}, ${value}`);
-      }
+    let found: string | null = null;
+    for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+      const key = rawHeaders[at] as string;
+      if (key.length !== name.length || key.toLowerCase() !== name) continue;
+      const value = rawHeaders[at + 1] as string;
+      found = found === null ? value : `${found}, ${value}`;
     }
-    return found.get(name) ?? null;
+    return found;
   };
 }
 
@@ -134,34 +137,30 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   return bodyStream(chunks, () => void chunks.return?.());
 }
 
-function readBody(incoming: IncomingMessage, mostBytes: number): Promise<Uint8Array | undefined> {
+function readBody(
+  incoming: IncomingMessage,
+  mostBytes: number,
+  length: string | null,
+): Promise<Uint8Array | undefined> {
   // Node's parser has checked that this is a number, and does not read beyond it.
-  if (Number(incoming.headers['content-length'] ?? 0) > mostBytes)
-    return Promise.resolve(undefined);
+  if (Number(length ?? 0) > mostBytes) return Promise.resolve(undefined);
   if (incoming.readableDidRead || incoming.destroyed)
     return Promise.reject(new TypeError('The body was read before, or the client has gone away.'));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const settle = (): void => {
-      incoming.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
-    };
     const onData = (chunk: Buffer): void => {
       size += chunk.byteLength;
       chunks.push(chunk);
       if (size <= mostBytes) return;
-      settle();
+      incoming.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
       incoming.pause();
       resolve(undefined);
     };
-    const onEnd = (): void => {
-      settle();
-      resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-    };
-    const onGone = (): void => {
-      settle();
+    // After the end there is nothing to hear any more, so the listeners may stay.
+    const onEnd = (): void => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+    const onGone = (): void =>
       reject(new Error('The client went away before the whole body had arrived.'));
-    };
     incoming.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
   });
 }

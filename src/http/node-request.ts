@@ -26,8 +26,8 @@ export function headersOf({ rawHeaders }: Pick<NodeRequest, 'rawHeaders'>): Head
 }
 
 /**
- * A header that repeats an argument of an MCP call, if it is sent twice. Joined, the two could
- * equal the argument although a gateway has judged only the first.
+ * A header that repeats an argument of an MCP call, if it is sent twice. Joined, the two values
+ * could equal the argument, although a gateway has judged only the first.
  */
 export function repeatedParam({ rawHeaders }: Pick<NodeRequest, 'rawHeaders'>): string | undefined {
   const seen = new Set<string>();

@@ -1,6 +1,6 @@
 /**
  * Which hosts a server answers to, and which web pages may call it. The `Host` check stops pages
- * that reach the server through a DNS name of their own; the `Origin` check stops other sites.
+ * that reach the server through their own DNS name. The `Origin` check stops other sites.
  */
 import { headerOf } from './direct-body.ts';
 

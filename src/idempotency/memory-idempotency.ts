@@ -5,7 +5,8 @@ import type { ClaimAnswer, IdempotencyClaim, IdempotencyStore } from './store.ts
 /** Options of {@link memoryIdempotency}. */
 export interface MemoryIdempotencyOptions {
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
@@ -41,9 +42,9 @@ interface Kept {
 
 /**
  * A store for a registry's `idempotency` in the memory of this process. It answers at once. Give
- * the same one to several registries to let them share keys. A key outlives neither the process nor
- * its `ttlMs`. Outcomes are never dropped before they expire, because their calls could then run
- * twice. When the store is full, further calls with a key are refused.
+ * the same one to several registries to let them share keys. A key lasts no longer than the
+ * process, and no longer than its `ttlMs`. Outcomes are never dropped before they expire, because
+ * their calls could then run twice. When the store is full, further calls with a key are refused.
  * @throws MisuseError `invalid_option`.
  *
  * @example
@@ -53,6 +54,7 @@ interface Kept {
  * const registry = new HostToolRegistry({ idempotency: { store: memoryIdempotency() } });
  * ```
  */
+// Longer than 60 lines, since its short functions share the records.
 export function memoryIdempotency(options: MemoryIdempotencyOptions = {}): IdempotencyStore {
   const { now, maxKeys, maxChars } = readOptions('memoryIdempotency', options, table);
   const clock = now === undefined ? () => Date.now() : () => timeOf(now);
@@ -75,7 +77,7 @@ export function memoryIdempotency(options: MemoryIdempotencyOptions = {}): Idemp
     const record = find(key, time);
     return record?.holder === holder && record.outcome === undefined ? record : undefined;
   };
-  /** Looks at some records, going on where it stopped, and drops those that have expired. */
+  /** Checks some records, continuing where the last check stopped, and drops expired ones. */
   const tidy = (count: number, time: number): void => {
     for (let index = Math.min(count, records.size); index > 0; index--) {
       let step = cursor.next();
@@ -153,7 +155,7 @@ function timeOf(now: () => number): number {
     const time: unknown = now();
     if (typeof time === 'number' && Number.isFinite(time)) return time;
   } catch {
-    // Falls through to the machine's clock.
+    // Continues to the machine's clock below.
   }
   return Date.now();
 }

@@ -41,8 +41,10 @@ export function canonicalJson(value: JsonValue): string {
       : `[${value.map((item: JsonValue) => canonicalJson(item)).join(',')}]`;
   const object = value as JsonObject;
   let members = '';
-  for (const key of Object.keys(object).sort())
-    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(object[key] as JsonValue)}`;
+  for (const key of Object.keys(object).sort()) {
+    const member = canonicalJson(object[key] as JsonValue);
+    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${member}`;
+  }
   return `{${members}}`;
 }
 

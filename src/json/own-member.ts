@@ -1,7 +1,7 @@
-/** Tells the alternatives of a union apart. */
+/** Distinguishes the alternatives of a union. */
 
 /**
- * Whether a value has a member of its own. `in` would also find one on a polluted
+ * Whether a value has its own member of this name. `in` would also find one on a polluted
  * `Object.prototype`, and take a refusal for an allowance.
  */
 export function hasOwn<T extends object, K extends string>(

@@ -1,6 +1,6 @@
 /** Lets other work of the process run. */
 
-// Read at load time, so that a test's fake timers cannot stop what waits for a turn.
+// Read at load time, so that a test's fake timers cannot stop code that waits for a turn.
 const { setImmediate: soon = (run: () => void) => setTimeout(run, 0) } = globalThis;
 
 /** Runs a function once the other work that is due has run. */

@@ -12,8 +12,8 @@ const usualMs = 10;
 export type Pause = () => Promise<void> | undefined;
 
 /**
- * Makes a pause that lets other work run if about so many milliseconds have passed since the last
- * time.
+ * Makes a pause that lets other work run if about this many milliseconds have passed since the last
+ * one.
  */
 export function createPause(stretchMs = usualMs): Pause {
   let since = performance.now();

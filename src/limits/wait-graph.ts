@@ -1,4 +1,4 @@
-/** Which calls wait for what, so that a wait that could never end is refused. */
+/** Which calls wait for which units, so that a wait that could never end is refused. */
 
 /** A call that holds units or waits for one. The call's own record implements it. */
 export interface Holder {

@@ -2,7 +2,7 @@
 import pTimeout from 'p-timeout';
 
 /**
- * Resolves and rejects like the promise. When the time is over, it resolves to the result of
+ * Resolves and rejects like the promise. After the time has passed, it resolves to the result of
  * `fallback`, or rejects with a `TimeoutError` if there is none. The options object has no
  * prototype, so that a `signal` or timers on `Object.prototype` have no effect.
  */

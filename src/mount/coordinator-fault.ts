@@ -1,7 +1,7 @@
 /** Reports errors that a coordinator throws to the registry's logger. */
 import type { SessionState } from '../state/session-state.ts';
 
-/** Reports what the coordinator threw. `tool` is the name of the tool that it was about. */
+/** Reports what the coordinator threw. `tool` is the name of the affected tool. */
 export function reportFault(
   state: SessionState,
   thrown: unknown,

@@ -32,7 +32,7 @@ export interface Coordinator {
 }
 
 /**
- * What a hook wants to happen. If hooks differ, the first of these counts: deny, ask_user,
+ * The action that a hook requests. If hooks differ, the first of these counts: deny, ask_user,
  * inject_context, modify, continue.
  */
 export type HookAction = 'continue' | 'deny' | 'modify' | 'inject_context' | 'ask_user';

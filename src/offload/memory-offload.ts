@@ -1,16 +1,17 @@
-/** Outputs that were kept whole, in the memory of this process. */
+/** Outputs that are kept as a whole, in the memory of this process. */
 import { fn, readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import type { OffloadStore } from './store.ts';
 
 /** Options of {@link memoryOffload}. */
 export interface MemoryOffloadOptions {
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
   /**
-   * The most bytes of UTF-8 that are kept for all sessions together. The oldest outputs are removed
+   * The most UTF-8 bytes that are kept for all sessions together. The oldest outputs are removed
    * first. From 1.
    * @default 67_108_864
    */
@@ -41,7 +42,7 @@ interface OfSession {
 
 /**
  * A store for a registry's `offload` in the memory of this process, and its default. It answers at
- * once, and its outputs do not outlive the process.
+ * once, and its outputs last no longer than the process.
  * @throws MisuseError `invalid_option`.
  *
  * @example
@@ -87,7 +88,7 @@ export function memoryOffload(options: MemoryOffloadOptions = {}): OffloadStore 
       if (of !== undefined) dropOldest(of, session, most - bytes);
       for (const [owner, old] of all.values()) {
         if (total + bytes <= maxBytes && all.size < mostOutputs) {
-          // What has expired goes as well, as far as it is at the front.
+          // Expired outputs at the front are removed too.
           const kept = sessions.get(owner)?.outputs.get(old);
           if (kept === undefined || kept.expiresAt > time) break;
         }
@@ -119,7 +120,7 @@ function timeOf(now: () => number): number {
     const time: unknown = now();
     if (typeof time === 'number' && Number.isFinite(time)) return time;
   } catch {
-    // Falls through to the machine's clock.
+    // Continues to the machine's clock below.
   }
   return Date.now();
 }

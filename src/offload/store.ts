@@ -1,19 +1,19 @@
-/** The port for stores that keep outputs whole which a model was shown only the beginning of. */
+/** The port for stores that keep whole outputs of which a model saw only the beginning. */
 import type { MaybePromise } from '../maybe-promise.ts';
 
 /** An output to keep. */
 export interface OffloadedOutput {
-  /** A digest of the session and of whoever it acts for: 64 hexadecimal digits. */
+  /** A digest of the session and its principal: 64 hexadecimal digits. */
   readonly session: string;
-  /** A digest of the handle: 64 hexadecimal digits. Not used before. */
+  /** A digest of the handle: 64 hexadecimal digits. Each is used once. */
   readonly key: string;
   /** The whole output as text. Its UTF-8 is at most `maxBytes` long. */
   readonly text: string;
-  /** What the library remembers of it, in at most 1 000 characters. Given back as it is. */
+  /** What the library remembers about it, in at most 1 000 characters. Returned unchanged. */
   readonly about: string;
   /**
-   * The most bytes of UTF-8 of all texts of the session. If there would be more, the oldest texts
-   * of the session are dropped.
+   * The most UTF-8 bytes of all texts of the session. If there would be more, the oldest texts of
+   * the session are dropped.
    */
   readonly maxBytes: number;
   /** Milliseconds for which the output is kept. From 1. */
@@ -22,11 +22,12 @@ export interface OffloadedOutput {
 
 /**
  * Keeps outputs by session and key. A store may answer at once or with a promise. If `put` throws,
- * rejects or takes longer than the registry's `policyTimeoutMs`, the output is cut as without a
- * store; if `get` does, reading fails (reason `offload_unavailable`). A store may drop outputs early.
+ * rejects or takes longer than the registry's `policyTimeoutMs`, the output is cut, as if there
+ * were no store. If `get` does, reading fails (reason `offload_unavailable`). A store may drop
+ * outputs early.
  */
 export interface OffloadStore {
-  /** Keeps an output, and drops the oldest ones of its session where they are too many bytes. */
+  /** Keeps an output. If the session has too many bytes, its oldest outputs are dropped. */
   put(output: OffloadedOutput): MaybePromise<void>;
   /** The output under the key; undefined if this session has none. */
   get(

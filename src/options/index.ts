@@ -1,4 +1,4 @@
-/** Reading the options of a function: one table, one check, one wording. */
+/** Reading the options of a function, with one table, one check and one wording. */
 export {
   abortSignal,
   anything,

@@ -73,7 +73,7 @@ export function readOptions<T extends OptionTable>(
   return read as OptionValues<T>;
 }
 
-/** What reading by a table needs each time, worked out once. */
+/** The derived form of a table, computed once. */
 interface Plan {
   /** Every option with its default, or undefined. */
   readonly absent: Readonly<Record<string, unknown>>;

@@ -3,8 +3,8 @@ import { type MisuseCode, MisuseError } from '../errors/index.ts';
 import { nearestNames } from '../text/names.ts';
 
 /**
- * Names in other libraries of options that have a different name here. A name is suggested only
- * where an option of that name exists.
+ * Names in other libraries of options that have a different name here. A name is suggested only if
+ * an option of that name exists.
  */
 const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([
   ['execute', ['handler']],
@@ -56,19 +56,20 @@ export function probablyMeant(unknown: string, known: readonly string[]): string
 
 /**
  * The end of a message about an unknown name: the known name that was probably meant, or all known
- * names where none is similar.
+ * names if none is similar.
  */
 export function suggestion(unknown: string, known: Iterable<string>): string {
   const names = [...known];
   const nearest = probablyMeant(unknown, names);
   return nearest === undefined
-    ? `; expected ${names.length === 1 ? '' : 'one of '}${names.map((name) => `\`${name}\``).join(', ')}`
+    ? '; expected ' +
+        `${names.length === 1 ? '' : 'one of '}${names.map((name) => `\`${name}\``).join(', ')}`
     : `; did you mean \`${nearest}\`?`;
 }
 
 /**
  * Refuses a member whose name resembles a known one that the object lacks. Other unknown members
- * are allowed: a policy or a hook may keep its state beside its functions.
+ * are allowed, because a policy or a hook may keep its state beside its functions.
  * @throws MisuseError with the code `code`.
  */
 export function checkSpelling(

@@ -1,10 +1,12 @@
-/** Web addresses: what is left without the parts that are often left out, and other spellings. */
+/**
+ * Web addresses: their form without the parts that are often left out, and their other spellings.
+ */
 import { decodePunycode } from './punycode.ts';
 import { normalForm } from './text.ts';
 
 /**
- * What is left of a web address without `http://`, `https://`, `www.`, and a slash or full stop at
- * its end. Undefined if the value is no such address. An address with a user name is none:
+ * A web address without `http://`, `https://`, `www.`, and a slash or full stop at its end.
+ * Undefined if the value is not a web address. An address with a user name does not count, since
  * `https://known.example@other.example` leads elsewhere.
  * @param value in normal form
  */
@@ -18,13 +20,13 @@ export function addressOf(value: string): string | undefined {
   return address === '' ? undefined : address;
 }
 
-/** Other spellings of an address: its characters and its host in other encodings. */
+/** Other spellings of an address, with its characters and its host in other encodings. */
 export function addressSpellings(address: string): string[] {
   const found: string[] = [];
   try {
     const decoded = normalForm(decodeURI(address));
-    // `%2F` stays as it is, since it is no `/`. What decodes to a space or control character does
-    // not count as a spelling of anything.
+    // `%2F` stays as it is, because it does not mean `/`. A value that decodes to a space or
+    // control character is not a spelling of anything.
     if (!/[\s\p{Cc}]/u.test(decoded)) found.push(decoded, encodeURI(decoded).toLowerCase());
   } catch {
     // It has a `%` that encodes nothing, so there is no other spelling.
@@ -39,7 +41,7 @@ function hostPart(address: string): string {
   return end === -1 ? address : address.slice(0, end);
 }
 
-/** The host in punycode, or in the letters that the punycode stands for. */
+/** The host in punycode, or in the letters that the punycode represents. */
 function hostSpellings(host: string): string[] {
   if (host.length > 255) return [];
   if (/[^\0-\x7f]/.test(host)) {
@@ -51,13 +53,13 @@ function hostSpellings(host: string): string[] {
     .split('.')
     .map((label) => decodePunycode(label) ?? label)
     .join('.');
-  // Only if the platform reads it the same way.
+  // Only if the platform reads it in the same way.
   return decoded !== host && hostOf(`http://${decoded}`) === host ? [normalForm(decoded)] : [];
 }
 
 /**
  * The host and port that a fetch of this address would go to, in lower case and without `www.`;
- * undefined if it is no plain web address. An address with a user name, a backslash or a control
+ * undefined if it is not a plain web address. An address with a user name, a backslash or a control
  * character is not plain, since programs disagree about what its host is.
  */
 export function hostOf(value: string): string | undefined {
@@ -66,7 +68,7 @@ export function hostOf(value: string): string | undefined {
     /^[a-z][a-z0-9+.-]*:/i.test(value) && !/^[^/?#]*:\d+(?:[/?#]|$)/.test(value)
       ? value
       : `http://${value}`;
-  // Parsing a text that is no address would throw, which is slow.
+  // Parsing a text that is not an address would throw, which is slow.
   if (!URL.canParse(address)) return undefined;
   const { protocol, username, password, host } = new URL(address);
   if (protocol !== 'http:' && protocol !== 'https:') return undefined;

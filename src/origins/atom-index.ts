@@ -1,7 +1,7 @@
 /**
  * Finds the places of a word in all remembered texts. A word here is an *atom*: a run of letters
- * and digits. Addresses, numbers and names are several atoms; whoever looks for one asks for its
- * rarest atom and compares the text around each place.
+ * and digits. Addresses, numbers and names consist of several atoms. A search asks for the rarest
+ * atom and compares the text around each place.
  */
 import { classOf, ideograph, letter } from './text.ts';
 
@@ -12,15 +12,18 @@ export interface Atom {
   readonly hash: number;
 }
 
-/** Fields of a slot: the hash, the last place (plus one; 0 if the slot is empty), and how many. */
+/**
+ * Fields of a slot: the hash, the last place (plus one; 0 if the slot is empty), and the number of
+ * places.
+ */
 const slotFields = 3;
 const smallest = 16;
 
 /**
- * A hash table in typed arrays: adding a megabyte of text must cost milliseconds. Atoms are told
- * apart by their hash alone; two atoms with one hash share a list of places, and the comparison of
- * the text sorts them out. The seed is secret, so that no text can be made to collide. The places
- * of an atom are a ring: the last one points to the first.
+ * A hash table in typed arrays: adding a megabyte of text must cost milliseconds. Atoms are
+ * distinguished only by their hash. Two atoms with the same hash share a list of places, and
+ * comparing the text separates them. The seed is secret, so that no one can write a text that
+ * collides. The places of an atom are a ring: the last one points to the first.
  */
 export class AtomIndex {
   readonly #seed: number;
@@ -116,7 +119,7 @@ export class AtomIndex {
     if (this.#used * 3 > (this.#mask + 1) * 2) this.#growSlots(this.#used * 2);
   }
 
-  /** Makes room for an ordinary text of this length at once, instead of step by step. */
+  /** Makes room for a text of this length at once, instead of step by step. */
   makeRoom(chars: number): void {
     const places = this.#size + (chars >> 2);
     if (places > this.#places.length) this.#growPlaces(places);

@@ -1,4 +1,4 @@
-/** The usual spellings of a date, and what a date or time looks like. */
+/** The usual spellings of a date, and the forms of dates and times. */
 
 const months = [
   'january',
@@ -27,8 +27,8 @@ const shapes: readonly (readonly [shape: RegExp, year: number, month: number, da
 ];
 
 /**
- * `may 15, 2024` for `2024-05-15`, and the reverse; empty if the value is no date. `05/06/2024` may
- * be two different days, so it is no spelling of either.
+ * `may 15, 2024` for `2024-05-15`, and the reverse; empty if the value is not a date. `05/06/2024`
+ * may be two different days, so it is not a spelling of either.
  */
 export function dateSpellings(value: string): string[] {
   if (value.length > 30) return [];
@@ -113,7 +113,7 @@ const moment = new RegExp(`^(?:${isoDay}(?:[t ]${clock}${zone})?|${clock}${zone}
 
 const duration = /^p(?=[\dt])(?:\d+[ymwd])*(?:t(?:\d+(?:\.\d+)?[hms])+)?$/i;
 
-/** Whether a text is a date, a time of day, both, or an ISO 8601 duration, and nothing else. */
+/** Whether a text consists of a date, a time of day, both, or an ISO 8601 duration. */
 export function isMoment(text: string): boolean {
   const plain = text.trim();
   if (plain.length > 40) return false;

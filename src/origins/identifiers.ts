@@ -1,15 +1,15 @@
 /** Finds the identifiers in a free text: addresses, URLs, account numbers and paths. */
 import { compatible, isDigit, visible } from './text.ts';
 
-/** What a text may contain at most; a text with more is judged as one. */
+/** Most identifiers of a text. A text with more is judged as a whole. */
 export const mostIdentifiers = 500;
-/** Most parts of a text that are looked at because they may hold one. */
+/** Most parts of a text that are checked because they may contain an identifier. */
 const mostParts = 20_000;
 
 /**
  * The identifiers in a text, each once: URLs and other addresses with a scheme, hosts, e-mail
  * addresses, absolute paths, and numbers of accounts and telephones. Undefined if there are more
- * than {@link mostIdentifiers}, or very many parts that look like some. Linear in the length of the
+ * than {@link mostIdentifiers}, or too many parts that look like one. Linear in the length of the
  * text.
  */
 export function identifiersIn(text: string): string[] | undefined {
@@ -30,7 +30,7 @@ export function identifiersIn(text: string): string[] | undefined {
   return [...found];
 }
 
-/** Every identifier but a number has an `@`, a slash, or a dot within it. */
+/** Every identifier except a number contains an `@`, a slash, or a dot. */
 const mayHoldOne = /[@/\\]|\.[^\s.,;:!?'")\]}]/;
 
 /** The identifiers in a part of a text that has no white space. */
@@ -58,13 +58,13 @@ function inWords(part: string): string[] {
 function identifierOf(word: string): string | undefined {
   if (word.includes('@')) return emailIn(word);
   if (isPath(word)) return word;
-  // `note:www.example.com`, but not `C:\` and not a port.
+  // A prefix such as in `note:www.example.com`, but not `C:\` and not a port.
   const colon = word.indexOf(':');
   const bare = colon !== -1 && !/^\d/.test(word.slice(colon + 1)) ? word.slice(colon + 1) : word;
   return isWebAddress(bare) ? bare : undefined;
 }
 
-/** The address in a word that has an `@`; the word itself if it is more than that. */
+/** The address in a word with an `@`; the whole word if it is more than that. */
 function emailIn(word: string): string | undefined {
   const at = word.indexOf('@');
   if (word.indexOf('@', at + 1) !== -1) return word;
@@ -75,7 +75,7 @@ function emailIn(word: string): string | undefined {
   return word.slice(start);
 }
 
-/** Without punctuation at its end, and without what a sentence or a list puts before it. */
+/** Removes punctuation at the end, and what a sentence or a list puts in front. */
 function trimmed(word: string): string {
   let end = word.length;
   while (end > 0 && '.,;:!?\'")]}*_~|'.includes(word[end - 1] as string)) end--;
@@ -95,18 +95,22 @@ function isPath(word: string): boolean {
 }
 
 /**
- * Top-level domains that are told from the end of a sentence and from the ending of a file. Those
- * of countries have two letters; the ones left out are common endings of files.
+ * Top-level domains that can be distinguished from the end of a sentence and from a file extension.
+ * Country domains have two letters. Those that are common file extensions are left out.
  */
 const genericDomains = new Set(
-  'com net org edu gov mil int info biz name pro io ai app dev xyz online site website store shop tech cloud club blog live news page link click top vip work world space fun icu buzz email support services agency digital media network systems solutions finance bank money exchange crypto wallet'.split(
-    ' ',
-  ),
+  (
+    'com net org edu gov mil int info biz name pro io ai app dev xyz online site website store ' +
+    'shop tech cloud club blog live news page link click top vip work world space fun icu buzz ' +
+    'email support services agency digital media network systems solutions finance bank money ' +
+    'exchange crypto wallet'
+  ).split(' '),
 );
 const fileEndings = new Set(
-  'md py rs sh ts js cc so pl ps gz js mk tf vb cs hs ml mm ms bz db id in it is me my no to at be us or by as am do if'.split(
-    ' ',
-  ),
+  (
+    'md py rs sh ts js cc so pl ps gz js mk tf vb cs hs ml mm ms bz db id in it is me my no to ' +
+    'at be us or by as am do if'
+  ).split(' '),
 );
 
 /**
@@ -141,7 +145,7 @@ const fewestInCode = 4;
 const fewestInLongCode = 14;
 const mostGroups = 12;
 
-/** Moments in a text, which are numbers of nobody. */
+/** Dates and times in a text, which identify no one. */
 const moments = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?Z?)?\b/g;
 
 /**
@@ -185,7 +189,7 @@ function isAlphanumeric(code: number): boolean {
   return isDigit(code) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
 
-/** What stands between two groups of one number. */
+/** What may separate two groups of one number. */
 const gaps = new Set([' ', '-', ') ', ')', '-(', ' (']);
 
 /** Whether the range is a part of a number with a fraction, such as `12345678.90`. */

@@ -1,4 +1,4 @@
-/** Judges the arguments of a call: where each target, and each identifier in a text, came from. */
+/** Judges the arguments of a call: the origin of each target and of each identifier in a text. */
 import { isJsonObject, type JsonPrimitive, type JsonValue } from '../json/index.ts';
 import { isMoment } from './dates.ts';
 import { identifiersIn } from './identifiers.ts';
@@ -16,16 +16,19 @@ import {
 } from './roles.ts';
 import type { Steps } from './steps.ts';
 
-/** Deeper values are judged as one. */
+/** Deeper values are judged as a whole. */
 const maxDepth = 200;
 
 /**
- * The origins of what an input acts upon, in the order of the input: the whole value of each
- * target, and each identifier in a text. What is `free` or fixed by the schema is left out, and so
- * is an empty text. A key that the schema does not name is read as a text.
+ * The origins of the values that an input acts upon, in the order of the input: the whole value of
+ * each target, and each identifier in a text. Values that are `free` or fixed by the schema are
+ * left out, and so are empty texts. A key that the schema does not name is read as a text.
  *
  * A date or time in an argument that is named or described as one (`date`, `start_time`,
  * `YYYY-MM-DD`) is listed only if it is known: a moment says neither whom nor what.
+ *
+ * Longer than 60 lines, since the functions of the walk share the results, and run for each
+ * argument of each call.
  */
 export function judgeInput(
   record: OriginRecord,
@@ -94,7 +97,7 @@ export function judgeInput(
     depth: number,
   ): void => {
     const role = node.label ?? above;
-    // A label further down may say more than the one above.
+    // A label further down may be more specific than the one above.
     if (role === 'free' && (typeof value !== 'object' || value === null)) return;
     if (typeof value === 'string') judgeString(path, value, name, role, node);
     else if (typeof value === 'number') {

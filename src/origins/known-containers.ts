@@ -1,4 +1,7 @@
-/** Values that are known by what contains them: a path in a known folder, a URL on a known host. */
+/**
+ * Values that are known because of their container: a path in a known folder, a URL on a known
+ * host.
+ */
 import { hostOf } from './addresses.ts';
 import type { FoundOrigin } from './origin.ts';
 import type { OriginRecord } from './record.ts';
@@ -7,22 +10,23 @@ import type { Steps } from './steps.ts';
 /** Which containers make a value known. */
 export interface KnownContainers {
   /**
-   * A local path counts as known if a folder that contains it is: the user or trusted text named
-   * the folder. Weakens the judgement: the model may then choose any file in it. @default false
+   * A local path counts as known if a folder that contains it is known: the user or trusted text
+   * named the folder. Weakens the judgement: the model may then choose any file in it. @default
+   * false
    */
   readonly paths?: boolean | undefined;
   /**
    * A URL counts as known if the user named its host, or a person approved a URL on it. Weakens the
-   * judgement: text that the model has read may then choose the page, and what its query carries
+   * judgement: text that the model has read may then choose the page, and what data its query sends
    * out. @default false
    */
   readonly hosts?: boolean | undefined;
 }
 
-/** Steps for reading an address. */
+/** The steps that reading an address takes. */
 const hostSteps = 300;
 
-/** The container that makes a value known; undefined if none does. */
+/** The container that makes a value known; undefined if there is none. */
 export function knownContainer(
   record: OriginRecord,
   value: string,
@@ -54,12 +58,12 @@ function knowsHost(record: OriginRecord, host: string, steps: Steps): boolean {
   return false;
 }
 
-/** Most folders above one path. */
+/** Most parent folders of one path that are looked up. */
 const mostFolders = 64;
 
 /**
  * The folders that contain a local path, the nearest first. None for a path with `.` or `..` in it,
- * for a URL, and for a folder that is one bare word or the root: those would make too much known.
+ * for a URL, and for a folder that is one bare word or the root, which would make too much known.
  */
 function foldersOf(value: string): string[] {
   if (value.length > 4_096 || value.includes('://') || /[\p{Cc}\p{Cf}%@]/u.test(value)) return [];
@@ -72,7 +76,7 @@ function foldersOf(value: string): string[] {
   const folders: string[] = [];
   for (let count = names.length - 1; count >= 2 && folders.length < mostFolders; count--)
     folders.push(names.slice(0, count).join(mark));
-  // One word is a folder only with its slash: `docs/`.
+  // A single word is a folder only with its slash: `docs/`.
   return folders;
 }
 

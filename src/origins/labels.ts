@@ -1,7 +1,7 @@
 /**
- * What a host says about the fields of an output or the arguments of an input, as a graph that
- * values are walked with. Labels come from a schema and from paths; a path beats the schema, and a
- * deeper label beats one above it.
+ * A host's labels for the fields of an output or the arguments of an input, as a graph that is
+ * walked together with a value. Labels come from a schema and from paths. A path overrides the
+ * schema, and a deeper label overrides one above it.
  */
 import { describe, MisuseError } from '../errors/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
@@ -9,7 +9,7 @@ import { followReference } from '../schema/local-reference.ts';
 
 /** What is known about the values at one place. */
 export interface LabelNode<L> {
-  /** What the schema's parts or a path say about this place itself. */
+  /** The label of this place itself, from the schema's parts or a path. */
   readonly label: L | undefined;
   /** Every part of the schema that applies here. */
   readonly parts: readonly JsonObject[];
@@ -32,9 +32,9 @@ export interface LabelSource<L> {
   readonly paths: Readonly<Record<string, L>> | undefined;
   /** The label in one part of the schema. */
   readonly read: (part: JsonObject) => L | undefined;
-  /** Of several labels for one place, the one that counts. */
+  /** Chooses the label that counts, if one place has several. */
   readonly strictest: (labels: readonly L[]) => L | undefined;
-  /** Counts if a place has more parts of a schema than are followed. */
+  /** The label of a place with more schema parts than are followed. */
   readonly ifTooMany: L;
 }
 
@@ -47,7 +47,7 @@ export interface Labels<L> {
 
 /** Most parts of a schema that may apply to one value. */
 const mostParts = 100;
-/** Most nodes that are kept for the next value; others are made again. */
+/** Most nodes that are kept for the next value. Others are created again. */
 const mostKept = 5_000;
 
 /**
@@ -71,7 +71,7 @@ export function createLabels<L>(source: LabelSource<L>): Labels<L> {
   return {
     root: nodeOf(document === undefined ? [] : [document], steps === undefined ? [] : [steps]),
     child(node, key) {
-      // Members and elements that no schema and no path tells apart share a node.
+      // Members and elements with the same schema parts and paths share a node.
       const name = isTold(node, key) ? String(key) : typeof key === 'number' ? element : member;
       const known = node.children.get(name);
       if (known !== undefined) return known;
@@ -83,11 +83,11 @@ export function createLabels<L>(source: LabelSource<L>): Labels<L> {
   };
 }
 
-/** The names of what no schema and no path names. */
+/** The names of places that no schema and no path names. */
 const element = '\0element';
 const member = '\0member';
 
-/** Whether a schema or a path says something about this very key or index. */
+/** Whether a schema or a path names this very key or index. */
 function isTold({ parts, steps, hasPlaces }: LabelNode<unknown>, key: string | number): boolean {
   if (typeof key === 'number') return hasPlaces;
   for (const { named, each } of steps) if (named.has(key) || each?.named.has(key)) return true;
@@ -102,7 +102,7 @@ function isTuple(part: JsonObject): boolean {
   return Array.isArray(own(part, 'prefixItems')) || Array.isArray(own(part, 'items'));
 }
 
-/** Whether a path goes on with an index. */
+/** Whether a path continues with an index. */
 function namesPlaces({ named }: PathStep<unknown>): boolean {
   for (const name of named.keys()) if (/^\d+$/.test(name)) return true;
   return false;
@@ -161,7 +161,7 @@ function partsBelow(part: JsonObject, key: string | number): JsonObject[] {
     return found;
   }
   const patterns = own(part, 'patternProperties');
-  // Which pattern fits is left open: any of them may say what the value is.
+  // It is unknown which pattern fits, so any of them may describe the value.
   if (isJsonObject(patterns)) for (const value of Object.values(patterns)) add(value);
   add(own(part, 'additionalProperties'));
   return found;
@@ -178,11 +178,11 @@ function stepsBelow<L>(steps: readonly PathStep<L>[], key: string | number): Pat
     if (named !== undefined) found.push(named);
     if (step.each !== undefined) {
       found.push(step.each);
-      // A value outside an array is read as an array of one.
+      // A value outside an array is read as an array of one element.
       const inside = typeof key === 'string' ? step.each.named.get(key) : undefined;
       if (inside !== undefined) found.push(inside);
     }
-    // A path enters arrays that it does not mention.
+    // A path also enters arrays that it does not mention.
     else if (typeof key === 'number' && named === undefined) found.push(step);
   }
   return found;
@@ -206,7 +206,7 @@ function stepsOf<L>(paths: Readonly<Record<string, L>> | undefined): PathStep<L>
       step = next;
     }
     step.label = label;
-    // A key that contains the dots is another reading of the path.
+    // A key that contains dots is another reading of the path.
     if (names.length > 1 && !root.named.has(path)) root.named.set(path, step);
   }
   return root;

@@ -1,17 +1,17 @@
 /**
- * Compares a value with a remembered text at one place, and judges whether it stands there alone.
+ * Compares a value with a remembered text at one place, and decides whether it is a separate word
+ * there.
  */
 import type { Steps } from './steps.ts';
 import { classOf, ideograph, isDigit, isSpace, letter, separator } from './text.ts';
 
-/** One way of writing a value, and how it is compared. */
+/** One spelling of a value, and how it is compared. */
 export interface Spelling {
   /** In normal form, with single spaces. */
   readonly text: string;
   /**
-   * `url`: a scheme, `www.` or `./` may stand before it. `digits`: spaces and dashes between its
-   * characters do not count. `date`: a time may follow. `host`: as `url`, and a path may
-   * follow.
+   * `url`: a scheme, `www.` or `./` may precede it. `digits`: spaces and dashes between its
+   * characters are ignored. `date`: a time may follow. `host`: like `url`, and a path may follow.
    */
   readonly kind: 'plain' | 'url' | 'digits' | 'date' | 'host';
 }
@@ -23,7 +23,7 @@ export interface Range {
 }
 
 /**
- * The range of a text where a spelling stands as a whole word; undefined if it does not.
+ * The range of a text where a spelling occurs as a whole word; undefined if it does not.
  * @param place where the text has the atom of the spelling that begins at `anchor`
  */
 export function matchAt(
@@ -47,7 +47,8 @@ export function matchAt(
 }
 
 /**
- * Where the part of the value before `anchor` begins in the text; -1 if another text stands there.
+ * Where the part of the value before `anchor` begins in the text; -1 if the text is different
+ * there.
  */
 function backward(
   text: string,
@@ -103,7 +104,7 @@ function digitsFrom(text: string, place: number, value: string, steps: Steps): n
   return at;
 }
 
-/** What may stand before an address without changing it. */
+/** What may precede an address without changing it. */
 const beforeAddresses = ['https://www.', 'http://www.', 'https://', 'http://', 'www.', './'];
 
 function beforeAddress(text: string, start: number): number {
@@ -112,14 +113,14 @@ function beforeAddress(text: string, start: number): number {
   return start;
 }
 
-/** Signs that join words into one: `a.b` is not `b`. At the edge of a word they join nothing. */
+/** Signs that join words into one: `a.b` is not `b`. At the edge of a word, they join nothing. */
 const joining = new Set('.@-_/\\+%&=#~?:$');
 /** Signs that belong to the word after them: `/etc` is not `etc`. */
 const leading = new Set('/\\~.=');
 /** Longest run of joining signs at the edge of a word. */
 const longestEdge = 4;
 
-/** Whether a word may begin here: nothing before it belongs to it. */
+/** Whether a word may begin here, since nothing before it belongs to it. */
 function beginsWord(text: string, start: number): boolean {
   if (start === 0) return true;
   const first = text.charCodeAt(start);
@@ -138,7 +139,7 @@ function beginsWord(text: string, start: number): boolean {
   return at === 0 || standsApart(text, at - 1);
 }
 
-/** Whether a word may end here: nothing after it belongs to it. */
+/** Whether a word may end here, since nothing after it belongs to it. */
 function endsWord(text: string, end: number, kind: Spelling['kind']): boolean {
   if (end >= text.length) return true;
   const after = text.charCodeAt(end);

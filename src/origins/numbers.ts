@@ -1,6 +1,6 @@
 /** The usual spellings of a number. */
 
-/** Longer numbers are identifiers, whose digits nobody groups by thousands. */
+/** Longer numbers are identifiers, which are not grouped by thousands. */
 const mostDigits = 15;
 
 /** `1000` for `1,000.00`, and the reverse; empty if the value is not a number. */

@@ -1,19 +1,21 @@
-/** The words of origins: where a value came from, what an argument is for, and where it was seen. */
+/**
+ * The terms for origins: where a value came from, what an argument is for, and where it was seen.
+ */
 import type { JsonPrimitive } from '../json/index.ts';
 
 /**
  * Where a value came from. `user`: the user wrote it, or a person approved exactly this value in
- * this session. `trusted`: it stood in trusted output, or the schema fixes it. `untrusted`: it stood
- * in untrusted output. `unknown`: it stood nowhere, so the model composed it.
+ * this session. `trusted`: it occurred in trusted output, or the schema fixes it. `untrusted`: it
+ * occurred in untrusted output. `unknown`: it occurred nowhere, so the model composed it.
  */
 export type Origin = 'user' | 'trusted' | 'untrusted' | 'unknown';
 
-/** What a host says about the text of a tool's output, or of one field of it. */
+/** A host's label for the text of a tool's output, or of one field of it. */
 export type OutputOrigin = 'trusted' | 'untrusted';
 
 /**
- * What an argument is for. `target`: whom or what the call acts upon; the whole value is judged.
- * `content`: free text; only the identifiers in it are judged. `free`: not judged.
+ * What an argument is for. `target`: the person or thing that the call acts upon; the whole value
+ * is judged. `content`: free text; only the identifiers in it are judged. `free`: not judged.
  */
 export type Role = 'target' | 'content' | 'free';
 
@@ -23,7 +25,7 @@ export interface SeenAt {
   readonly callId: string;
   /** The tool of that call. */
   readonly toolName: string;
-  /** The path in the output, joined by dots. Absent if the value stood in an output that is a text. */
+  /** The path in the output, joined by dots. Absent if the output is a text. */
   readonly path?: string;
 }
 
@@ -35,7 +37,7 @@ export interface FoundOrigin {
   readonly seen?: SeenAt;
   /** Who approved this value, if its origin is `user` for that reason. */
   readonly approvedBy?: string;
-  /** The known folder or host that makes it known (the options `paths` and `hosts`). */
+  /** The known folder or host that contains it (the options `paths` and `hosts`). */
   readonly within?: string;
 }
 
@@ -49,7 +51,7 @@ export interface JudgedOrigin extends FoundOrigin {
   readonly role: 'target' | 'content';
 }
 
-/** Where one argument came from, as events and records tell it: without its value. */
+/** The origin of one argument, without its value, as events and records contain it. */
 export interface OriginTold extends Pick<FoundOrigin, 'origin' | 'seen' | 'approvedBy'> {
   /** Its path in the input, joined by dots: `to`, `participants.0`. */
   readonly path: string;

@@ -5,14 +5,11 @@ import type { OutputOrigin } from './origin.ts';
 
 /** What is known about the outputs of one tool. Made once for a tool. */
 export interface OutputLabels {
-  /** Where text comes from that no label is about. */
+  /** The origin of text without a label. */
   readonly origin: OutputOrigin;
-  /**
-   * Whether trusted text vouches only for values that are the whole of a field. So it is as soon as
-   * any field is untrusted: else an attacker names a channel after an address.
-   */
+  /** Whether a label marks some field as untrusted. */
   readonly mixed: boolean;
-  /** Whether a label calls some field untrusted. */
+  /** Whether a label marks some field as untrusted. */
   readonly hasUntrusted: boolean;
   /** Undefined if no field has a label. */
   readonly fields: Labels<OutputOrigin> | undefined;
@@ -24,11 +21,11 @@ export interface OutputLabelSource {
   readonly origin: OutputOrigin;
   /** The schema of its outputs; `x-origin`, or `origin` from zod's `.meta()`, labels a field. */
   readonly schema?: JsonObject | boolean | undefined;
-  /** Labels by path, which beat the schema: `{ "*.body": "untrusted" }`. */
+  /** Labels by path, which override the schema: `{ "*.body": "untrusted" }`. */
   readonly paths?: Readonly<Record<string, OutputOrigin>> | undefined;
   /**
-   * Whether the schema may call a field trusted. False for a tool of another source, whose own
-   * words must not vouch for it. @default true
+   * Whether the schema may mark a field as trusted. False for a tool of another source, which must
+   * not vouch for itself. @default true
    */
   readonly schemaMayTrust?: boolean | undefined;
 }

@@ -1,5 +1,6 @@
 /**
- * The texts of one output as a record keeps them, and the place in the output that a text stood at.
+ * The texts of one output as a record keeps them, and the place in the output where a text
+ * occurred.
  */
 import type { SeenAt } from './origin.ts';
 import type { Containers, LeafTexts } from './output-texts.ts';
@@ -16,11 +17,11 @@ export interface OutputPart {
   readonly onlyWhole: boolean;
   /** The texts of the call's own input. */
   readonly input: Shelf<undefined> | undefined;
-  /** Where each leaf begins; found when first needed. */
+  /** Where each leaf begins. Computed on first use. */
   starts: Int32Array | undefined;
 }
 
-/** The call, and the path in its output, that a place of a remembered text belongs to. */
+/** The call, and the path in its output, for a place in a remembered text. */
 export function seenAt({ text, about }: Block<OutputPart>, at: number): SeenAt {
   const { callId, toolName, containers, texts } = about;
   about.starts ??= leafStarts(text, texts.within.length);

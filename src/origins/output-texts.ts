@@ -5,17 +5,19 @@ import type { OutputOrigin } from './origin.ts';
 import type { OutputLabels } from './output-labels.ts';
 import { withoutLeafEnds } from './text.ts';
 
-/** The text of one output that has the same origin and vouches in the same way. */
+/** The texts of one output that have the same origin and vouch in the same way. */
 export interface LeafTexts {
   readonly leaves: string[];
-  /** For each leaf, the container that it stands in. */
+  /** For each leaf, the container that holds it. */
   readonly within: number[];
-  /** For each leaf, its key or index there; undefined for a key of the container itself. */
+  /**
+   * For each leaf, its key or index in the container; undefined for a key of the container itself.
+   */
   readonly keys: (string | number | undefined)[];
   chars: number;
 }
 
-/** The texts of an output, by what may be said about them. */
+/** The texts of an output, by their trust. */
 export interface OutputTexts {
   /** Vouches for values that are a part of it. */
   readonly trusted: LeafTexts;
@@ -23,11 +25,11 @@ export interface OutputTexts {
   readonly trustedFields: LeafTexts;
   readonly untrusted: LeafTexts;
   readonly containers: Containers;
-  /** Whether something was left out, because it did not fit. */
+  /** Whether some text was left out because it did not fit. */
   readonly isCut: boolean;
 }
 
-/** The objects and arrays of an output, as a tree that paths are read from. */
+/** The objects and arrays of an output, as a tree from which paths are read. */
 export class Containers {
   readonly #parents: number[] = [-1];
   readonly #keys: (string | number)[] = [''];
@@ -46,11 +48,13 @@ export class Containers {
   }
 }
 
-/** Counted for each leaf beside its characters. */
+/** Added for each leaf to its characters. */
 export const leafOverhead = 16;
-/** Longer texts are not parsed: it would hold up the process. Their text is remembered as it is. */
+/**
+ * Longer texts are not parsed, since that would block the process. They are remembered as they are.
+ */
 const longestJson = 1_048_576;
-/** What is nested deeper is not remembered. */
+/** Values that are nested deeper are not remembered. */
 const maxDepth = 500;
 
 /**
@@ -67,7 +71,7 @@ export function textsOf(output: JsonValue, labels: OutputLabels, room: number): 
   const keysTaken = new Map<LeafTexts, Set<string>>();
   let left = room;
 
-  /** Where text goes with this label; unlabelled text of a tool that is trusted may be a part. */
+  /** The list for text with this label. Unlabelled text of a trusted tool may be a part. */
   const listFor = (label: OutputOrigin | undefined): LeafTexts => {
     if ((label ?? labels.origin) === 'untrusted') return untrusted;
     return label === 'trusted' || mixed ? trustedFields : trusted;
@@ -104,10 +108,11 @@ export function textsOf(output: JsonValue, labels: OutputLabels, room: number): 
     const list = listFor(label);
     if (typeof value === 'string') {
       const parsed = parseJson(value);
-      // A text in place of fields: which of them it is made of is not known.
+      // A text instead of fields. It is unknown which field each part of it comes from.
       if (parsed === undefined)
         take(depth === 0 && isApart && label === undefined ? untrusted : list, value, within, key);
-      // Fields of an output that is JSON in a text have labels. JSON inside a field is only that.
+      // The fields of an output that is JSON in a text have labels. JSON inside a field has only
+      // the label of the field.
       else walk(parsed, depth === 0 ? node : undefined, label, within, key, depth + 1);
     } else if (typeof value === 'number') take(list, String(value), within, key);
     else if (typeof value === 'object' && value !== null && depth < maxDepth && left >= 0) {

@@ -1,4 +1,4 @@
-/** Punycode (RFC 3492), in the one direction that the platform does not offer everywhere. */
+/** Punycode (RFC 3492), in the direction that not every platform offers. */
 
 const base = 36;
 const fewest = 1;
@@ -8,7 +8,7 @@ const damp = 700;
 const firstBias = 72;
 const firstCode = 128;
 
-/** The label that `xn--…` stands for; undefined if it is not punycode. */
+/** The label that `xn--…` represents; undefined if it is not punycode. */
 export function decodePunycode(label: string): string | undefined {
   if (!label.startsWith('xn--') || label.length > 63) return undefined;
   const encoded = label.slice(4);

@@ -1,4 +1,7 @@
-/** What a session remembers of the texts that its model was shown, and where a value stood in them. */
+/**
+ * What a session remembers of the texts that its model has seen, and where a value occurred in
+ * them.
+ */
 import type { JsonPrimitive, JsonValue } from '../json/index.ts';
 import { readOptions, type TableOf, wholeNumber, withDefault } from '../options/index.ts';
 import type { Spelling } from './match.ts';
@@ -22,20 +25,22 @@ import { isWholeLeaf } from './whole-leaf.ts';
 /** Options of {@link createOriginRecord}. */
 export interface OriginRecordOptions {
   /**
-   * Most characters that are remembered. Text that does not fit is not remembered, so values from it
-   * are `unknown`. From 1. @default 8_388_608
+   * Most characters that are remembered. Text that does not fit is not remembered, so values from
+   * it are `unknown`. From 1. @default 8_388_608
    */
   readonly maxChars?: number | undefined;
-  /** Makes the hashes of the index. Only tests give it. @default random */
+  /** The seed of the index's hashes. Only tests set it. @default random */
   readonly seed?: number | undefined;
 }
 
-/** What an output is remembered with. */
+/** What is remembered together with an output. */
 export interface OutputFacts {
   readonly callId: string;
   readonly toolName: string;
   readonly labels: OutputLabels;
-  /** The input of the same call: text of the output that stood in it keeps the origin it had. */
+  /**
+   * The input of the same call. Text of the output that occurred in it keeps its earlier origin.
+   */
   readonly input?: JsonValue | undefined;
 }
 
@@ -45,17 +50,17 @@ const recordTable = {
 } satisfies TableOf<OriginRecordOptions>;
 
 /**
- * A full stop between two sentences, where people forget the space: `www.example.com.They are …`. Such
- * a text is remembered in both readings.
+ * A full stop between two sentences without the space: `www.example.com.They are …`. Such a text is
+ * remembered in both readings.
  */
 const missingSpace = /(?<=[\p{Ll}\p{N}])\.(?=\p{Lu}\p{Ll})/gu;
 
-/** Counted for each text beside its characters, since remembering it costs more than they do. */
+/** Added for each text to its characters, because remembering it costs more than those. */
 const textOverhead = 32;
-/** Counted for each output, and for the input of its call. */
+/** Added for each output, and for the input of its call. */
 const outputOverhead = 64;
 
-/** What a search of one shelf found. */
+/** The result of searching one shelf. */
 interface Seen {
   readonly seen: SeenAt | undefined;
   /** A place where the value is a part of a field that vouches only for the whole of itself. */
@@ -63,15 +68,15 @@ interface Seen {
   readonly isComplete: boolean;
 }
 
-/** What the lookups of one call may cost: about 10 ms. */
+/** Most steps of the lookups of one call: about 10 ms. */
 export const lookupSteps = 1_000_000;
 /** Steps for a value, and for each of its spellings. */
 const valueSteps = 150;
 const spellingSteps = 60;
 
 /**
- * The texts of one session by their origin. Remembering costs a few milliseconds for a megabyte, a
- * lookup some microseconds, whatever is remembered.
+ * The texts of one session by their origin. Remembering a megabyte takes a few milliseconds. A
+ * lookup takes some microseconds, however much is remembered.
  */
 export class OriginRecord {
   readonly #maxChars: number;
@@ -94,7 +99,7 @@ export class OriginRecord {
     this.#untrusted = new Shelf(this.#seed);
   }
 
-  /** Characters that are remembered, with a few for each field. Never more than the limit. */
+  /** Remembered characters, with a few added for each field. Never more than the limit. */
   get chars(): number {
     return this.#chars;
   }
@@ -128,8 +133,8 @@ export class OriginRecord {
   }
 
   /**
-   * Remembers the text of an output, as the model was shown it: strings, numbers and keys. A text
-   * that is JSON is read as JSON.
+   * Remembers the text of an output, as the model saw it: strings, numbers and keys. A text that is
+   * JSON is read as JSON.
    */
   output(value: JsonValue, facts: OutputFacts): void {
     finish(this.outputting(value, facts));
@@ -170,7 +175,7 @@ export class OriginRecord {
     this.#approved.set(text, by);
   }
 
-  /** What was approved, and by whom. */
+  /** The approved values, and who approved them. */
   get approvals(): ReadonlyMap<string, string> {
     return this.#approved;
   }
@@ -178,14 +183,14 @@ export class OriginRecord {
   /**
    * Where a value came from: the first of `user`, `trusted` and `untrusted` that holds, else
    * `unknown`.
-   * @param steps what the lookup may cost; shared by all values of a call
+   * @param steps The steps that the lookup may take, shared by all values of a call
    */
   originOf(value: JsonPrimitive, steps: Steps = { left: lookupSteps }): FoundOrigin {
     const text = String(value);
     const approvedBy = this.#approved.get(text);
     steps.left -= valueSteps + text.length;
     if (approvedBy !== undefined) return { origin: 'user', approvedBy };
-    // A null character separates what is remembered, so nothing that was said has one.
+    // A null character separates the remembered texts, so no remembered text contains one.
     if (text.includes(leafEnd)) return { origin: 'unknown' };
     if (steps.left < 0) return { origin: this.#unsearched };
     const spellings = seek(spellingsOf(normalForm(text)), this.#seed);
@@ -197,23 +202,28 @@ export class OriginRecord {
     const loose =
       visible(text) === text ? spellings : seek(spellingsOf(looseForm(text)), this.#seed);
     const untrusted = this.#seen(this.#untrusted, loose, steps);
-    // A field that vouches only for its whole value may hold what somebody else wrote.
+    // A field that vouches only for its whole value may contain text that someone else wrote.
     const seen = untrusted.seen ?? trusted.part;
     if (seen !== undefined) return { origin: 'untrusted', seen };
     return { origin: untrusted.isComplete ? 'unknown' : this.#unsearched };
   }
 
-  /** A value that was not searched for to the end may stand in an untrusted output, if there is one. */
+  /**
+   * If the search for a value was not completed, the value may occur in an untrusted output, if
+   * there is one.
+   */
   get #unsearched(): 'untrusted' | 'unknown' {
     return this.#untrusted.blocks.length > 0 ? 'untrusted' : 'unknown';
   }
 
-  /** Whether the user wrote a text that has this spelling in it. */
+  /** Whether the user wrote a text that contains this spelling. */
   userWrote(spelling: Spelling, steps: Steps): boolean {
     return stands(this.#user, seek([spelling], this.#seed), steps);
   }
 
-  /** The first place that vouches for a value, and the first one that only has it as a part. */
+  /**
+   * The first place that vouches for a value, and the first one that contains it only as a part.
+   */
   #seen(shelf: Shelf<OutputPart>, spellings: readonly Sought[], steps: Steps): Seen {
     let seen: SeenAt | undefined;
     let part: SeenAt | undefined;
@@ -234,7 +244,7 @@ export class OriginRecord {
     return { seen, part, isComplete };
   }
 
-  /** So that no text is read for nothing. */
+  /** Stops early, so that no text is read in vain. */
   #hasRoom(chars: number): boolean {
     if (this.#chars + chars <= this.#maxChars) return true;
     this.#isFull = true;
@@ -253,7 +263,7 @@ export function createOriginRecord(options?: OriginRecordOptions): OriginRecord 
   return new OriginRecord(options);
 }
 
-/** What an output may repeat: the texts of the input, and the same without invisible characters. */
+/** What an output may repeat: the texts of the input, with and without invisible characters. */
 function echoesOf(input: JsonValue): string {
   const text = leavesOf(input).join(leafEnd);
   const seen = visible(text);

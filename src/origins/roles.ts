@@ -12,10 +12,10 @@ export interface InputRoles {
 export interface InputRoleSource {
   /** The schema of the input; `x-role`, or `role` from zod's `.meta()`, labels a field. */
   readonly schema?: JsonObject | boolean | undefined;
-  /** Roles by path, which beat the schema: `{ subject: "content" }`. */
+  /** Roles by path, which override the schema: `{ subject: "content" }`. */
   readonly paths?: Readonly<Record<string, Role>> | undefined;
   /**
-   * Whether a mark in the schema may make a role milder than `target`. False for a tool of another
+   * Whether a mark in the schema may set a milder role than `target`. False for a tool of another
    * source. @default true
    */
   readonly schemaMayLoosen?: boolean | undefined;
@@ -93,7 +93,7 @@ export function isContentName(name: string): boolean {
   return contentNames.has(lastWord(name));
 }
 
-/** Whether an argument holds a date or time, by its name or by what its schema says of it. */
+/** Whether an argument holds a date or time, judged by its name or its schema. */
 export function isMomentField(name: string, { parts }: LabelNode<Role>): boolean {
   return (
     momentNames.has(lastWord(name)) || parts.some(({ description }) => isMomentText(description))

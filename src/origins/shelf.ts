@@ -4,16 +4,16 @@ import { matchAt, type Range, type Spelling } from './match.ts';
 import { type Slices, sliceEnd } from './slices.ts';
 import type { Steps } from './steps.ts';
 
-/** Texts that were remembered together: what was said at once, or the fields of one output. */
+/** Texts that were remembered together: one statement, or the fields of one output. */
 export interface Block<T> {
   /** In normal form; its leaves are separated by `leafEnd`. */
   readonly text: string;
   readonly about: T;
 }
 
-/** A spelling with its atoms, for all shelves of one seed. */
+/** A spelling with its atoms, for all shelves with the same seed. */
 export interface Sought extends Spelling {
-  /** Of a number whose grouping is not known: all its beginnings, the longest first. */
+  /** For a number whose grouping is unknown: all its beginnings, the longest first. */
   readonly atoms: readonly Atom[];
 }
 
@@ -30,10 +30,10 @@ export function seek(spellings: readonly Spelling[], seed: number): Sought[] {
 const candidateSteps = 8;
 /** How many atoms of a value are counted to find a rare one. */
 const mostAtoms = 32;
-/** How many places the first group of a number may have. */
+/** Most places of the first group of a number. */
 const mostBeginnings = 2_000;
 
-/** What a search asks about each match. Returns whether it has found enough. */
+/** Called for each match. Returns whether the search has found enough. */
 export type Visit<T> = (block: Block<T>, range: Range) => boolean;
 
 /** Remembers texts, and finds values in them. */
@@ -51,12 +51,12 @@ export class Shelf<T> {
     return this.#blocks;
   }
 
-  /** Adds a text. What is not indexed yet is not found. */
+  /** Adds a text. Text that is not indexed yet is not found. */
   *adding(text: string, about: T): Slices {
     const base = this.#size;
     this.#blocks.push({ text, about });
     this.#bases.push(base);
-    // One more, so that no two texts touch.
+    // One more, so that no two texts are adjacent.
     this.#size += text.length + 1;
     this.#index.makeRoom(text.length);
     for (let from = 0; from < text.length; ) {
@@ -68,8 +68,8 @@ export class Shelf<T> {
   }
 
   /**
-   * Visits the places where a spelling stands, from the first that was remembered, until the
-   * visitor has enough. Returns false if the steps did not suffice to look at all of them.
+   * Visits the places where a spelling occurs, in the order in which they were remembered, until
+   * the visitor has enough. Returns false if the steps did not suffice to look at all of them.
    */
   find(sought: Sought, steps: Steps, visit: Visit<T>): boolean {
     if (this.#size === 0) return true;
@@ -79,8 +79,8 @@ export class Shelf<T> {
   }
 
   /**
-   * The grouping of the text is not known, so its first group may be any beginning of the number. A
-   * beginning that stands almost everywhere is left out, so the search is not complete.
+   * The grouping in the text is unknown, so its first group may be any beginning of the number. A
+   * beginning that occurs almost everywhere is left out, so the search is not complete.
    */
   #findDigits(sought: Sought, steps: Steps, visit: Visit<T>): boolean {
     let isEnough = false;
@@ -137,7 +137,7 @@ export class Shelf<T> {
     return true;
   }
 
-  /** The number of the block that a place belongs to. */
+  /** The index of the block that contains a place. */
   #blockAt(place: number): number {
     const bases = this.#bases;
     let low = 0;

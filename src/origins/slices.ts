@@ -1,21 +1,21 @@
 /**
- * Long texts are worked on in slices, so that a process can do other things in between: to index a
- * text of several megabytes takes longer than a server may stand still.
+ * Long texts are processed in slices, so that the process can do other work in between. Indexing a
+ * text of several megabytes would block a server for too long.
  */
 import { isAscii } from './text.ts';
 
-/** Work that is done a slice at a time. Each step says what it has cost, in characters of ASCII. */
+/** Work that is done slice by slice. Each step returns its cost, in characters of ASCII. */
 export type Slices<T = void> = Generator<number, T, void>;
 
 /** Characters of one slice: about two milliseconds. */
 const sliceChars = 131_072;
-/** How far back a good place for a cut is looked for, and then how far ahead. */
+/** How far back a good place for a cut is searched, and then how far ahead. */
 const lookBack = 4_096;
 const lookAhead = 3 * sliceChars;
 /** Characters beyond ASCII cost several times as much. */
 const wideCost = 4;
 
-/** Does all that is left. */
+/** Does all remaining work. */
 export function finish<T>(slices: Slices<T>): T {
   for (;;) {
     const { done, value } = slices.next();
@@ -36,14 +36,15 @@ export function* folded(text: string, fold: (piece: string) => string): Slices<s
   return form;
 }
 
-/** What it costs to work on a text. */
+/** The cost of processing a text. */
 export function costOf(text: string): number {
   return isAscii(text) ? text.length : text.length * wideCost;
 }
 
 /**
- * Where a slice ends: before white space if there is some, since no word and no letter with its
- * marks goes over it. Only a text without any is cut at other signs, or inside a word.
+ * Where a slice ends. It ends before white space if there is some, because no word and no letter
+ * with its marks crosses it. Only a text without white space is cut at other signs, or inside a
+ * word.
  */
 export function sliceEnd(text: string, from: number): number {
   const most = from + sliceChars;
@@ -65,7 +66,7 @@ function isSign(code: number): boolean {
 }
 
 /**
- * A letter that does not join the one before it: of ASCII, of Chinese, or a Japanese or Korean one.
+ * A letter that does not combine with the one before it: an ASCII, Chinese, Japanese or Korean one.
  */
 function isLetter(code: number): boolean {
   return (

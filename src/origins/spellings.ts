@@ -9,7 +9,7 @@ import { collapsed } from './text.ts';
 const longestSpelled = 2_000;
 
 /**
- * How a value may be written in a text: itself, and what people and programs usually make of an
+ * The ways in which a value may be written in a text: the value itself, and the usual forms of an
  * address, a number, a date or an account.
  * @param form the value in normal form or in loose form
  */
@@ -58,12 +58,15 @@ function unquoted(value: string): string {
   return inner.includes(end) || inner.includes(value[0] as string) ? value : inner.trim();
 }
 
-/** Fewer digits make no account or telephone number. */
+/** A number with fewer digits is not an account or telephone number. */
 const fewestDigits = 6;
 /** More characters than any account number has. */
 const mostChars = 42;
 
-/** The number without spaces, dashes and brackets; undefined if the value is not like a number. */
+/**
+ * The number without spaces, dashes and brackets; undefined if the value does not look like a
+ * number.
+ */
 function accountDigits(value: string): string | undefined {
   if (value.length > 2 * mostChars || !/^\+?[a-z0-9 ()\u2010-]+$/.test(value)) return undefined;
   const compact = value.replace(/[^a-z0-9]/g, '');

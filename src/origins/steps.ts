@@ -1,6 +1,6 @@
 /**
- * What a search may still cost, in steps of about ten nanoseconds. Comparing a character takes one.
- * It is counted, so that the bound is the same on every machine.
+ * The steps that a search may still take, at about ten nanoseconds each. Comparing a character
+ * takes one. Steps are counted, so that the bound is the same on every machine.
  */
 export interface Steps {
   left: number;

@@ -4,9 +4,9 @@
  */
 
 /**
- * Texts are compared after NFKC and case folding. Nothing else is made equal: a Cyrillic letter is
- * not the Latin one that it resembles, and an invisible character is a character. So a value that
- * only looks like a known one is not known.
+ * Texts are compared after NFKC and case folding. Nothing else is treated as equal: a Cyrillic
+ * letter differs from the Latin one that it resembles, and an invisible character counts. So a
+ * value that only looks like a known one is not known.
  */
 export function normalForm(text: string): string {
   return foldText(withoutLeafEnds(text));
@@ -19,8 +19,9 @@ export function foldText(text: string): string {
 }
 
 /**
- * The text in NFKC. Its cost is linear, which that of `normalize` alone is not. A long text that
- * would grow several times is put in NFC instead, so its values are found only as they are written.
+ * The text in NFKC. The cost is linear, which `normalize` alone does not ensure. A long text that
+ * would grow several times is normalised to NFC instead, so its values are found only as they are
+ * written.
  */
 export function compatible(text: string): string {
   if (!beyondAscii.test(text)) return text;
@@ -30,7 +31,7 @@ export function compatible(text: string): string {
 
 /** Shorter texts may grow. */
 const shortText = 10_000;
-/** Signs that stand for several letters, up to eighteen. */
+/** Characters that expand to several letters, up to eighteen. */
 const longSigns = /[\u3200-\u33ff\ufdf0-\ufdfb]/g;
 
 function growsLong(text: string): boolean {
@@ -43,8 +44,8 @@ function growsLong(text: string): boolean {
 
 /**
  * The normal form without invisible characters: zero-width and bidirectional ones, soft hyphens,
- * variation selectors. For text that no one vouches for, so that an invisible character does not
- * hide where a value was seen.
+ * variation selectors. It is used for untrusted text, so that an invisible character does not hide
+ * where a value was seen.
  */
 export function looseForm(text: string): string {
   return beyondAscii.test(text) ? normalForm(visible(text)) : normalForm(text);
@@ -56,8 +57,8 @@ export function visible(text: string): string {
 }
 
 /**
- * Separates texts that are remembered together. No leaf contains it, so no match goes from one into
- * the next.
+ * Separates texts that are remembered together. No leaf contains it, so no match crosses from one
+ * into the next.
  */
 export const leafEnd = '\0';
 
@@ -70,18 +71,18 @@ const beyondAscii = /[^\0-\x7f]/;
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /**
- * Normalising sorts the marks on a letter, in more than linear time. So a long run of marks is cut
- * by a combining grapheme joiner, as the Stream-Safe Text Format of UAX 15 says.
+ * Normalising sorts the marks on a letter, in more than linear time. So a long run of marks is
+ * split by a combining grapheme joiner, as in the Stream-Safe Text Format of UAX 15.
  */
 const longMarks = /\p{M}{30}(?=\p{M})/gu;
 const joiner = '\u034f';
 
-/** The text with spaces for what separates leaves, so that no text ends before its end. */
+/** The text with spaces instead of leaf separators, so that no text ends early. */
 export function withoutLeafEnds(text: string): string {
   return text.includes(leafEnd) ? text.replaceAll(leafEnd, ' ') : text;
 }
 
-/** The white space of a normal form. Unlike `\s`, it has no byte-order mark, which nobody sees. */
+/** The white space of a normal form. Unlike `\s`, it has no byte-order mark, which is invisible. */
 const spaces = /[ \t-\r\u1680\u2028\u2029]+/g;
 
 /** White space at both ends removed, and each run of it inside made one space. */
@@ -93,14 +94,14 @@ export function collapsed(form: string): string {
 export const separator = 0;
 /** A letter, digit or mark, or anything else that is neither space nor punctuation. */
 export const letter = 1;
-/** A letter of a script that is written without spaces: a word of its own. */
+/** A letter of a script that is written without spaces. It is a word of its own. */
 export const ideograph = 2;
 
 const asciiClasses = Uint8Array.from({ length: 128 }, (_, code) =>
   /[a-z0-9]/i.test(String.fromCharCode(code)) ? letter : separator,
 );
 
-/** The classes of all other code units, plus one, as they are needed. */
+/** The classes of all other code units, plus one. Filled on first use. */
 const wideClasses = new Uint8Array(65_536);
 
 /** The class of a UTF-16 code unit. */
@@ -108,23 +109,22 @@ export function classOf(code: number): number {
   return code < 128 ? (asciiClasses[code] as number) : wideClassOf(code);
 }
 
+/** Scripts that put no spaces between words. */
+const unspacedScripts =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+
 function wideClassOf(code: number): number {
   const known = wideClasses[code] as number;
   if (known !== 0) return known - 1;
   const char = String.fromCharCode(code);
   let found = letter;
-  if (
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(
-      char,
-    )
-  )
-    found = ideograph;
+  if (unspacedScripts.test(char)) found = ideograph;
   else if (/[\u1680\u2028\u2029\p{P}]/u.test(char)) found = separator;
   wideClasses[code] = found + 1;
   return found;
 }
 
-/** Whether a code unit is an ASCII digit. NaN, beyond the end of a text, is none. */
+/** Whether a code unit is an ASCII digit. False for NaN, which means the end of a text. */
 export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }

@@ -3,8 +3,8 @@ import type { Range } from './match.ts';
 import { isSpace, leafEnd } from './text.ts';
 
 /**
- * Whether the range is its leaf, apart from quotes, brackets, spaces and a full stop around it. A
- * leaf that is a list of e-mail addresses, with names or without, is each of its addresses.
+ * Whether the range covers its whole leaf, apart from quotes, brackets, spaces and a full stop
+ * around it. In a list of e-mail addresses, with or without names, each address counts as whole.
  */
 export function isWholeLeaf(text: string, range: Range): boolean {
   return isAlone(text, range) || isListed(text, range);
@@ -33,7 +33,7 @@ function isOuter(code: number): boolean {
   return isSpace(code) || outer.has(code);
 }
 
-/** Longer leaves are no lists of addresses. */
+/** Longer leaves do not count as lists of addresses. */
 const longestList = 2_000;
 /** `ann@example.com` or `Ann Lee <ann@example.com>`. A name with an `@` in it is no name. */
 const entry = /^(?:[^@<>]*<([^\s@<>]+@[^\s@<>]+)>|([^\s@<>]+@[^\s@<>]+))$/;

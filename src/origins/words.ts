@@ -1,13 +1,13 @@
-/** Says in words where a value came from, for a person who is asked about a call. */
+/** Describes where a value came from, for a person who is asked about a call. */
 import { shortened } from '../text/shortened.ts';
 import type { JudgedOrigin, SeenAt } from './origin.ts';
 
-/** Longer values are cut in a sentence; the request shows them whole elsewhere. */
+/** Longer values are cut in a sentence. The request shows them as a whole elsewhere. */
 const longestValue = 100;
 
 /**
- * One sentence about one value: "`recipient` US133… was first seen in the output of `read_file`
- * (call 3), not in anything the user wrote."
+ * A sentence about one value: "`recipient` US133… was first seen in the output of `read_file` (call
+ * 3), not in anything the user wrote."
  */
 export function originSentence(judged: JudgedOrigin): string {
   const { path, value, role, origin } = judged;
@@ -23,7 +23,10 @@ function predicate(
   origin: JudgedOrigin['origin'],
 ): string {
   if (within !== undefined)
-    return `is in ${shownValue(within)}, which ${origin === 'user' ? 'the user named' : 'is trusted'}.`;
+    return (
+      `is in ${shownValue(within)}, which ` +
+      `${origin === 'user' ? 'the user named' : 'is trusted'}.`
+    );
   switch (origin) {
     case 'user':
       return approvedBy === undefined
@@ -50,20 +53,23 @@ function quoted(name: string): string {
   return `\`${shown(name).replaceAll('`', "'")}\``;
 }
 
-/** A value with spaces stands in quotes, so that words in it are not read as words of the sentence. */
+/**
+ * A value with spaces is put in quotes, so that its words are not read as words of the sentence.
+ */
 function shownValue(value: unknown): string {
   const text = shown(value);
   return /\s/.test(text) ? `"${text.replaceAll('"', "'")}"` : text;
 }
 
-/** On one line, without characters that a terminal obeys or nobody sees, and not too long. */
+/** On one line, not too long, and without control or invisible characters. */
 function shown(value: unknown): string {
   const text = String(value);
   const seen = cut(text).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu,
     (char) => `\\u{${(char.codePointAt(0) as number).toString(16)}}`,
   );
-  // Escapes are longer than what they stand for, and must not crowd out other sentences.
+  // Escapes are longer than the characters that they represent, and must not displace other
+  // sentences.
   return cut(seen);
 }
 

@@ -8,11 +8,11 @@ import type { OriginsOf } from './origin-judge.ts';
 import type { ValueTest } from './value-test.ts';
 import { allOf, allReadings, anyOf, type Walk } from './walk.ts';
 
-/** One condition: a path and a test of what is found there. */
+/** One condition: a path, and a test of the values there. */
 export interface Condition {
   readonly path: readonly string[];
   readonly test: ValueTest;
-  /** For a path such as `payee@name`: the attribute, and the path inside what the host answered. */
+  /** For a path such as `payee@name`: the attribute, and the path inside the host's answer. */
   readonly attribute?: { readonly of: string; readonly path: readonly string[] } | undefined;
 }
 
@@ -41,7 +41,7 @@ export function holds(condition: Condition, reading: Reading, judged: Judged): b
   try {
     if (attribute !== undefined && judged.attributes?.has(attribute.of) === true) {
       const answer = judged.attributes.get(attribute.of);
-      // What the host answered stands at no path of the input.
+      // The host's answer is not at any path of the input.
       const inside = { ...condition, path: attribute.path };
       return holdsIn(inside, reading, judged, answer, answer, []);
     }
@@ -103,7 +103,7 @@ function originsAt(path: readonly string[], judged: Judged): OriginsOf | undefin
   });
 }
 
-/** What the schema made of the input, if that is another value. */
+/** The parsed value, if it differs from the input. */
 type Other = { readonly value: unknown } | undefined;
 
 function holdsSomewhere(walk: Walk, input: unknown, other: Other): boolean {
@@ -131,7 +131,7 @@ function holdsEverywhere(walk: Walk, input: unknown, other: Other): boolean {
     else if (sentHas && !judged.declares(...path)) lacks = true;
   }
   if (!lacks) return true;
-  // What an allow takes for absent must not be there on another reading of the path.
+  // A value that is absent for an allow must not exist in another reading of the path.
   return (
     test.holdsWhereAbsent &&
     allReadings(input, 0, walk, 0) &&

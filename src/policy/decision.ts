@@ -24,7 +24,7 @@ export type Decision = Allow | Ask | Deny;
 export type Effect = Decision['effect'];
 
 /**
- * Lets a call through that only a default would refuse. It never overrides an ask or a deny.
+ * Allows a call that only a default would refuse. It never overrides an ask or a deny.
  * @example
  * ```ts
  * import { allow, HostToolRegistry } from 'host-tools';

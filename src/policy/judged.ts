@@ -1,20 +1,20 @@
-/** What rules look at, and how far they may look. */
+/** What rules can see of a call, and how many steps they may take. */
 import type { JsonObject } from '../json/index.ts';
 import type { OriginJudge } from './origin-judge.ts';
 
 /**
- * How many steps all rules that are enforced may take together when a call is judged. A step is a
- * value looked at, a key looked up, or a part of a text tested, and takes about 30 nanoseconds.
+ * The steps that all enforced rules together may take for one call. A step looks at a value, looks
+ * up a key, or tests a part of a text, and takes about 30 nanoseconds.
  */
 export const maxRuleSteps = 1_000_000;
 
 /**
- * How many steps all shadow rules may take together, and how many the conditions of quotas may.
- * These add to those of the rules, and together they must not hold up the process.
+ * The steps that all shadow rules together may take, and those that the conditions of quotas may
+ * take. They add to those of the rules, and together they must not block the process.
  */
 export const maxFurtherSteps = 500_000;
 
-/** How values are read: `any` by a deny or ask, `all` by an allow. */
+/** How values are read: `any` for a deny or ask, `all` for an allow. */
 export type Reading = 'any' | 'all';
 
 /** Thrown when rules have used up their steps. */
@@ -22,25 +22,25 @@ export const overBudget = Symbol('over the budget of rules');
 
 /** What rules know about one call. */
 export interface Judged {
-  /** What was sent, as people and events see it. */
+  /** The input that was sent, as people and events see it. */
   readonly input: JsonObject;
   /**
-   * What the handler gets: the same object where the schema transforms nothing, undefined where
-   * there is no parsed value.
+   * The value that the handler gets. It is the same object if the schema transforms nothing, and
+   * undefined if there is no parsed value.
    */
   readonly parsed: unknown;
   /**
-   * Whether the tool's schema declares what a path leads to. A member that it drops unread must not
-   * help a call to pass.
+   * Whether the tool's schema declares the member at a path. A member that the schema drops unread
+   * must not help a call to pass.
    */
   readonly declares: (...path: readonly string[]) => boolean;
   /** The facts of the session. */
   readonly facts: JsonObject;
   /** The adapter that the call came through; `""` for a direct call. */
   readonly surface: string;
-  /** Where the values came from; undefined if the session remembers nothing. */
+  /** The origins of the values; undefined if the session remembers nothing. */
   readonly origins: OriginJudge | undefined;
-  /** What the host said about values of the input, by the path that the tool declares. */
+  /** The host's attributes of values of the input, by the path that the tool declares. */
   readonly attributes: ReadonlyMap<string, unknown> | undefined;
   /** Steps left. */
   left: number;

@@ -1,4 +1,4 @@
-/** Which profiles a profile extends, and that none extends itself by way of others. */
+/** Which profiles a profile extends, and the check that none extends itself through others. */
 import { describe, MisuseError } from '../errors/index.ts';
 import type { Profile, ResolvedProfile } from './profile.ts';
 

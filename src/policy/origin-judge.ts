@@ -1,9 +1,11 @@
-/** What rules ask about the origins of a call's values. The call answers; see `call/origins.ts`. */
+/**
+ * What rules can ask about the origins of a call's values. The call answers; see `call/origins.ts`.
+ */
 
 import type { KnownContainers } from '../origins/known-containers.ts';
 import type { JudgedOrigin, Origin } from '../origins/origin.ts';
 
-/** The origins of one call's values, found when a rule first asks. */
+/** The origins of one call's values. They are computed when a rule first asks. */
 export interface OriginJudge {
   /**
    * Everything that is judged of the input and of what the schema made of it.
@@ -11,8 +13,8 @@ export interface OriginJudge {
    */
   all(containers: KnownContainers, spend: Spend): readonly JudgedOrigin[];
   /**
-   * The origins of the values that one path leads to: of a target its own, of a text those of the
-   * identifiers in it, of an object or array those of its leaves.
+   * The origins of the values at one path: that of a target, those of the identifiers in a text, or
+   * those of the leaves of an object or array.
    */
   at(path: readonly string[], spend: Spend): OriginsOf;
 }
@@ -20,5 +22,5 @@ export interface OriginJudge {
 /** Takes steps from the budget of the rules. @throws overBudget */
 export type Spend = (steps: number) => void;
 
-/** The origins of a value. None if there is nothing in it to judge. */
+/** The origins of a value. Empty if there is nothing in it to judge. */
 export type OriginsOf = (value: unknown) => readonly Origin[];

@@ -2,7 +2,9 @@
 import { flag, readOptions, type TableOf, withDefault } from '../options/index.ts';
 import type { Rule } from './rule.ts';
 
-/** Options of {@link originRules}. Each makes fewer questions, and weakens the rules. */
+/**
+ * Options of {@link originRules}. Each one reduces the number of questions and weakens the rules.
+ */
 export interface OriginRulesOptions {
   /**
    * A local path counts as known if a folder that contains it is known. The model may then choose
@@ -11,7 +13,7 @@ export interface OriginRulesOptions {
   readonly paths?: boolean | undefined;
   /**
    * A URL counts as known if the user named its host, or a person approved a URL on it. Text that
-   * the model has read may then choose the page, and what the query carries out. @default false
+   * the model has read may then choose the page, and what data the query sends out. @default false
    */
   readonly hosts?: boolean | undefined;
 }
@@ -23,9 +25,9 @@ const table = {
 
 /**
  * The recommended rules about where arguments came from, as plain data that can also be written
- * into a file. A tool that is not read-only asks if a target, or an identifier in a text, was given
- * neither by the user nor by trusted data. A read-only tool that is `openWorld` asks if a URL was
- * not, since a fetch carries data out.
+ * into a file. A tool that is not read-only asks if a target, or an identifier in a text, came
+ * neither from the user nor from trusted data. A read-only tool that is `openWorld` asks if a URL
+ * did not, because a fetch can send data out.
  * @throws MisuseError `invalid_option`
  * @example
  * ```ts

@@ -11,13 +11,13 @@ import { absent, type CompilePart, noElement } from './scalar-tests.ts';
 const origins: readonly Origin[] = ['user', 'trusted', 'untrusted', 'unknown'];
 const words = origins.map((origin) => `\`${origin}\``).join(', ');
 
-/** Where nothing is remembered, every value is unknown. */
+/** If nothing is remembered, every value is unknown. */
 const unknown: readonly Origin[] = Object.freeze(['unknown']);
 const allUnknown: OriginsOf = () => unknown;
 
 /**
  * `origin` in a test. A `deny` or `ask` matches if one of the values has such an origin, an `allow`
- * only if all of them do; inside `not` it is the other way round.
+ * only if all of them do; inside `not`, it is the reverse.
  */
 export const compileOrigin: CompilePart = (operand, field, comparison, check) => {
   const wanted = readOrigins(operand, field, check);
@@ -58,7 +58,8 @@ export interface OriginCondition {
 }
 
 const memberKeys = ['of', 'only', 'paths', 'hosts'];
-const memberText = `an origin, a list of origins, or an object with \`of\` and some of only, paths, hosts`;
+const memberText =
+  'an origin, a list of origins, or an object with `of` and some of only, paths, ' + 'hosts';
 
 /** Compiles the member `origins`. @throws MisuseError `invalid_rule`, which names the field */
 export function compileOrigins(value: JsonValue, check: Check): OriginCondition {
@@ -97,7 +98,7 @@ export function originsHold(
   reading: Reading,
   judged: Judged,
 ): boolean {
-  // Without a record, nothing shows that a value is known.
+  // Without a record, no value is known.
   if (judged.origins === undefined) return reading === 'any' && of.has('unknown');
   const spend = (steps: number): void => {
     judged.left -= steps;

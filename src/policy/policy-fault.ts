@@ -1,9 +1,9 @@
-/** How the policies of this package report that they failed, as opposed to that they decided. */
+/** How the policies of this package report a failure, as opposed to a decision. */
 
 /**
- * Denies the call as `policy_error` with a reason of its own, where any other exception of a policy
- * gives `policy_threw`. Logged like any exception, so the message may say everything that the host
- * needs to know. The model is shown the reason only.
+ * Denies the call as `policy_error` with its own reason. Any other exception of a policy gives
+ * `policy_threw`. It is logged like any exception, so the message may contain everything that the
+ * host needs to know. The model sees only the reason.
  */
 export class PolicyFault extends Error {
   override readonly name = 'PolicyFault';
@@ -16,7 +16,7 @@ export class PolicyFault extends Error {
     this.#reason = reason;
   }
 
-  /** The reason of what was thrown; undefined for anything but a fault of this class. */
+  /** The reason of the thrown value; undefined for anything but a fault of this class. */
   static reasonOf(thrown: unknown): string | undefined {
     return typeof thrown === 'object' && thrown !== null && #reason in thrown
       ? thrown.#reason

@@ -5,7 +5,7 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { ToolSummary } from '../tool-summary.ts';
 import type { Decision } from './decision.ts';
 
-/** The call that a policy judges. Everything in it is a copy of the policy's own, or frozen. */
+/** The call that a policy judges. Everything in it is frozen, or is the policy's own copy. */
 export interface PolicySubject<S = unknown> {
   /** The tool. */
   readonly tool: ToolSummary;
@@ -26,17 +26,17 @@ export interface PolicySubject<S = unknown> {
   readonly attributes: JsonObject;
   /**
    * Aborts when the policy has taken longer than `policyTimeoutMs`, and when the call ends early.
-   * Created on first access, and inherited, so a copy made by spreading lacks it.
+   * Created on first access. It is inherited, so a copy made by spreading lacks it.
    */
   readonly signal: AbortSignal;
 }
 
 /**
- * Host code that decides about calls. It answers a decision, or undefined for no opinion. A policy
- * that throws, answers anything else, or takes longer than `policyTimeoutMs` denies the call.
+ * Host code that decides about calls. It returns a decision, or undefined for no opinion. A policy
+ * that throws, returns anything else, or takes longer than `policyTimeoutMs` denies the call.
  */
 export interface Policy<S = unknown> {
-  /** Non-empty. Appears as `ruleId` where the policy decides. */
+  /** Non-empty. It is the `ruleId` if the policy decides. */
   readonly id: string;
   /** Judges one call, within the registry's `policyTimeoutMs`. */
   check(call: PolicySubject<S>): MaybePromise<Decision | undefined>;

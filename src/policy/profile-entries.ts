@@ -16,7 +16,7 @@ import { type Labels, readOriginLabels, readRoleLabels } from './profile-labels.
 
 const asField = { noun: 'field' };
 
-/** What a profile itself says about a tool. Undefined where it says nothing. */
+/** A profile's own settings for a tool. Undefined if it has none. */
 export interface ToolEntry {
   readonly name: string;
   readonly range: VersionRange | undefined;

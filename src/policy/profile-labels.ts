@@ -63,13 +63,13 @@ function readLabels<L extends string>(
   return Object.freeze(Object.fromEntries(entries) as Record<string, L>);
 }
 
-/** The labels of a parent, with those of the child over them. */
+/** The labels of a parent, overridden by those of the child. */
 export function mergeLabels<L extends string>(
   parent: Labels<L> | undefined,
   child: Labels<L> | undefined,
 ): Labels<L> | undefined {
   if (parent === undefined || child === undefined) return child ?? parent;
-  // As entries, so that a path such as `__proto__` is a key like any other.
+  // Kept as entries, so that a path such as `__proto__` is a key like any other.
   return Object.freeze(
     Object.fromEntries([...Object.entries(parent), ...Object.entries(child)]) as Record<string, L>,
   );

@@ -30,7 +30,7 @@ export interface Profile {
    * most 256 characters. Defining an id again replaces the profile.
    */
   readonly id: string;
-  /** Profiles that this one starts from, in order. */
+  /** Profiles that this one extends, in order. */
   readonly extends?: string | readonly string[] | undefined;
   /**
    * The tools, in the order in which a session lists them. `git@^2` is the newest version of `git`
@@ -52,14 +52,14 @@ export interface Profile {
         /** Characters. From 1. */
         readonly maxOutputChars?: number | undefined;
         /**
-         * Whether the text of fields of the output can be trusted, by path (`"a.b"`; `*` stands for
-         * any element or member). Overrides the tool's own labels. Merged path by path over those
-         * of a parent.
+         * Whether the text of fields of the output can be trusted, by path (`"a.b"`; `*` means any
+         * element or member). Overrides the tool's own labels. Merged path by path over those of a
+         * parent.
          */
         readonly origins?: Readonly<Record<string, OutputOrigin>> | undefined;
         /**
-         * What fields of the input are for, by path. Beats what the tool itself says. Merged path
-         * by path over those of a parent.
+         * The roles of fields of the input, by path. Overrides the tool's own roles. Merged path by
+         * path over those of a parent.
          */
         readonly roles?: Readonly<Record<string, Role>> | undefined;
       }
@@ -76,7 +76,7 @@ export interface Profile {
    */
   readonly quotas?: readonly Quota[] | undefined;
   /**
-   * Limits of the profile's sessions. Where a session sets the same limit, the tighter one applies.
+   * Limits of the profile's sessions. If a session sets the same limit, the tighter one applies.
    * @default the parents' tightest
    */
   readonly limits?: Limits | undefined;
@@ -90,7 +90,7 @@ export interface Profile {
 /** One tool of a resolved profile. */
 export interface ProfileTool {
   readonly name: string;
-  /** Undefined where no profile names versions. */
+  /** Undefined if no profile names versions. */
   readonly range: VersionRange | undefined;
   readonly optional: boolean;
   /** As given; the tool's knob schema has not filled in its defaults yet. */
@@ -115,7 +115,7 @@ export interface ResolvedProfile {
   readonly rules: readonly CompiledRule[];
   /** Whether one of the rules tests the principal. */
   readonly testsPrincipal: boolean;
-  /** Whether a rule asks where values came from, or a tool has labels. */
+  /** Whether a rule tests the origins of values, or a tool has labels. */
   readonly usesOrigins: boolean;
   /** Parents' quotas first. */
   readonly quotas: readonly CompiledQuota[];

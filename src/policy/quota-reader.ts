@@ -29,7 +29,10 @@ export class QuotaReader {
     return sum;
   }
 
-  /** The {@link subjectKey} of each value at a path; of one more than a call may spend for. */
+  /**
+   * The {@link subjectKey} of each value at a path. The list ends with one more than a call may
+   * have.
+   */
   subjects(path: readonly string[]): readonly string[] | Unreadable {
     const name = JSON.stringify(path);
     const known = this.#subjects.get(name);

@@ -1,5 +1,6 @@
 /**
- * What a quota reads in an input: the numbers that it adds up, and the values it is counted for.
+ * The values that a quota reads in an input: the numbers that it sums, and the values for which it
+ * counts.
  */
 import { isJsonObject } from '../json/index.ts';
 import { capped, mostUnits, UnitSum, unitsOf, unitsOfBigInt } from '../quota/units.ts';
@@ -9,9 +10,9 @@ import { capped, mostUnits, UnitSum, unitsOf, unitsOfBigInt } from '../quota/uni
  */
 const maxDepth = 200;
 
-/** How much may be read for all quotas of a call together. */
+/** The steps that all quotas of a call together may take to read. */
 export interface ReadBudget {
-  /** Steps left: one for each value, more for what takes longer to read. */
+  /** Steps left. A value takes one, or more if it takes longer to read. */
   left: number;
 }
 
@@ -20,11 +21,11 @@ export function readBudget(): ReadBudget {
   return { left: 250_000 };
 }
 
-/** Further steps for a number that is no decimal of at most six places. These were measured. */
+/** Further steps for a number that is not a decimal with at most six places. They were measured. */
 const longNumberSteps = 15;
 /** Further steps for a value that writes its own JSON, such as a date. */
 const ownJsonSteps = 10;
-/** Bigints with more digits name nobody: to write them as text takes long. */
+/** Most digits of a bigint that is read. Longer ones take long to write as text. */
 const mostNamed = 10n ** 40n;
 
 /** Why a value cannot be read. */
@@ -38,8 +39,8 @@ interface Walk {
 }
 
 /**
- * The sum of the numbers at a path, in units; 0 if there are none. Of the input as it was sent and
- * as the handler gets it, the larger sum counts.
+ * The sum of the numbers at a path, in units; 0 if there are none. It is computed for the input as
+ * it was sent and as the handler gets it, and the larger sum counts.
  */
 export function sumAt(
   path: readonly string[],
@@ -48,7 +49,7 @@ export function sumAt(
   budget: ReadBudget = readBudget(),
 ): bigint | Unreadable {
   const isOne = parsed === undefined || parsed === input;
-  // A schema may have made numbers of texts. What reaches the handler must be numbers.
+  // A schema may have turned texts into numbers. The values that reach the handler must be numbers.
   const sent = sumIn(path, input, !isOne, budget);
   if (isOne || sent === unreadable) return sent;
   const got = sumIn(path, parsed, false, budget);
@@ -56,8 +57,8 @@ export function sumAt(
 }
 
 /**
- * The different values at a path, of both the input as it was sent and as the handler gets it.
- * Numbers and booleans are named by their JSON text: `22` and `"22"` are one value.
+ * The different values at a path, in the input as it was sent and as the handler gets it. Numbers
+ * and booleans are identified by their JSON text, so `22` and `"22"` are one value.
  */
 export function subjectsAt(
   path: readonly string[],
@@ -110,7 +111,7 @@ function sumIn(
 
 const jsonNumber = /^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The number that a text is by the grammar of JSON, or else the text. */
+/** The number that a text represents by the grammar of JSON, or else the text. */
 function numberIn(text: string, budget: ReadBudget): unknown {
   budget.left -= ownJsonSteps;
   return text.length <= 400 && jsonNumber.test(text) ? Number(text) : text;
@@ -128,8 +129,8 @@ function amountOf(leaf: unknown): bigint | Unreadable {
 
 /**
  * Everything at a path, each place once. Arrays along the path and at its end are walked, `*` also
- * takes a value outside an array, and a key that contains dots is found too: a value that is
- * wrapped differently still counts.
+ * matches a value outside an array, and a key that contains dots is found too. So a value in
+ * another wrapping still counts.
  */
 function leavesAt(
   path: readonly string[],
@@ -140,12 +141,12 @@ function leavesAt(
   try {
     return visit(root, 0, walk, 0) ? walk.leaves : unreadable;
   } catch {
-    // Reading a value that a schema made may run its code.
+    // Reading a parsed value may run the schema's code.
     return unreadable;
   }
 }
 
-/** False where the value is too deep or too large to be read. */
+/** False if the value is too deep or too large to be read. */
 function visit(value: unknown, at: number, walk: Walk, depth: number): boolean {
   if (--walk.budget.left < 0 || depth > maxDepth) return false;
   const node = plain(value, walk.budget);
@@ -185,10 +186,7 @@ function indexIn(items: readonly unknown[], segment: string): number | undefined
     : undefined;
 }
 
-/**
- * The JSON form of a value that a schema made, as conditions read it. Undefined once the budget is
- * spent.
- */
+/** The JSON form of a parsed value, as conditions read it. Undefined once the budget is spent. */
 function plain(node: unknown, budget: ReadBudget): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const prototype: unknown = Object.getPrototypeOf(node);

@@ -1,10 +1,10 @@
-/** What a quota is: as a host writes it, and as calls are counted by it. */
+/** The definition of a quota: as a host writes it, and as calls are counted by it. */
 import type { Judged } from './judged.ts';
 import type { Glob, Rule } from './rule.ts';
 
 /**
  * Limits how often something is done, or how much of it, within a window of time. An amount is
- * reserved in one atomic step immediately before a handler starts, so that calls at the same time
+ * reserved in one atomic step immediately before a handler starts, so that simultaneous calls
  * cannot spend the same remainder. It is given back if the handler never starts, and kept once it
  * has started. Plain data, loadable from YAML.
  */
@@ -22,26 +22,26 @@ export interface Quota {
    */
   readonly when?: Rule['when'];
   /**
-   * The path of the number to add up, such as `"amount"` or `"items.*.amount"`; a list of keys for
+   * The path of the number to sum, such as `"amount"` or `"items.*.amount"`; a list of keys for
    * names that contain dots. Several values there are added. It is read in the input as it was sent
    * and as the handler gets it, and the larger sum counts. A call without a value there adds 0; one
    * with anything but numbers from 0 is refused as `quota_unreadable`. @default counts calls
    */
   readonly sum?: string | readonly string[] | undefined;
   /**
-   * What the calls of a window may add up to. From 0, which allows none, to 2^53-1; fractions are
-   * exact to eighteen decimals.
+   * The most that the calls of a window may add up to. From 0, which allows none, to 2^53-1.
+   * Fractions are exact to eighteen decimals.
    */
   readonly max: number;
   /**
-   * The window, which slides: an amount counts until it is a minute, an hour or a day old, or `ms`
-   * milliseconds: a whole number from 1 to ten years. `session` counts as long as the session, and
-   * needs `by: "session"`.
+   * The window, which slides. An amount counts until it is a minute, an hour, a day or `ms`
+   * milliseconds old. `ms` is a whole number from 1 to ten years. `session` counts as long as the
+   * session, and needs `by: "session"`.
    */
   readonly per: 'minute' | 'hour' | 'day' | 'session' | { readonly ms: number };
   /**
-   * Whose calls count together: those of sessions with the same id, of sessions with the same
-   * principal (or without one), or of every registry with the same store. `{ path }` keeps a sum
+   * Which calls count together: those of sessions with the same id, of sessions with the same
+   * principal (or without one), or of all registries with the same store. `{ path }` keeps a sum
    * for each value at a path of the input, such as a payee; a call with several values there spends
    * for each of them, and one with no value, null or an object there is refused as
    * `quota_unreadable`.
@@ -62,8 +62,8 @@ export interface CompiledQuota {
   /** Where the quota was written: `registry`, `profile:<id>` or `session`. */
   readonly layer: string;
   /**
-   * What its sums are kept under, followed by whom or what they are for. It names everything that
-   * changes what a sum means, so that sums of different meaning never mix.
+   * The start of the keys of its sums. It contains everything that changes the meaning of a sum, so
+   * that sums of different meaning never mix.
    */
   readonly key: string;
   /** Undefined if calls are counted. */
@@ -82,7 +82,7 @@ export interface CompiledQuota {
   readonly reason: string;
   /** Whether calls to a tool of this name may count. */
   appliesTo(name: string): boolean;
-  /** Whether it depends on the input which calls count. */
+  /** Whether the input decides which calls count. */
   readonly hasWhen: boolean;
   /** Paths whose attributes the `when` part reads, as tools declare them. */
   readonly attributes: readonly string[];

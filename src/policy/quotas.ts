@@ -1,4 +1,4 @@
-/** Checks quotas and compiles them, once, when the host hands them in. */
+/** Checks and compiles quotas, once, when the host passes them. */
 import { createHash } from 'node:crypto';
 import { describe, MisuseError } from '../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
@@ -26,7 +26,7 @@ const longestKey = 512;
 
 /**
  * Checks and compiles the quotas of one layer, in order.
- * @param others The ids that the layer has already.
+ * @param others The ids that the layer already has.
  * @throws MisuseError `invalid_quota`, which names the layer, the index, the field, what was
  * expected and what came
  */
@@ -45,7 +45,8 @@ export function compileQuotas(
       if (ids.has(quota.id))
         throw new MisuseError(
           code,
-          `${where}: Expected \`id\` to be one that no other quota of the ${layer} layer has, got ` +
+          `${where}: Expected \`id\` to be one that no other quota of the ${layer} layer has, ` +
+            'got ' +
             describe(quota.id),
         );
       ids.add(quota.id);
@@ -54,7 +55,7 @@ export function compileQuotas(
   );
 }
 
-/** A copy comes first, so that what is checked is what is kept. */
+/** Copied first, so that the checked value is the one that is kept. */
 function readQuota(
   source: unknown,
   where: string,
@@ -124,7 +125,10 @@ function compileQuota(quota: Partial<JsonObject>, layer: string, check: Check): 
   });
 }
 
-/** What the store keys of a quota start with. The JSON of a list ends where its bracket closes. */
+/**
+ * The start of a quota's store keys. The JSON of a list ends with its bracket, so no key is the
+ * start of another.
+ */
 function keyOf(parts: readonly JsonValue[]): string {
   const text = JSON.stringify(parts);
   return text.length <= longestKey
@@ -133,9 +137,9 @@ function keyOf(parts: readonly JsonValue[]): string {
 }
 
 /**
- * The end of a store key, which names whom or what it is for. As JSON, no id or value can be written
- * so that it looks like another one. A long value is replaced by its digest, which no short one can
- * equal.
+ * The end of a store key, which says for what the sum is. Because it is JSON, no id or value can be
+ * written so that it looks like another one. A long value is replaced by its digest, which cannot
+ * equal a short one.
  */
 export function subjectKey(subject: string): string {
   const text = JSON.stringify(subject);

@@ -31,7 +31,7 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** Adds the id of a rule or quota to its place, where it has one that can be shown. */
+/** Adds the id of a rule or quota to its place, if it has one that can be shown. */
 export function placeOf(where: string, source: JsonObject): string {
   const id = Object.hasOwn(source, 'id') ? source.id : undefined;
   return isText(id) && id.trim() === id && id.length <= longestId ? `${where} (\`${id}\`)` : where;

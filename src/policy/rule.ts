@@ -1,4 +1,4 @@
-/** What a rule is: as a host writes it, and as the gates run it. */
+/** The definition of a rule: as a host writes it, and as the gates run it. */
 import type { JsonObject, JsonPrimitive } from '../json/index.ts';
 import type { KnownContainers } from '../origins/known-containers.ts';
 import type { Origin } from '../origins/origin.ts';
@@ -13,11 +13,11 @@ import type { Judged } from './judged.ts';
 export type Glob = string;
 
 /**
- * A test of the values at a path: a scalar, which they must equal, or an object of tests, which must
- * all hold for the same value. In an `allow`, a value must have the type that the test names. In a
- * `deny` or `ask`, numbers and booleans are also compared by their JSON text, and a string that is a
- * JSON number counts as that number, so that sending `"22"` instead of `22` does not evade the rule.
- * Inside `not` it is the other way round.
+ * A test of the values at a path: a scalar, which they must equal, or an object of tests, which
+ * must all hold for the same value. In an `allow`, a value must have the type that the test names.
+ * In a `deny` or `ask`, numbers and booleans are also compared by their JSON text, and a string
+ * that is a JSON number counts as that number, so that sending `"22"` instead of `22` does not
+ * evade the rule. Inside `not`, it is the reverse.
  */
 export type RuleTest = JsonPrimitive | WhenTest;
 
@@ -27,8 +27,8 @@ export interface WhenTest {
   readonly equals?: JsonPrimitive | undefined;
   /**
    * The value equals one of these scalars. With `{ fact }`, the list is that fact of the session,
-   * read at each call; where the fact is absent or no list, a `deny` or `ask` matches and an `allow`
-   * does not.
+   * read at each call. If the fact is absent or not a list, a `deny` or `ask` matches and an
+   * `allow` does not.
    */
   readonly in?: readonly JsonPrimitive[] | { readonly fact: string } | undefined;
   /** The text matches this {@link Glob} as a whole. */
@@ -44,8 +44,8 @@ export interface WhenTest {
   /** The number is less or equal. */
   readonly lte?: number | undefined;
   /**
-   * Whether the path leads to a value. `exists: false` and `not` are the only tests that hold where
-   * it leads to none.
+   * Whether the path leads to a value. `exists: false` and `not` are the only tests that hold for a
+   * path without a value.
    */
   readonly exists?: boolean | undefined;
   /** A test of the number of code points of a string, or of elements of an array. */
@@ -56,8 +56,8 @@ export interface WhenTest {
   readonly not?: RuleTest | undefined;
   /**
    * The value has one of these origins. A `deny` or `ask` matches if one of the values at the path
-   * does, an `allow` only if all of them do. Of a text, the identifiers in it are judged. Only for
-   * arguments, so only in `when`.
+   * does, an `allow` only if all of them do. In a text, the identifiers are judged. It tests
+   * arguments, so it works only in `when`.
    */
   readonly origin?: Origin | readonly Origin[] | undefined;
   /** At least one of these tests holds. */
@@ -68,7 +68,10 @@ export interface WhenTest {
 export interface RuleOrigins extends KnownContainers {
   /** The origins. */
   readonly of: Origin | readonly Origin[];
-  /** `urls`: only targets that are web addresses are judged. @default all that is judged */
+  /**
+   * `urls`: only targets that are web addresses are judged.
+   * @default all that is judged
+   */
   readonly only?: 'urls' | undefined;
 }
 
@@ -80,8 +83,8 @@ export interface Rule {
    */
   readonly id?: string | undefined;
   /**
-   * What the rule decides about the calls that it matches. A deny beats an ask and an ask beats an
-   * allow; the order of rules does not matter.
+   * The effect of the rule on the calls that it matches. A deny beats an ask, and an ask beats an
+   * allow. The order of rules does not matter.
    */
   readonly effect: Effect;
   /** Tool names. @default every tool */
@@ -96,7 +99,7 @@ export interface Rule {
   /** The source that the tool was registered from. */
   readonly source?: Glob | undefined;
   /**
-   * A test of the principal that the session acts for; `""` where it has none.
+   * A test of the principal that the session acts for; `""` if it has none.
    * @default any principal
    */
   readonly principal?: RuleTest | undefined;
@@ -109,21 +112,21 @@ export interface Rule {
   readonly facts?: Readonly<Record<string, RuleTest>> | undefined;
   /**
    * Conditions on the input, all of which must hold. Either a map from paths (`"a.b"`; `*` walks
-   * arrays) to tests, or a list whose paths are lists, for keys that contain dots. The input is read
-   * both as it was sent and as the handler gets it: a `deny` or `ask` matches if either one matches,
-   * an `allow` only if both do. A path that only one of them has is judged there. A test of an array
-   * holds for its elements, but `size` and `exists` are about the array itself. `"payee@name"` reads
-   * the attribute `name` of what the tool's `attributes.payee` returned.
+   * arrays) to tests, or a list whose paths are lists, for keys that contain dots. The input is
+   * read both as it was sent and as the handler gets it: a `deny` or `ask` matches if either one
+   * matches, an `allow` only if both do. A path that only one of them has is judged there. A test
+   * of an array holds for its elements, but `size` and `exists` are about the array itself.
+   * `"payee@name"` reads the attribute `name` of what the tool's `attributes.payee` returned.
    */
   readonly when?:
     | Readonly<Record<string, RuleTest>>
     | readonly ({ readonly path: readonly string[] } & WhenTest)[]
     | undefined;
   /**
-   * A test of where the call's values came from: of every target, and of every identifier in a
-   * text. A `deny` or `ask` matches if one of them has one of these origins. An `allow` matches if
-   * there is at least one, and all of them do. The input is read both as it was sent and as the
-   * handler gets it. See {@link RuleOrigins} for the object form.
+   * A test of the origins of the call's values: of every target, and of every identifier in a text.
+   * A `deny` or `ask` matches if one of them has one of these origins. An `allow` matches if there
+   * is at least one, and all of them do. The input is read both as it was sent and as the handler
+   * gets it. See {@link RuleOrigins} for the object form.
    */
   readonly origins?: Origin | readonly Origin[] | RuleOrigins | undefined;
   /** The reason of a deny. Must match `^[a-z][a-z0-9_]*$`. @default 'denied_by_rule' */
@@ -149,18 +152,20 @@ export interface CompiledRule {
   readonly reason: string | undefined;
   /** Where the rule was written: `registry`, `profile:<id>`, `session`, … */
   readonly layer: string;
-  /** Whether the rule depends on the call: its input or its surface. A deny that does not also
-   * hides the tool. */
+  /**
+   * Whether the rule depends on the call: its input or its surface. A deny that does not depend on
+   * it also hides the tool.
+   */
   readonly hasWhen: boolean;
-  /** What the rule tests of a call and of who makes it, as it was written. For people. */
+  /** What the rule tests, as it was written. For people. */
   readonly conditions: Partial<JsonObject>;
-  /** Whether the rule asks where values came from. */
+  /** Whether the rule tests the origins of values. */
   readonly testsOrigin: boolean;
   /** Whether the rule tests the principal. */
   readonly hasPrincipal: boolean;
   /** Paths whose attributes the rule reads, as tools declare them. */
   readonly attributes: readonly string[];
-  /** The rule is only tried: it must not change any outcome. */
+  /** The rule is only tried, so it must not change any result. */
   readonly shadow: boolean;
   readonly use: RuleUse;
   /** The part that neither session nor call changes: names, tags, annotations, source. */

@@ -1,4 +1,4 @@
-/** Checks rules and compiles them, once, when the host hands them in. */
+/** Checks and compiles rules, once, when the host passes them. */
 import { describe, MisuseError } from '../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { readMembers } from '../options/index.ts';
@@ -36,8 +36,8 @@ const annotationKeys = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as
  * Checks and compiles the rules of one layer, in order.
  * @param before how many rules the layer already has: a rule without an id is named after its index
  * in the whole layer
- * @throws MisuseError `invalid_rule`, which names the layer, the index, the field, what was expected
- * and what came
+ * @throws MisuseError `invalid_rule`, which names the layer, the index, the field, what was
+ * expected and what came
  */
 export function compileRules(
   rules: readonly Rule[],
@@ -52,15 +52,15 @@ export function compileRules(
   return Object.freeze(Array.from(rules, (rule, index) => compileRule(rule, layer, index, before)));
 }
 
-/** What was compiled of rules that were tried. They are plain data that nobody changes. */
+/** What was compiled of rules that were tried. They are plain data that no code changes. */
 const tried = new WeakMap<
   object,
   { readonly id: string | undefined; readonly rule: CompiledRule }
 >();
 
 /**
- * Checks a rule before it is added, which compiles it no second time. Only for rules that nobody else
- * can change.
+ * Checks a rule before it is added. Adding it later does not compile it again. Only for rules that
+ * no other code can change.
  * @throws MisuseError `invalid_rule`, as {@link compileRules} for a list of this rule
  */
 export function tryRule(rule: Rule, layer: string): void {
@@ -68,7 +68,7 @@ export function tryRule(rule: Rule, layer: string): void {
   tried.set(rule, { id: rule.id, rule: compiled });
 }
 
-/** A rule that was tried, once; undefined for every other one. */
+/** The result for a rule that was tried, once; undefined for any other rule. */
 function takeTried(
   source: unknown,
   layer: string,
@@ -192,7 +192,7 @@ function readingOf(effect: Effect): Reading {
   return effect === 'allow' ? 'all' : 'any';
 }
 
-/** A copy comes first, so that what is checked is what is kept. */
+/** Copied first, so that the checked value is the one that is kept. */
 function readRule(
   source: unknown,
   where: string,

@@ -10,23 +10,23 @@ import { compilePattern } from '../text/regex.ts';
 import type { OriginsOf } from './origin-judge.ts';
 import { type Check, isText, maxTextLength } from './rule-check.ts';
 
-/** Stands for the value of a path that leads nowhere. */
+/** The value of a path that leads nowhere. */
 export const absent = Symbol('absent');
 
-/** Stands for an element of an empty array. */
+/** The value for an element of an empty array. */
 export const noElement = Symbol('no element');
 
 /**
  * How a value is compared. A `deny` or `ask` compares loosely: numbers and booleans also by their
  * JSON text, and a text that is a number also as that number. An `allow` compares strictly. Inside
- * `not` it is the other way round, so that a doubtful value never helps a call to pass.
+ * `not`, it is the reverse, so that a doubtful value never helps a call to pass.
  */
 export type Comparison = 'loose' | 'strict';
 
 /** One compiled test. */
 export interface Part {
   /**
-   * Whether the test holds for a value. Undefined if that depends on an element, and there is none.
+   * Whether the test holds for a value. Undefined if that depends on an element of an empty array.
    * @param value a scalar, an object, {@link absent} or {@link noElement}
    * @param whole the array that the value is an element of; otherwise the value itself
    * @param facts the facts of the session
@@ -40,11 +40,11 @@ export interface Part {
   ) => boolean | undefined;
   /** Steps that the test takes for each character of a text. */
   readonly cost: number;
-  /** Steps that the test takes for each value, beside those for its characters. */
+  /** Steps that the test takes for each value, in addition to those for its characters. */
   readonly steps: number;
-  /** Whether the test writes numbers as texts, which costs more than to look at them. */
+  /** Whether the test writes numbers as texts, which costs more than looking at them. */
   readonly writesNumbers: boolean;
-  /** Whether the test asks where values came from. */
+  /** Whether the test needs the origins of values. */
   readonly testsOrigin: boolean;
 }
 
@@ -158,7 +158,7 @@ function inFact(operand: JsonObject, field: string, comparison: Comparison, chec
       if (value === noElement) return undefined;
       if (value === absent) return false;
       const list = Object.hasOwn(facts, fact) ? facts[fact] : undefined;
-      // Without a list, a deny or ask matches and an allow does not, whatever the value is.
+      // Without a list, a deny or ask matches any value, and an allow matches none.
       if (!Array.isArray(list)) return comparison === 'loose';
       return isScalar(value) && membersOf(list, comparison)(value);
     },
@@ -175,7 +175,7 @@ interface Prepared {
   strict?: Members;
 }
 
-/** Facts are frozen, so a list is prepared once, however many rules and calls ask for it. */
+/** Facts are frozen, so a list is prepared once for all rules and calls. */
 const preparedLists = new WeakMap<object, Prepared>();
 
 function membersOf(list: readonly JsonValue[], comparison: Comparison): Members {
@@ -195,7 +195,7 @@ export function equalTo(values: readonly JsonPrimitive[], comparison: Comparison
 function memberOf(values: readonly JsonPrimitive[], comparison: Comparison): Members {
   const exact = new Set(values);
   if (comparison === 'strict') return (value) => exact.has(value);
-  // The other spellings are added here, since writing a number as text takes long.
+  // The other spellings are added here, because writing a number as text takes long.
   const loose = new Set(values.flatMap(spellingsOf));
   if (!values.some((value) => typeof value === 'number')) return (value) => loose.has(value);
   return (value) => {
@@ -205,7 +205,10 @@ function memberOf(values: readonly JsonPrimitive[], comparison: Comparison): Mem
   };
 }
 
-/** What a loose comparison takes for a value: itself, and what has the same JSON text. */
+/**
+ * What a loose comparison accepts as a value: the value itself, and whatever has the same JSON
+ * text.
+ */
 function spellingsOf(value: JsonPrimitive): JsonPrimitive[] {
   if (value === null) return [value];
   if (typeof value !== 'string') return [value, String(value)];
@@ -226,7 +229,7 @@ function compare(holds: (value: number, bound: number) => boolean): CompilePart 
     return onScalar((value) => {
       const number = numberOf(value, comparison);
       if (number === undefined) return false;
-      // NaN is on no side of a bound, so it never helps a call to pass.
+      // NaN is neither above nor below a bound, so it never helps a call to pass.
       return Number.isNaN(number) ? comparison === 'loose' : holds(number, operand);
     }, compareCost);
   };

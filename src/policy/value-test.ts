@@ -1,5 +1,5 @@
 /**
- * Compiles the tests of a rule. A test judges one value at a time; `conditions.ts` finds the values
+ * Compiles the tests of a rule. A test judges one value at a time. `conditions.ts` finds the values
  * and decides how many of them must pass.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
@@ -18,14 +18,15 @@ import {
 
 /** A compiled scalar or object of tests. */
 export interface ValueTest extends Part {
-  /** Whether the test holds where the path leads to no value. */
+  /** Whether the test holds if the path leads to no value. */
   readonly holdsWhereAbsent: boolean;
 }
 
 const noFacts: JsonObject = Object.freeze({});
 
 /**
- * Compiles a test of something that is not an argument, such as a fact, and so has no origin.
+ * Compiles a test of something that is not an argument, such as a fact, and therefore has no
+ * origin.
  * @throws MisuseError, which names the field
  */
 export function compilePlainTest(
@@ -97,7 +98,7 @@ function anyOf(inner: readonly Part[]): Part {
   };
 }
 
-/** What several tests take together, and one step for going through them. */
+/** The steps of several tests, and one step for going through them. */
 function sumOf(inner: readonly Part[]): Omit<Part, 'judge'> {
   return {
     cost: inner.reduce((sum, { cost }) => sum + cost, 0),
@@ -177,7 +178,7 @@ const parts = new Map<string, CompilePart>([
   ],
 ]);
 
-/** Most digits of a size: no input has so many characters that there are more. */
+/** Most digits of a size. No input has so many characters that its size has more. */
 const sizeDigits = 9;
 
 /** The elements of an array, or the code points of a text. */

@@ -1,4 +1,4 @@
-/** The decision of all gates together. `call` and `explain` reach it by the same code. */
+/** The decision of all gates together. `call` and `explain` use the same code to reach it. */
 import type { ApprovalPrompt } from '../approval/request.ts';
 import type { JsonObject } from '../json/index.ts';
 import type { QuotaLevel } from '../quota/level.ts';
@@ -6,13 +6,13 @@ import { allow, ask, type Decision, deny } from './decision.ts';
 
 export interface Verdict {
   readonly effect: 'allow' | 'ask' | 'deny';
-  /** Set for a deny. `policy_error` where a gate failed instead of deciding. */
+  /** Set for a deny. `policy_error` if a gate failed instead of deciding. */
   readonly code: 'policy_denied' | 'policy_error' | undefined;
   /** Every deny has one. */
   readonly reason: string | undefined;
   readonly message: string | undefined;
   /**
-   * The text for the model where there is no message. Prepared in advance where it never changes.
+   * The text for the model if there is no message. It is prepared in advance if it never changes.
    */
   readonly text: string | undefined;
   readonly ruleId: string | undefined;
@@ -22,7 +22,7 @@ export interface Verdict {
   readonly cause: unknown;
   /** Every ask has one. */
   readonly prompt: ApprovalPrompt | undefined;
-  /** The quotas that the call would exceed, of an ask that names them. */
+  /** The quotas that the call would exceed, if an ask names them. */
   readonly quotas: readonly QuotaLevel[] | undefined;
   /** The decision of each gate, in order. Kept only for `explain`. */
   readonly steps: readonly JsonObject[] | undefined;
@@ -41,14 +41,12 @@ const unsaid: Omit<Verdict, 'effect'> = {
   steps: undefined,
 };
 
-/** A verdict has all members as its own, so that none is inherited. */
+/** A verdict has all members of its own, so that none is inherited. */
 export function makeVerdict(effect: Verdict['effect'], said: Partial<Verdict>): Verdict {
   return { ...unsaid, ...said, effect };
 }
 
-/**
- * A denial in the words of a gate. It is one literal because every refused call makes one.
- */
+/** A denial with the text of a gate. It is one literal because every refused call makes one. */
 export function denied(
   reason: string,
   message: string | undefined,
@@ -70,7 +68,7 @@ export function denied(
   };
 }
 
-/** The text for the model where a denial has no message. */
+/** The text for the model if a denial has no message. */
 export function denialText({ code, reason, ruleId }: Verdict): string {
   if (code === 'policy_error') return `The call was refused because a policy failed (${reason}).`;
   return (

@@ -5,10 +5,10 @@ import type { OriginsOf } from './origin-judge.ts';
 import { noElement } from './scalar-tests.ts';
 import type { ValueTest } from './value-test.ts';
 
-/** The deepest nesting that is followed. Inputs are at most 64 deep; parsed values may be deeper. */
+/** The deepest nesting that is followed. Inputs have at most 64 levels; others may have more. */
 const maxDepth = 200;
 
-/** Thrown where a value is nested too deep, or has too many digits, to be read. */
+/** Thrown if a value is nested too deeply, or has too many digits, to be read. */
 const tooDeep = Symbol('too deep');
 const tooLarge = Symbol('too large');
 
@@ -16,16 +16,16 @@ export interface Walk {
   readonly path: readonly string[];
   readonly test: ValueTest;
   readonly judged: Judged;
-  /** Where the values came from, for a test that asks. */
+  /** The origins of the values, for a test that needs them. */
   readonly originsOf: OriginsOf | undefined;
-  /** Whether some branch, but perhaps not every one, led to no value. */
+  /** Whether at least one branch led to no value. */
   hole: boolean;
   /**
-   * How many values the path led to. Those that only another reading of its names finds do not
-   * count, so that a key with dots does not make a path present.
+   * How many values the path led to. Values that only another reading of its names finds are not
+   * counted, so that a key with dots does not make a path present.
    */
   found: number;
-  /** The keys with dots that the path could mean, by where they start and end. Made when needed. */
+  /** The keys with dots that the path could mean, by start and end. Created when needed. */
   keys: string[][] | undefined;
 }
 
@@ -65,7 +65,7 @@ function passes(walk: Walk, value: unknown, whole: unknown): boolean {
   return test.judge(value, whole, walk.judged.facts, walk.originsOf) === true;
 }
 
-/** Steps for writing a number as text, and for testing that text. These were measured. */
+/** Steps for writing a number as text and testing that text. These were measured. */
 function writingSteps(value: unknown, cost: number): number {
   if (typeof value === 'boolean') return 5 * cost;
   if (typeof value !== 'number') return 0;
@@ -77,7 +77,7 @@ const ownJsonSteps = 10;
 /** Steps for writing a big integer of at most 308 digits as text. */
 const bigIntSteps = 100;
 
-/** To write an integer of a million digits takes a tenth of a second, so no rule can look at one. */
+/** No rule looks at longer integers: writing a million digits as text takes a tenth of a second. */
 function plainBigInt(value: bigint, walk: Walk): number | string {
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;
@@ -87,8 +87,8 @@ function plainBigInt(value: bigint, walk: Walk): number | string {
 }
 
 /**
- * The JSON form of a parsed value that is not JSON, so that a rule can judge a date, a set or a URL
- * that a schema made.
+ * The JSON form of a parsed value that is not JSON, so that a rule can judge a date, a set or a
+ * URL.
  */
 function plain(node: unknown, walk: Walk): unknown {
   if (typeof node === 'bigint') return plainBigInt(node, walk);
@@ -160,14 +160,14 @@ function anyBranch(
       const isFound = walk.found > before;
       if (Array.isArray(item) ? anyOf(item, at, walk, depth + 1) : anyKey(item, at, walk, depth))
         return true;
-      // What a second reading of the star does not find is not missing where the first found it.
+      // If the first reading of the star found a value, the second one need not find it.
       if (isFound) walk.hole = lacks;
     } else if (anyOf(item, at, walk, depth + 1)) return true;
     if (walk.found === before) walk.hole = true;
   }
-  // Where the path names an element, the other elements may lack what it leads to.
+  // If the path names an element, the other elements may lack the rest of the path.
   if (namesOne) walk.hole = hole;
-  // Where no element has a value, the array as a whole lacks it, which the caller judges.
+  // If no element has a value, the array as a whole lacks it, which the caller judges.
   if (walk.found === found) walk.hole = earlier;
   return false;
 }
@@ -248,8 +248,8 @@ export function allOf(value: unknown, at: number, walk: Walk, depth: number): bo
 }
 
 /**
- * A key that contains dots, or that is a star, is another reading of the path. Where it exists, all
- * that it may lead to must pass too, but it does not make the path present.
+ * A key that contains dots, or that is a star, is another reading of the path. If it exists, all
+ * values that it may lead to must pass too, but it does not make the path present.
  */
 function allTwins(object: JsonObject, at: number, walk: Walk, depth: number): boolean {
   for (let end = at; end < walk.path.length; end++) {
@@ -262,7 +262,7 @@ function allTwins(object: JsonObject, at: number, walk: Walk, depth: number): bo
   return true;
 }
 
-/** Whether each value passes that the widest reading of the path leads to. */
+/** Whether each value in the widest reading of the path passes. */
 export function allReadings(value: unknown, at: number, walk: Walk, depth: number): boolean {
   const { path, test, judged, originsOf, keys } = walk;
   const { cost, steps, writesNumbers, testsOrigin } = test;

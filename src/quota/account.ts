@@ -1,9 +1,9 @@
-/** What has been spent under one key, in the order of time. */
+/** The amounts that were spent under one key, in the order of time. */
 import type { QuotaSpend } from './store.ts';
 
 /**
- * Reservations up to this many are kept one by one. Beyond it, those of a 1 024th of the window are
- * kept as one, which counts until the latest of them has left the window.
+ * Up to this many reservations are kept one by one. Beyond it, those within a 1 024th of the window
+ * are kept as one, which counts until the latest of them has left the window.
  */
 const mostExact = 1_024;
 
@@ -23,14 +23,14 @@ export class Account {
   #buckets: Bucket[] = [];
   /** The first bucket that still counts. */
   #head = 0;
-  /** The sessions that have spent here, as long as they live. */
+  /** The sessions that have spent here, as long as they exist. */
   #sessions: WeakRef<object>[] | undefined;
 
   constructor(windowMs: number | undefined) {
     this.windowMs = windowMs;
   }
 
-  /** Forgets what has left the window. Returns the time that counts. */
+  /** Forgets amounts that have left the window. Returns the time that counts. */
   slide(now: number): number {
     const at = now > this.lastAt ? now : this.lastAt;
     const { windowMs } = this;
@@ -41,7 +41,7 @@ export class Account {
       const bucket = buckets[head] as Bucket;
       if (bucket.at + windowMs > at) break;
       this.total -= bucket.amount;
-      // So that giving it back later takes nothing off.
+      // Set to 0, so that giving it back later subtracts nothing.
       bucket.amount = 0n;
     }
     if (head > 32 && head * 2 > buckets.length) {
@@ -70,7 +70,7 @@ export class Account {
   #joins(newest: Bucket, at: number): boolean {
     const { windowMs } = this;
     if (windowMs === undefined) return true;
-    // One that has left the window is no longer in the total.
+    // A reservation that has left the window is no longer in the total.
     if (this.#head === this.#buckets.length) return false;
     return (
       newest.at === at ||
@@ -87,8 +87,8 @@ export class Account {
   /**
    * Whole milliseconds until an amount fits that does not fit now; undefined if waiting does not
    * help. Called after {@link slide}.
-   * @param budget Buckets that may be looked at. Once they are used up, the time is that at which
-   * the whole window is free.
+   * @param budget Buckets that may be looked at. When it is used up, the answer is the time at
+   * which the whole window is free.
    */
   fitsIn(amount: bigint, max: bigint, now: number, budget: { left: number }): number | undefined {
     const { windowMs } = this;
@@ -116,7 +116,7 @@ export class Account {
     this.#sessions = known;
   }
 
-  /** Whether nothing counts any more. @param keepMs How long a session's key outlives its use. */
+  /** Whether no amount counts any more. @param keepMs How long a session's key outlives its use. */
   isOver(now: number, keepMs: number): boolean {
     if (this.total === 0n) return true;
     if (this.windowMs !== undefined) return this.lastAt + this.windowMs <= now;

@@ -13,8 +13,7 @@ export interface MemoryQuotasOptions {
   readonly now?: (() => number) | undefined;
   /**
    * The most sums that are kept at the same time. A quota has one for each session, principal or
-   * value that it counts for. A call that would need another one is refused as `quota_unavailable`.
-   * From
+   * value that it counts for. A call that needs another one is refused as `quota_unavailable`. From
    * 1. A sum takes about half a kilobyte, and up to 200 KB once it has more than a thousand
    * reservations in its window. @default 1_000_000
    */
@@ -30,12 +29,12 @@ const memoryTable = {
 const keepSessionMs = 86_400_000;
 
 /**
- * Most buckets that are looked at to tell when the amounts of one call fit. A call may spend under
- * a thousand keys with two thousand buckets each, and none may hold up the process.
+ * Most buckets that are checked to compute when the amounts of one call fit. A call may spend under
+ * a thousand keys with two thousand buckets each, and must not block the process.
  */
 const mostLooked = 100_000;
 
-/** What was added, until it is given back. */
+/** The added amounts, until they are given back. */
 class Reservation {
   parts: readonly { readonly account: Account; readonly bucket: Bucket; readonly amount: bigint }[];
 
@@ -46,9 +45,9 @@ class Reservation {
 
 /**
  * A store for quotas in the memory of this process, and the default of a registry. It answers at
- * once. Give the same one to several registries to let them spend together; what another process
- * spends is not counted. What a session has spent is kept as long as the session, and for a day
- * after its last call, so that a session that is created again with the same id goes on with it.
+ * once. Give the same one to several registries to let them spend together. Calls of other
+ * processes are not counted. The sum of a session is kept as long as the session, and for a day
+ * after its last call, so that a session that is created again with the same id continues with it.
  *
  * Sums are exact. In a window with more than 1 024 reservations, a refusal may last a 1 024th of
  * the window too long; it never ends too early.
@@ -65,13 +64,17 @@ class Reservation {
  * ];
  * ```
  */
+// Longer than 60 lines, since its short functions share the accounts.
 export function memoryQuotas(options: MemoryQuotasOptions = {}): QuotaStore {
   const { now, maxKeys } = readOptions('memoryQuotas', options, memoryTable);
   const clock = now === undefined ? () => Date.now() : () => timeOf(now);
   const accounts = new Map<string, Account>();
   let cursor = accounts.entries();
 
-  /** Looks at some sums, going on where it stopped, and drops those that no longer count. */
+  /**
+   * Checks some sums, continuing where the last check stopped, and drops those that no longer
+   * count.
+   */
   const tidy = (count: number, time: number): void => {
     for (let index = Math.min(count, accounts.size); index > 0; index--) {
       let step = cursor.next();
@@ -157,7 +160,7 @@ function timeOf(now: () => number): number {
     const time: unknown = now();
     if (typeof time === 'number' && Number.isFinite(time)) return time;
   } catch {
-    // Falls through to the machine's clock.
+    // Continues to the machine's clock below.
   }
   return Date.now();
 }

@@ -7,15 +7,18 @@ import type { MaybePromise } from '../maybe-promise.ts';
  */
 export interface QuotaSpend {
   /**
-   * What is summed: the quota and whom or what it is counted for. 1 to 2 000 characters. Amounts
-   * under different keys have nothing to do with each other.
+   * The sum's key: the quota and what it is counted for. 1 to 2 000 characters. Amounts under
+   * different keys are independent.
    */
   readonly key: string;
-  /** What the call adds to the sum. Above 0, at most 10^34; from 0 for {@link QuotaStore.look}. */
+  /**
+   * The amount that the call adds to the sum. Above 0, at most 10^34; from 0 for
+   * {@link QuotaStore.look}.
+   */
   readonly amount: bigint;
   /**
-   * What the sum may reach, from 0. Undefined if a person has agreed to more: the amount is then
-   * added, whatever the sum is.
+   * The most that the sum may reach, from 0. Undefined if a person has agreed to more. The amount
+   * is then added, whatever the sum is.
    */
   readonly max: bigint | undefined;
   /**
@@ -24,9 +27,9 @@ export interface QuotaSpend {
    */
   readonly windowMs: number | undefined;
   /**
-   * For a quota per session: an object that lives as long as this session does in this process. A
-   * store in memory must not forget the key before the object has been collected, and must not keep
-   * it alive. Other stores ignore it.
+   * For a quota per session: an object that lives as long as this session in this process. A store
+   * in memory must not forget the key before this object is garbage-collected, and must not keep it
+   * alive. Other stores ignore it.
    */
   readonly session?: object | undefined;
 }
@@ -36,8 +39,8 @@ export interface QuotaUse {
   /** The sum without the amount, in units of 10^-18. */
   readonly used: bigint;
   /**
-   * Milliseconds until the amount would fit, if nothing else is spent; never too few. 0 if it fits
-   * now; undefined if waiting does not help.
+   * Milliseconds until the amount would fit, if nothing else is spent. It is never too short. 0 if
+   * the amount fits now; undefined if waiting does not help.
    */
   readonly retryAfterMs: number | undefined;
 }
@@ -54,8 +57,8 @@ export type QuotaAnswer =
     };
 
 /**
- * Keeps what has been spent under each key. `reserve` is one atomic step, so that calls at the same
- * time, in any number of processes, never get more than `max` together. Windows slide: an amount
+ * Keeps what has been spent under each key. `reserve` is one atomic step, so that simultaneous
+ * calls, in any number of processes, never get more than `max` together. Windows slide: an amount
  * counts from its reservation until it is `windowMs` old, by the clock of the store.
  *
  * A store may answer at once or with a promise. One that throws, rejects, answers something else or
@@ -64,15 +67,15 @@ export type QuotaAnswer =
  */
 export interface QuotaStore {
   /**
-   * Adds all of the amounts, or none. An amount fits if the sum and it together are at most `max`.
+   * Adds all of the amounts, or none. An amount fits if it and the sum together are at most `max`.
    * The keys differ from each other.
    */
   reserve(spends: readonly QuotaSpend[]): MaybePromise<QuotaAnswer>;
   /**
-   * Takes the amounts of a reservation off again, because its call never started. A second time, or
-   * after the amounts have left their windows, it does nothing.
+   * Subtracts the amounts of a reservation, because its call never started. It does nothing the
+   * second time, or after the amounts have left their windows.
    */
   giveBack(reservation: object): MaybePromise<void>;
-  /** The sums under the keys, one for each amount, in the same order. Changes nothing. */
+  /** Returns the sums under the keys, one for each amount, in the same order. Changes nothing. */
   look(spends: readonly QuotaSpend[]): MaybePromise<readonly QuotaUse[]>;
 }

@@ -6,7 +6,7 @@
 /** One, in units: amounts have eighteen decimals. */
 export const one: bigint = 10n ** 18n;
 
-/** The most that one amount counts as, in units. It is more than any quota allows. */
+/** The most that one amount counts as, in units. No quota allows this much. */
 export const mostUnits: bigint = 10n ** 16n * one;
 
 /** The most that a quota may allow. */
@@ -14,11 +14,11 @@ export const mostMax: number = Number.MAX_SAFE_INTEGER;
 
 const decimals = 18;
 
-/** The units of a finite number from 0. What is beyond the last decimal is rounded up. */
+/** The units of a finite number from 0. Digits beyond the last decimal are rounded up. */
 export function unitsOf(value: number): bigint {
   if (Number.isSafeInteger(value)) return BigInt(value) * one;
   if (value > mostMax) return mostUnits;
-  // Beyond the last decimal: what is left of it is rounded up.
+  // The rest beyond the last decimal is rounded up.
   if (value < 1e-18) return value > 0 ? 1n : 0n;
   const [mantissa = '', exponent = '0'] = String(value).split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
@@ -52,15 +52,18 @@ const unitsOfShort: bigint = one / 1_000_000n;
 const mostShort = 1e15;
 
 /**
- * Adds amounts up. Those with few decimals are added as whole numbers, which is a hundred times as
- * fast as adding units.
+ * Sums amounts. Those with few decimals are summed as whole numbers, which is a hundred times as
+ * fast as summing units.
  */
 export class UnitSum {
   #units = 0n;
   #ones = 0;
   #millionths = 0;
 
-  /** Adds a number from 0 with at most six decimals. False for any other, which is not added. */
+  /**
+   * Adds a number from 0 with at most six decimals. Returns false for any other number, without
+   * adding it.
+   */
   addShort(value: number): boolean {
     if (Number.isInteger(value)) {
       if (!(value >= 0 && value < mostShort)) return false;

@@ -42,7 +42,9 @@ export class Secrets {
     return this.#texts.size === 0 && !this.#lost;
   }
 
-  /** Whether some secrets are unknown: there were too many, or collecting them took too long. */
+  /**
+   * Whether some secrets are unknown because there were too many, or collecting them took too long.
+   */
   get lost(): boolean {
     return this.#lost;
   }

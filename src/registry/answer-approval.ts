@@ -14,7 +14,7 @@ import type { RegistryState } from '../state/registry-state.ts';
 import type { SessionState } from '../state/session-state.ts';
 import { editProblem } from './edit-problem.ts';
 
-/** The call that a refusal is about. */
+/** The call for which a refusal is made. */
 interface Refused {
   readonly callId: string;
   readonly tool: string;
@@ -44,7 +44,7 @@ export function answerWaiting(
         refused(about, denied('four_eyes', `Not answered: ${fourEyesMessage}`)),
       );
     const give = (problem: ToolError | undefined): Promise<ToolResult> => {
-      // Somebody else may have answered while the input was tried.
+      // Someone else may have answered while the input was tried.
       const isOver = session.desk?.waiting.get(id) !== waiting;
       const refusal = isOver ? unknownApproval() : problem;
       if (refusal !== undefined) return Promise.resolve(refused(about, refusal));
@@ -61,7 +61,7 @@ export function answerWaiting(
 
 /**
  * Answers a suspended call, in its own session. Rejects as {@link answerWaiting} throws.
- * @param answer Nobody else changes it.
+ * @param answer It must not change afterwards.
  */
 export async function answerStored(
   registry: RegistryState,
@@ -105,7 +105,7 @@ export async function answerStored(
   const session = await sessionOf(registry, opened.body);
   const about = { callId: opened.claims.callId, tool: opened.claims.tool };
   if (!('state' in session)) return refused(about, session.problem);
-  // Refused here, where the question stays open: a resume would take it for a rejection.
+  // Refused here, so that the question stays open. A resume would take it for a rejection.
   const { request } = opened.call;
   const read = readFor(session.state, request, answer);
   if (!registry.fourEyes || !isOwnAnswer(session.state.principal, read.by)) {
@@ -116,8 +116,8 @@ export async function answerStored(
 }
 
 /**
- * Reads an answer for its question. An input that was copied from what was shown has no values where
- * secrets were hidden. It would run with the text that stands for them.
+ * Reads an answer for its question. An input that was copied from what was shown lacks the values
+ * of hidden secrets. It would run with the text that replaces them.
  */
 function readFor(
   { limits }: SessionState,
@@ -134,13 +134,13 @@ function readFor(
     throw new MisuseError(
       'invalid_option',
       `${where}: expected an \`input\` with values for the hidden fields ` +
-        `${hiddenFields.slice(0, 5).join(', ')}, got the text \`${redacted}\`. Give their values, or ` +
-        'leave out `input` to run the input that was sent. The question stays open.',
+        `${hiddenFields.slice(0, 5).join(', ')}, got the text \`${redacted}\`. Give their ` +
+        'values, or leave out `input` to run the input that was sent. The question stays open.',
     );
   return read;
 }
 
-/** The open session of a record, or the one that the host makes. */
+/** The open session of a record, or the one that the host creates. */
 async function sessionOf(
   registry: RegistryState,
   record: Omit<SuspendedApproval, 'token'>,

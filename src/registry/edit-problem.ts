@@ -11,9 +11,9 @@ import { Call, isFound } from '../state/call.ts';
 import type { SessionState } from '../state/session-state.ts';
 
 /**
- * Why the tool's schema refuses the input that an answer brings; undefined if it takes it, if the
- * answer brings none, or if the tool is no longer the one that was asked about, which the answer
- * finds out by itself. A person who mistypes an edit can then correct it: nothing was answered.
+ * Why the tool's schema refuses the input in an answer. Undefined if the schema accepts it, if the
+ * answer has no input, or if the tool has changed since the question, which answering detects by
+ * itself. A person who mistypes an edit can correct it, since nothing was answered yet.
  */
 export function editProblem(
   session: SessionState,

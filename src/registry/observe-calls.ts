@@ -6,7 +6,7 @@ import { registryStateOf } from './default-registry.ts';
 
 /** An observer that was added. */
 export interface Observing {
-  /** The registry whose calls are observed; for comparing. */
+  /** The registry whose calls are observed, for comparison. */
   readonly registry: object;
   /** Removes the observer. */
   stop(): void;
@@ -47,7 +47,7 @@ function statesOf(
     try {
       return states();
     } catch {
-      // It may be the other one.
+      // The target may be a session instead.
     }
   }
   throw new MisuseError(

@@ -6,9 +6,9 @@ import type { SessionState } from '../state/session-state.ts';
 
 /** An open session. */
 export interface OpenSession {
-  /** The same for one session each time. */
+  /** An object that is the same for one session each time. */
   readonly state: SessionState;
-  /** A way to the session; a new one each time. */
+  /** A handle on the session; a new one each time. */
   readonly session: ToolSession;
 }
 

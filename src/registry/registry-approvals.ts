@@ -36,9 +36,9 @@ export interface PendingOptions {
   /** The most approvals to return, from 1 to 1 000. @default 100 */
   readonly limit?: number | undefined;
   /**
-   * Continues behind this approval: the last one of the page before, or its id. By its id alone, an
-   * approval must still be known: until an hour after it expires, or, if it waits on an approver in
-   * this process, until it is answered. @default from the start
+   * Continues after this approval: the last one of the previous page, or its id. An id alone works
+   * only while the approval is known: until an hour after it expires or, if it waits on an approver
+   * in this process, until it is answered. @default from the start
    */
   readonly after?: string | { readonly id: string; readonly expiresAt: number } | undefined;
 }
@@ -50,9 +50,9 @@ export type NamedAnswer = Exclude<ApprovalAnswer, string> & { readonly by: strin
 export interface RegistryApprovals {
   /**
    * The calls that wait for a person: those that are suspended in the store, of every session and
-   * process, and those that wait on an approver in this process. What expires first comes first.
-   * They have no token: answer by `id`. Rejects if the store fails, and with a MisuseError
-   * `invalid_option` if it cannot list all sessions.
+   * process, and those that wait on an approver in this process. Those that expire first come
+   * first. They have no token, so answer by `id`. Rejects if the store fails, and with a
+   * MisuseError `invalid_option` if it cannot list all sessions.
    * @example
    * ```ts
    * const page = await registry.approvals.pending({ limit: 20 });
@@ -64,14 +64,14 @@ export interface RegistryApprovals {
   /** One of the approvals that `pending` lists; undefined if no call waits under this id. */
   get(id: string): Promise<PendingApproval | undefined>;
   /**
-   * Answers a call, in whichever process it was made, and returns its result. The first answer
-   * counts. Where the call's session is not open in this process, `approvals.session` of the
-   * registry makes it. What cannot be answered ends as `session.approvals.resume` would, or as
-   * `approval_denied` with `unknown_approval`, `session_unavailable` or `four_eyes`, or as
-   * `invalid_input` with `invalid_edit` if the tool's schema refuses the `input` of the answer; the
-   * question then stays open. Rejects with a MisuseError `invalid_option` for an invalid answer, one
-   * without `by` (under `fourEyes`, that is `four_eyes`), or one whose `input` is larger than the
-   * session takes or still has `[redacted]` for a secret; the question stays open too.
+   * Answers a call that any process made, and returns its result. The first answer counts. If the
+   * call's session is not open in this process, `approvals.session` of the registry creates it. A
+   * call that cannot be answered ends as `session.approvals.resume` would, or as `approval_denied`
+   * with `unknown_approval`, `session_unavailable` or `four_eyes`, or as `invalid_input` with
+   * `invalid_edit` if the tool's schema refuses the `input` of the answer; the question then stays
+   * open. Rejects with a MisuseError `invalid_option` for an invalid answer, one without `by`
+   * (under `fourEyes`, that is `four_eyes`), or one whose `input` is larger than the session takes
+   * or still has `[redacted]` for a secret; the question stays open too.
    * @param id The id of the approval, or its token.
    * @example
    * ```ts
@@ -98,7 +98,10 @@ const listing = 'approvals.pending';
 /** A place in the order of {@link byExpiry}. */
 type Place = NonNullable<ApprovalQuery['after']>;
 
-/** Pages that are read for one answer: records that are not genuine must not cost without end. */
+/**
+ * Most pages that are read for one answer, so that the cost of records that are not genuine is
+ * bounded.
+ */
 const mostPages = 20;
 
 export function registryApprovals(registry: RegistryState): RegistryApprovals {
@@ -106,14 +109,14 @@ export function registryApprovals(registry: RegistryState): RegistryApprovals {
     pending: (options?: PendingOptions) => pendingOver(registry, options),
     get: (id: string) => getOne(registry, id),
     async answer(id: string, answer: NamedAnswer) {
-      // Read now, since the caller may use the object again while the store is asked.
+      // Read now, because the caller may use the object again while the store is asked.
       const read = takeAnswer('approvals.answer', answer);
-      // Under four eyes it counts as the principal's own, and is refused as one.
+      // Under four eyes, it counts as the principal's own answer and is refused.
       if (!isNamed(read.by) && !registry.fourEyes)
         throw new MisuseError(
           'invalid_option',
-          'approvals.answer: expected `by` to name who answers. The question stays open: answer it ' +
-            'again.',
+          'approvals.answer: expected `by` to name who answers. The question stays open: answer ' +
+            'it again.',
         );
       checkOption('approvals.answer', 'id', id, text(1));
       const own = answerOf(read);
@@ -122,7 +125,7 @@ export function registryApprovals(registry: RegistryState): RegistryApprovals {
   });
 }
 
-/** The answer that was read, as an object that no one else can change. */
+/** The answer that was read, as an object that no other code can change. */
 function answerOf({ allowed, always, by, message, input, grant }: ReadAnswer): ApprovalAnswer {
   return {
     decision: choiceOf(allowed, always),
@@ -153,7 +156,10 @@ async function pendingOver(
   return found.sort(byExpiry).slice(0, limit);
 }
 
-/** Where an approval stands in the order. @throws MisuseError `invalid_option` if it is not known. */
+/**
+ * The position of an approval in the order.
+ * @throws MisuseError `invalid_option` if it is not known.
+ */
 async function placeOf(
   registry: RegistryState,
   after: NonNullable<PendingOptions['after']>,

@@ -151,7 +151,7 @@ export class RegistryTools {
     return notifyOrigin(new Registration(this.#table, entry), entry);
   }
 
-  /** Puts an entry in the place of another of the same name. */
+  /** Replaces an entry by another of the same name. */
   #put(before: ToolEntry, entry: ToolEntry): void {
     const state = this.#state;
     swapVersion(state, before, entry);
@@ -171,7 +171,7 @@ export class RegistryTools {
   }
 }
 
-/** Without the lists that are empty. */
+/** Leaves out empty lists. */
 function changeOf({ added = [], removed = [], modified = [] }: ToolsChange): ToolsChange {
   return {
     ...(added.length === 0 ? {} : { added }),
@@ -180,7 +180,7 @@ function changeOf({ added = [], removed = [], modified = [] }: ToolsChange): Too
   };
 }
 
-/** A copy, so that what is checked is what is registered. */
+/** A copy, so that the checked value is the one that is registered. */
 function readDefinitions(definitions: readonly AnyTool[]): readonly AnyTool[] {
   return reading(
     'registerAll',

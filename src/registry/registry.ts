@@ -80,7 +80,7 @@ export class HostToolRegistry<S = unknown> {
   /**
    * Adds a tool, or another version of one.
    * @throws MisuseError `duplicate_name` for a name and version that are registered,
-   * `name_conflict` for a name that could be mistaken for another, `invalid_schema`,
+   * `name_conflict` for a name that could be confused with another, `invalid_schema`,
    * `foreign_definition`.
    *
    * @example
@@ -100,7 +100,8 @@ export class HostToolRegistry<S = unknown> {
 
   /**
    * Adds a tool, or replaces the one of its name and version, or the only one of its name, in its
-   * place. Calls in flight finish on the definition they started on. True if it replaced a tool.
+   * place. Calls in flight finish on the definition with which they started. True if it replaced a
+   * tool.
    */
   registerOrReplace(definition: AnyTool<S>): boolean {
     this.#checkOpen('register a tool');
@@ -165,19 +166,19 @@ export class HostToolRegistry<S = unknown> {
 
   /**
    * The rules of registry, scopes and profiles that have neither matched a call nor hidden a tool
-   * yet. A rule that replaces one of the same layer and id takes over its past.
+   * yet. A rule that replaces one of the same layer and id counts as used if that one was.
    */
   unusedRules(): readonly UnusedRule[] {
     return unusedRules(this.#state);
   }
 
-  /** The counts of all calls since the registry was created, those of closed sessions too. */
+  /** The counts of all calls since the registry was created, including those of closed sessions. */
   metrics(): CallMetrics {
     return metricsOf(this.#state.counts);
   }
 
   /**
-   * Adds quotas for every session. The returned function removes them; what was counted is kept.
+   * Adds quotas for every session. The returned function removes them. The counts are kept.
    * @throws MisuseError `invalid_quota`, also for an id that another quota of the registry has.
    */
   addQuotas(quotas: readonly Quota[]): () => void {

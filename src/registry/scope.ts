@@ -1,4 +1,4 @@
-/** Scopes: what a plugin gets instead of the registry. */
+/** Scopes: a plugin gets one instead of the registry. */
 
 import { MisuseError } from '../errors/index.ts';
 import type { ToolRegistration } from '../state/registration.ts';

@@ -1,10 +1,10 @@
-/** Follows the calls of a registry while they run. */
+/** Lets tracers follow the calls of a registry. */
 import type { CallTracer } from '../state/call-tracers.ts';
 import { registryStateOf } from './default-registry.ts';
 
 /**
- * Lets a tracer follow the calls that arrive from now on. The returned function ends that; calls
- * that run by then are followed to their end.
+ * Lets a tracer follow the calls that arrive from now on. The returned function stops that. Calls
+ * that are already running are followed to their end.
  * @throws MisuseError `invalid_option` if the target is not a registry.
  */
 export function traceCalls(registry: unknown, tracer: CallTracer): () => void {

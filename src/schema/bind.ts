@@ -139,7 +139,9 @@ class RawSchema implements BoundSchema {
       this.#compiled = cache.compile(this.json, { trusted: this.#options.trusted });
       return this.#compiled;
     } catch (error) {
-      const message = `the schema cannot be used: ${error instanceof Error ? error.message : 'it is invalid'}`;
+      const message =
+        'the schema cannot be used: ' +
+        `${error instanceof Error ? error.message : 'it is invalid'}`;
       return { issues: [{ path: '', message }], fault: { thrown: error } };
     }
   }

@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts'
 
 /**
  * Whether `properties`, `items` and `prefixItems` lead from a schema to the end of a path. `*` and
- * an index stand for elements. What references, combinations and `additionalProperties` allow does
- * not count: they do not show that the value at hand was read.
+ * an index mean elements. Members that references, combinations or `additionalProperties` allow do
+ * not count, because these do not show that the value at hand was read.
  */
 export function declaresPath(schema: JsonObject, path: readonly string[]): boolean {
   let level: readonly JsonObject[] = [schema];

@@ -5,10 +5,13 @@ import { keyword } from './json-schema-dialect.ts';
 
 type Get = (schema: JsonValue, name: string) => JsonValue | undefined;
 
-/** Most branches that are compared, each with each. */
+/** Most branches that are compared pairwise. */
 const mostBranches = 100;
 
-/** Whether no value fits two of the branches: by their types, or by a property that tells them. */
+/**
+ * Whether no value fits two of the branches, because of their types or a property that
+ * distinguishes them.
+ */
 export function areApart(branches: readonly JsonValue[], { dialect }: Side, steps: Steps): boolean {
   const get: Get = (schema, name) =>
     isJsonObject(schema) ? keyword(schema, name, dialect) : undefined;
@@ -36,7 +39,7 @@ function differ(one: JsonValue, other: JsonValue, get: Get, steps: Steps): boole
   });
 }
 
-/** The values that a property always has one of; undefined if there is no such list. */
+/** The possible values of a property that must be present; undefined if there is no such list. */
 function valuesAt(
   schema: JsonValue,
   name: string,

@@ -11,7 +11,7 @@ import {
   type View,
 } from './inclusion-view.ts';
 
-/** A place where the wider schema may refuse what the narrower one accepts. */
+/** A place where the wider schema may refuse a value that the narrower one accepts. */
 export interface Obstacle {
   /** Such as `properties.path`; "" for the schema itself. */
   readonly path: string;
@@ -21,11 +21,11 @@ export interface Obstacle {
   readonly narrow: JsonValue | undefined;
   /** Its value in the wider schema. */
   readonly wide: JsonValue | undefined;
-  /** It is not known whether it refuses something. */
+  /** It is unknown whether it refuses something. */
   readonly undecided: boolean;
 }
 
-/** A wider schema, and all that is known of the values that must fit it. */
+/** A wider schema, and everything that is known about the values that must fit it. */
 export interface Leaf {
   readonly view: View;
   readonly wide: JsonObject;
@@ -59,13 +59,13 @@ export function proveKind({ view, path, get }: Leaf): Obstacles {
   const found: Obstacle[] = [];
   if (![...view.kinds].every((kind) => kinds.includes(kind)))
     found.push(refused(path, 'type', typeOf(view.kinds), get('type')));
-  // Few values were compared one by one.
+  // There were few values, which were compared one by one.
   for (const name of ['const', 'enum'])
     if (get(name) !== undefined) found.push(refused(path, name, undefined, get(name)));
   return found;
 }
 
-/** As a schema would say it. */
+/** The values as a schema would list them. */
 function typeOf(kinds: ReadonlySet<Kind>): JsonValue {
   const types = [...kinds].flatMap((kind) =>
     kind === 'fraction' ? ['number'] : kind === 'integer' && kinds.has('fraction') ? [] : [kind],
@@ -147,7 +147,7 @@ export function isClosed(view: View): boolean {
   return propertyOf(view, undefined).includes(false);
 }
 
-/** Keywords that are only compared with each other, and the kind of value that they are about. */
+/** Keywords that are only compared with each other, and the kind of value to which they apply. */
 const opaque: readonly (readonly [names: readonly string[], kind: Kind | undefined])[] = [
   [['pattern'], 'string'],
   [['format'], 'string'],
@@ -161,7 +161,7 @@ const opaque: readonly (readonly [names: readonly string[], kind: Kind | undefin
   [['dependentSchemas'], 'object'],
 ];
 
-/** Keywords whose effect is not worked out: they must be the same on both sides. */
+/** Keywords whose effect is not computed. They must be the same on both sides. */
 export function proveEqual({ view, wide, path, get }: Leaf): Obstacles {
   const found: Obstacle[] = [];
   for (const [names, kind] of opaque) {
@@ -172,7 +172,7 @@ export function proveEqual({ view, wide, path, get }: Leaf): Obstacles {
     const own = view.atoms.find((atom) => Object.hasOwn(atom, name))?.[name];
     found.push(undecided(path, name, own, wide[name]));
   }
-  // These depend on everything beside them.
+  // These depend on the keywords beside them.
   for (const [name, kind] of [
     ['unevaluatedItems', 'array'],
     ['unevaluatedProperties', 'object'],

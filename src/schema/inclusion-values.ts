@@ -1,11 +1,11 @@
 /**
- * Whether a schema accepts one given value, as far as that can be said without running patterns.
+ * Whether a schema accepts one given value, as far as this can be decided without running patterns.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { type Dialect, isLoneReference, keyword } from './json-schema-dialect.ts';
 import { followReference } from './local-reference.ts';
 
-/** A document, with the steps that may still be taken over it. */
+/** A document, with the steps that may still be spent on it. */
 export interface Side {
   readonly root: JsonObject;
   readonly dialect: Dialect;
@@ -18,7 +18,7 @@ export interface Steps {
   readonly enums: Map<JsonValue, ReadonlySet<string>>;
 }
 
-/** `undefined` where it is not known. */
+/** `undefined` if it is unknown. */
 type Answer = boolean | undefined;
 
 /** The kinds of values. Together, `integer` and `fraction` are the numbers. */
@@ -50,7 +50,7 @@ export function kindsOf(type: JsonValue | undefined): readonly Kind[] {
   );
 }
 
-/** Keywords that are not judged here. Where a schema has one, the answer is not known. */
+/** Keywords that are not evaluated here. If a schema has one of them, the answer is unknown. */
 const unjudged = [
   'pattern',
   'format',
@@ -128,7 +128,7 @@ function* inPlace(
   }
 }
 
-/** What needs no other schema. */
+/** The keywords that need no other schema. */
 function simple(schema: JsonObject, value: JsonValue, { dialect }: Side, steps: Steps): Answer {
   const get = (name: string): JsonValue | undefined => keyword(schema, name, dialect);
   if (!kindsOf(get('type')).includes(kindOf(value))) return false;
@@ -156,7 +156,7 @@ function simple(schema: JsonObject, value: JsonValue, { dialect }: Side, steps: 
   return typeof value !== 'number' || numberFits(get, value);
 }
 
-/** The canonical text of a value. A long one takes as many steps as many short ones. */
+/** The canonical text of a value. A long one costs as many steps as many short ones. */
 export function textOf(value: JsonValue, steps: Steps): string {
   const text = canonicalJson(value);
   steps.left -= text.length >> 8;

@@ -1,4 +1,4 @@
-/** What is known of the values that several schemas accept together. */
+/** What is known about the values that several schemas accept together. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { allKinds, type Kind, kindOf, kindsOf, type Side, type Steps } from './inclusion-values.ts';
 import { isLoneReference, keyword } from './json-schema-dialect.ts';
@@ -11,21 +11,21 @@ export interface Bound {
 }
 
 /**
- * The values that all of `atoms` accept, and one branch of each of `choices`. Constraints that are
- * not looked at only make the values fewer, so whatever is proved of these values holds.
+ * The values that all of `atoms` and one branch of each of `choices` accept. Constraints that are
+ * ignored would only remove values, so whatever is proved of these values holds.
  */
 export interface View {
   readonly atoms: readonly JsonObject[];
   /** Lists of `anyOf` and `oneOf`. */
   readonly choices: readonly (readonly JsonValue[])[];
   readonly kinds: ReadonlySet<Kind>;
-  /** All values, if there are few. */
+  /** All values, if there are only a few. */
   readonly values: readonly JsonValue[] | undefined;
   readonly steps: Steps;
   get(atom: JsonObject, name: string): JsonValue | undefined;
 }
 
-/** Takes schemas apart. Undefined if they accept nothing together. */
+/** Takes schemas apart. Undefined if no value fits all of them. */
 export function viewOf(
   parts: readonly JsonValue[],
   taken: ReadonlySet<JsonValue>,
@@ -64,7 +64,7 @@ export function viewOf(
     : { atoms: list, choices, kinds, values: valuesOf(list, kinds, get), steps, get };
 }
 
-/** The work of reading a schema's long lists. */
+/** The cost of reading a schema's long lists. */
 function weightOf({ required, enum: among, properties }: JsonObject): number {
   const lengthOf = (value: JsonValue | undefined): number =>
     Array.isArray(value) ? value.length : isJsonObject(value) ? Object.keys(value).length : 0;
@@ -108,7 +108,7 @@ export function boundOf(view: View, end: 'minimum' | 'maximum'): Bound | undefin
         bound = { value, exclusive };
     }
   if (bound === undefined || view.kinds.has('fraction')) return bound;
-  // Of whole numbers, those above 0 are those from 1 on.
+  // For whole numbers, above 0 means from 1.
   const { value, exclusive } = bound;
   const whole =
     end === 'minimum'
@@ -130,7 +130,7 @@ export function countOf(view: View, name: string): number | undefined {
   return counts.reduce((a, b) => (name.startsWith('max') ? Math.min(a, b) : Math.max(a, b)));
 }
 
-/** The names that every object has. */
+/** The names of members that every object has. */
 export function requiredOf(view: View): ReadonlySet<string> {
   return new Set(
     view.atoms.flatMap((atom) => (view.get(atom, 'required') ?? []) as readonly string[]),
@@ -142,7 +142,7 @@ export function namesOf(view: View): ReadonlySet<string> {
   return new Set(view.atoms.flatMap((atom) => Object.keys(view.get(atom, 'properties') ?? {})));
 }
 
-/** The schemas of a property; of one that no schema lists, if there is no name. */
+/** The schemas of a property. Without a name, those of a property that no schema lists. */
 export function propertyOf(view: View, name: string | undefined): readonly JsonValue[] {
   return view.atoms.flatMap((atom) => {
     const properties = view.get(atom, 'properties');
@@ -155,12 +155,14 @@ export function propertyOf(view: View, name: string | undefined): readonly JsonV
   });
 }
 
-/** How many of the first elements have schemas of their own. */
+/** How many of the first elements have their own schemas. */
 export function prefixOf(view: View): number {
   return Math.max(0, ...view.atoms.map((atom) => prefixItems(view, atom).length));
 }
 
-/** The schemas of the element at an index; of those after all prefixes, if there is none. */
+/**
+ * The schemas of the element at an index. Without an index, those of an element after all prefixes.
+ */
 export function itemOf(view: View, index: number | undefined): readonly JsonValue[] {
   return view.atoms.flatMap((atom) => {
     const prefix = prefixItems(view, atom);
@@ -176,8 +178,8 @@ function prefixItems(view: View, atom: JsonObject): readonly JsonValue[] {
 }
 
 /**
- * Whether some schema has the same values for these keywords. What a reference in them leads to may
- * differ, so those count as different.
+ * Whether some schema has the same values for these keywords. A reference in them may lead to
+ * something else, so values with references count as different.
  */
 export function hasEqual(view: View, wanted: JsonObject, names: readonly string[]): boolean {
   const text = textOf(wanted, names);

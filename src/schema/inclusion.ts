@@ -1,6 +1,6 @@
 /**
- * Proves that every value that one schema accepts is accepted by another. What it cannot prove
- * counts as different, so the answer is never too kind.
+ * Proves that every value that one schema accepts is accepted by another. If there is no proof, the
+ * schemas count as different, so the answer is never too lenient.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 import { areApart } from './inclusion-branches.ts';
@@ -37,11 +37,11 @@ interface Proof {
   readonly narrow: Side;
   readonly wide: Side;
   readonly steps: Steps;
-  /** Numbers for schemas, from which the keys of `open` are made. */
+  /** Numbers for schemas. The keys of `open` are made from them. */
   readonly ids: Map<JsonValue, number>;
   /**
-   * Pairs that are being proved. Where a pair comes up again inside itself, as in a list of lists,
-   * it may be assumed: the values get smaller from one to the next.
+   * Pairs that are being proved. A pair that comes up again inside itself, as in a list of lists,
+   * may be assumed, since the values get smaller at each step.
    */
   readonly open: Set<string>;
   depth: number;
@@ -52,7 +52,7 @@ interface Goal extends Leaf {
   readonly proof: Proof;
 }
 
-/** The steps of one comparison. They take some ten milliseconds. */
+/** The steps of one comparison, which take some ten milliseconds. */
 const mostSteps = 3_000;
 const mostDepth = 200;
 const mostObstacles = 100;
@@ -60,7 +60,7 @@ const none: readonly never[] = Object.freeze([]);
 const nothingTaken: ReadonlySet<JsonValue> = new Set();
 
 /**
- * What stands in the way of a proof that `wide` accepts everything that `narrow` accepts; empty if
+ * The reasons why it is not proved that `wide` accepts everything that `narrow` accepts; empty if
  * it is proved. Only for schemas whose keyword values have been checked.
  */
 export function obstaclesTo(narrow: JsonObject, wide: JsonObject): Obstacles {
@@ -264,7 +264,7 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]) : [];
 }
 
-/** Whether one branch accepts everything, or one for each kind of value. */
+/** Whether one branch accepts everything, or one branch for each kind of value. */
 function fitsOne({ view, path, taken, proof }: Goal, branches: readonly JsonValue[]): boolean {
   const fits = (parts: readonly JsonValue[]): boolean =>
     branches.some((branch) => prove(parts, branch, path, taken, proof).length === 0);

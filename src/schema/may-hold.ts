@@ -6,8 +6,8 @@ import { followReference } from './local-reference.ts';
  * How many names of a path, from its beginning, a value that fits the schema may have. Less than
  * the whole path shows that the next name is not declared. `*` stands for any element or member,
  * and a name also enters the elements of an array that the path does not mention. An object whose
- * schema lists its `properties` is taken to have no others, unless it allows or describes others.
- * Whatever the schema says nothing about may be there.
+ * schema lists its `properties` is assumed to have no others, unless the schema allows or describes
+ * others. Anything that the schema does not mention may be there.
  */
 export function mayHold(schema: JsonObject, path: readonly string[]): number {
   let level = withBranches([schema], schema);
@@ -25,7 +25,7 @@ export function mayHold(schema: JsonObject, path: readonly string[]): number {
 const branchKeywords = ['allOf', 'anyOf', 'oneOf', 'then', 'else', 'dependentSchemas'];
 const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-/** The schemas with all that apply to the same value. Each is looked at once. */
+/** The schemas with all that apply to the same value, each once. */
 function withBranches(schemas: readonly JsonValue[], root: JsonObject): JsonObject[] {
   const found = new Set<JsonObject>();
   const pending = schemas.filter(isJsonObject);
@@ -55,7 +55,7 @@ function own(schema: JsonObject, keyword: string): JsonValue | undefined {
   return Object.hasOwn(schema, keyword) ? (schema[keyword] as JsonValue) : undefined;
 }
 
-/** What a schema says about the members of this name; `true` where it allows anything. */
+/** What a schema says about the members of this name; `true` if it allows anything. */
 function below(schema: JsonObject, name: string): JsonValue[] {
   const asMember = membersOf(schema, name);
   const asElement = elementsOf(schema);
@@ -70,7 +70,7 @@ function below(schema: JsonObject, name: string): JsonValue[] {
   return [...(asMember ?? []), ...inside];
 }
 
-/** Whether the schema is of a scalar, or combines others which say what is below. */
+/** Whether the schema describes a scalar, or combines others that describe what is below. */
 function isClosedKind(schema: JsonObject): boolean {
   const type = own(schema, 'type');
   if (typeof type === 'string') return type !== 'object' && type !== 'array';

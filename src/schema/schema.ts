@@ -61,7 +61,7 @@ export function jsonSchema<T>(schema: JsonSchema): TypedJsonSchema<T> {
 }
 
 /** A schema for `parameters`, `outputSchema` or `policy.knobs`. */
-// biome-ignore lint/suspicious/noExplicitAny: both sides of a Standard Schema are free here; inference reads them.
+// biome-ignore lint/suspicious/noExplicitAny: inference reads both sides of a Standard Schema.
 export type Schema = StandardSchema<any, any> | JsonSchema;
 
 /**

@@ -1,14 +1,14 @@
 /** Keeps sources from filling the first places of a list. */
 
-/** The places that are shared out at a time. */
+/** The number of places that are shared at a time. */
 const places = 5;
 /** How many of them one source may have, and all sources together. */
 const mostOfOne = 3;
 const mostOfAll = 4;
 
 /**
- * The first hits, in an order in which a source has at most three of each five places, and all
- * sources together four, while others have something to show.
+ * The first hits. Of each five places, a source has at most three and all sources together four, as
+ * long as others have hits.
  * @param sourceOf The source of a hit; undefined for hits that have no such limit.
  */
 export function fairOrder<T>(
@@ -35,7 +35,7 @@ export function fairOrder<T>(
         ofAll++;
       }
     }
-    // Places that nobody else can fill.
+    // Places that no other source can fill.
     ordered.push(...round, ...later.splice(0, places - round.length));
     waiting = later;
   }

@@ -1,33 +1,35 @@
-/** Ranks tools by what a host's model says about meanings, together with the words. */
+/** Ranks tools by meanings, which the host's model computes, together with the words. */
 import { createPause } from '../limits/stretches.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
 import type { Hit } from './rank.ts';
 
-/** Says of each text what it means, as a list of numbers. All lists have the same length. */
+/** Computes the meaning of each text, as a list of numbers. All lists have the same length. */
 export type Embed = (
   texts: readonly string[],
 ) => Promise<readonly (readonly number[] | Float32Array | Float64Array)[]>;
 
-/** What is known of the meanings of tools, by the model that said it. */
+/** The known meanings of tools, by the model that computed them. */
 export type Meanings<T extends object> = WeakMap<Embed, Known<T>>;
 
 interface Known<T extends object> {
-  /** Lists of length 1, so that the likeness of two is the sum of their products. */
+  /** Lists of length 1, so that the similarity of two is the sum of their products. */
   vectors: WeakMap<T, Float32Array>;
   /** Set while the model is asked about tools. */
   asking: Promise<void> | undefined;
 }
 
-/** How many texts are given to the model at a time, and for how long it is waited for each time. */
+/** How many texts are given to the model at a time, and how long each answer may take. */
 const batch = 256;
 const patienceMs = 10_000;
 
-/** The usual constant of reciprocal rank fusion: how fast a place counts less than the one before. */
+/**
+ * The usual constant of reciprocal rank fusion. It decides how much less each further place counts.
+ */
 const slope = 60;
 
 /**
- * Fuses the ranking by words with one by meanings: what is high in either is high in the result.
- * Meanings of tools are asked for once.
+ * Fuses the ranking by words with one by meanings. A tool that is high in either is high in the
+ * result. The meanings of tools are computed once.
  * @throws what `embed` throws, for an answer that is not one list of numbers for each text, and if
  * it takes too long.
  */
@@ -45,7 +47,8 @@ export async function rankByMeaning<T extends object>(
     meanings.set(embed, known);
   }
   const about = known;
-  // Calls at the same time ask about a tool once, and if the model is away, none waits twice.
+  // Concurrent calls ask about a tool once, and if the model is not available, none of them waits
+  // twice.
   while (about.asking !== undefined) await about.asking;
   about.asking = learn(about, tools, textOf, embed).finally(() => {
     about.asking = undefined;
@@ -79,12 +82,12 @@ async function ask(embed: Embed, texts: readonly string[]): Promise<readonly Flo
   return answers.map(unitOf);
 }
 
-/** The same direction with the length 1. A list of zeros stays as it is: it is like nothing. */
+/** The same direction with length 1. A list of zeros stays unchanged, and is similar to nothing. */
 function unitOf(numbers: unknown): Float32Array {
   const isList =
     Array.isArray(numbers) || numbers instanceof Float32Array || numbers instanceof Float64Array;
   let squares = 0;
-  // Counted by hand: iterators take ten times as long for all tools.
+  // Counted by hand, because iterators take ten times as long for all tools.
   if (isList)
     for (let index = 0; index < numbers.length; index++)
       squares += typeof numbers[index] === 'number' ? numbers[index] ** 2 : Number.NaN;
@@ -96,7 +99,7 @@ function unitOf(numbers: unknown): Float32Array {
   return unit;
 }
 
-/** How like each tool is to what is wanted, from -1 to 1. */
+/** The similarity of each tool to the query, from -1 to 1. */
 async function likenessOf<T extends object>(
   known: Known<T>,
   tools: readonly T[],
@@ -107,7 +110,7 @@ async function likenessOf<T extends object>(
   for (let position = 0; position < tools.length; position++) {
     const vector = known.vectors.get(tools[position] as T);
     if (vector === undefined || vector.length !== wanted.length) {
-      // The model has changed: what it said before cannot be compared.
+      // The model has changed, so its earlier results cannot be compared.
       known.vectors = new WeakMap();
       throw new TypeError('embed: expected all lists of numbers to have the same length.');
     }
@@ -121,7 +124,7 @@ async function likenessOf<T extends object>(
   return likeness;
 }
 
-/** Reciprocal rank fusion. Tools that are equally like what is wanted have the same place. */
+/** Reciprocal rank fusion. Tools with equal similarity have the same place. */
 function fuse<T>(
   byWords: readonly Hit<T>[],
   tools: readonly T[],

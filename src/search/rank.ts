@@ -8,29 +8,32 @@ import { type Word, wordsOf } from './words.ts';
 /** One tool that a query found. */
 export interface Hit<T> {
   readonly tool: T;
-  /** From 0 to 1, the share of the best hit's. */
+  /** From 0 to 1, relative to the best hit. */
   readonly score: number;
-  /** The words of the query that it has, as the query wrote them. */
+  /** The words of the query that occur in it, as the query wrote them. */
   readonly why: readonly string[];
 }
 
 /** BM25 with its usual settings. */
 const slope = 1.2;
 const lengthShare = 0.75;
-/** How much a similar word counts, before its differences are taken off. */
+/** The weight of a similar word, before its differences are subtracted. */
 const similarShare = 0.45;
 
-/** The different words of a query that are looked up. */
+/** Most different words of a query that are looked up. */
 const mostWords = 64;
-/** Of these, the unknown ones for which similar words are looked up, which costs much more. */
+/** Most unknown words for which similar words are looked up, which costs much more. */
 const mostGuesses = 8;
-/** The places at which one query looks. Over this, its most common words do not count. */
+/** Most places at which one query looks. Beyond this, its most common words do not count. */
 const mostPlaces = 200_000;
-/** The words with which unknown ones are compared by their letters, and letter by letter. */
+/**
+ * Most words that are compared with unknown ones, first by their set of letters and then letter by
+ * letter.
+ */
 const mostGlances = 500_000;
 const mostComparisons = 10_000;
 
-/** All tools of a scope that a query describes, best first, equal ones in the scope's order. */
+/** All tools of a scope that a query describes, best first. Equal ones are in the scope's order. */
 export function rankTools<T>(scope: Scope<T>, query: string): Hit<T>[] {
   const found = look(scope, query);
   const ranked = found.positions.sort(found.compare);
@@ -38,7 +41,7 @@ export function rankTools<T>(scope: Scope<T>, query: string): Hit<T>[] {
 }
 
 /**
- * The best tools of a scope, so that no source fills the first places.
+ * The best tools of a scope, ordered so that no source fills the first places.
  * @param sourceOf The source of a tool; undefined for tools that have no such limit.
  */
 export function bestTools<T>(
@@ -49,7 +52,8 @@ export function bestTools<T>(
 ): Hit<T>[] {
   const found = look(scope, query);
   const { tools } = scope;
-  // Sorting thousands of hits takes longer than finding them. One source fills no more than `limit`.
+  // Sorting thousands of hits takes longer than finding them. One source fills no more than
+  // `limit`.
   const bySource = new Map<string | undefined, number[]>();
   for (const position of found.positions) {
     const source = sourceOf(tools[position] as T);
@@ -73,13 +77,13 @@ export function bestTools<T>(
   );
 }
 
-/** What a query says about the tools of a scope, by their positions. */
+/** The scores of a query for the tools of a scope, by their positions. */
 interface Found {
-  /** The tools that have one of its words. */
+  /** The tools that contain one of its words. */
   readonly positions: number[];
   readonly points: Float64Array;
   readonly compare: (left: number, right: number) => number;
-  /** The words of the query, and which of them each tool has: two numbers of 32 bits a tool. */
+  /** The words of the query, and which of them each tool contains: two 32-bit numbers per tool. */
   readonly asked: readonly Word[];
   readonly marks: Int32Array;
 }
@@ -100,7 +104,7 @@ function hitsOf<T>(
   }));
 }
 
-/** Adds up what the words of a query say about each tool. */
+/** Adds the scores of a query's words for each tool. */
 function look<T>(scope: Scope<T>, query: string): Found {
   const asked = distinct(wordsOf(query, 4 * mostWords));
   const count = scope.tools.length;
@@ -138,7 +142,7 @@ interface Search<T> {
   readonly positions: number[];
 }
 
-/** Adds what one word says about the tools that have it. False if none of the scope has it. */
+/** Adds the score of one word for the tools that contain it. False if no tool of the scope does. */
 function addTerm<T>(
   { scope, points, marks, positions }: Search<T>,
   word: number,
@@ -182,7 +186,9 @@ function termsOf<T>({ parts }: Scope<T>, stem: string): (Term | undefined)[] {
   return parts.map(({ index }) => index.terms.get(stem));
 }
 
-/** The words that are left out, because a query has too many that thousands of tools have. */
+/**
+ * The words that are left out, because a query has too many words that thousands of tools contain.
+ */
 function commonest<T>(scope: Scope<T>, asked: readonly Word[]): ReadonlySet<number> {
   const sizes = asked.map(({ stem }) =>
     termsOf(scope, stem).reduce((sum, term) => sum + (term?.places.length ?? 0), 0),
@@ -200,7 +206,7 @@ function commonest<T>(scope: Scope<T>, asked: readonly Word[]): ReadonlySet<numb
   return left;
 }
 
-/** Words that are spelt nearly as one that no tool has, with the number of differences. */
+/** Words that nearly equal one that no tool contains, with the number of differences. */
 function similarTo<T>(
   { parts }: Scope<T>,
   stem: string,

@@ -2,8 +2,8 @@
 import type { ToolIndex } from './tool-index.ts';
 
 /**
- * The tools among which a query searches. Whatever else the indexes hold has no part in the result:
- * every statistic is counted over these tools.
+ * The tools among which a query searches. Other tools in the indexes do not influence the result,
+ * because every statistic is computed over these tools.
  */
 export interface Scope<T> {
   readonly tools: readonly T[];
@@ -12,11 +12,11 @@ export interface Scope<T> {
   readonly length: number;
 }
 
-/** What one index has of the tools of a scope. */
+/** The part of a scope's tools that one index holds. */
 export interface Part<T> {
   readonly index: ToolIndex<T>;
   readonly version: number;
-  /** By id: the place in `tools`, or -1 for a tool that is not in the scope. */
+  /** By id: the index in `tools`, or -1 for a tool that is not in the scope. */
   readonly positions: Int32Array;
 }
 

@@ -1,6 +1,9 @@
 /** Finds words that are spelt nearly alike. */
 
-/** How many letters may differ in a word. Short words have too many neighbours, long ones are data. */
+/**
+ * How many letters may differ in a word. Short words would have too many neighbours, and long ones
+ * are usually data.
+ */
 export function differenceOf(word: string): number {
   return word.length < 4 || word.length > 24 ? 0 : word.length < 6 ? 1 : 2;
 }
@@ -26,7 +29,9 @@ export function mayBeSimilar(left: number, right: number, most: number): boolean
   return true;
 }
 
-/** The letters to insert, remove or replace to make one word the other; undefined if over `most`. */
+/**
+ * The letters to insert, remove or replace to make one word the other; undefined if over `most`.
+ */
 export function differenceBetween(left: string, right: string, most: number): number | undefined {
   if (Math.abs(left.length - right.length) > most) return undefined;
   const over = most + 1;

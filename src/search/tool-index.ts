@@ -4,8 +4,8 @@ import { type Searchable, type ToolText, toolText } from './tool-text.ts';
 import { type KnownWords, wordsOf } from './words.ts';
 
 /**
- * How often a word counts where it stands. What a tool is called and what it says that it does count
- * twice as much as what it takes.
+ * The weight of a word by its place. Words of a tool's name and description count twice as much as
+ * those of its parameters.
  */
 const weights: Readonly<Record<keyof ToolText, number>> = {
   name: 2,
@@ -16,27 +16,27 @@ const weights: Readonly<Record<keyof ToolText, number>> = {
 };
 const fields = Object.keys(weights) as (keyof ToolText)[];
 
-/** A word, and the tools that have it. */
+/** A word, and the tools that contain it. */
 export interface Term {
   readonly stem: string;
   readonly letters: number;
-  /** The ids of the tools that have it. */
+  /** The ids of the tools that contain it. */
   readonly places: number[];
-  /** How often each of them has it. */
+  /** How often each of them contains it. */
   readonly times: number[];
 }
 
-/** Tools of the type `T`, which is an identity: one that changed is another one. */
+/** Holds tools of the type `T`, by identity. A changed tool is another one. */
 export interface ToolIndex<T> {
-  /** Makes the index hold exactly these tools. Those that it holds already cost little. */
+  /** Makes the index hold exactly these tools. Tools that it already holds cost little. */
   hold(tools: Iterable<T>): void;
   /** Adds one tool, unless the index holds it. */
   add(tool: T): void;
-  /** The words of the tools that it holds. Some of their places may be of tools that are gone. */
+  /** The words of the tools that it holds. Some of their entries may belong to removed tools. */
   readonly terms: ReadonlyMap<string, Term>;
   /** The id of each tool, from 0. */
   readonly ids: ReadonlyMap<T, number>;
-  /** How many ids were given. */
+  /** How many ids have been assigned. */
   size(): number;
   /** How many different words each tool has, by id. */
   readonly lengths: readonly number[];
@@ -44,13 +44,16 @@ export interface ToolIndex<T> {
   version(): number;
 }
 
-/** What one tool may have to be found by, in each of its texts. */
+/** Most words of each text of a tool that are indexed. */
 const mostWordsOfATool = 2_000;
 
-/** As many tools may be gone before their places are cleared away. */
+/** Up to this many tools may be gone before their entries are removed. */
 const fewGone = 64;
 
-/** @param read The searchable part of a tool. */
+/**
+ * Longer than 60 lines, since its functions share the terms and the ids.
+ * @param read The searchable part of a tool.
+ */
 export function createToolIndex<T extends object>(read: (tool: T) => Searchable): ToolIndex<T> {
   const terms = new Map<string, Term>();
   const ids = new Map<T, number>();
@@ -81,7 +84,7 @@ export function createToolIndex<T extends object>(read: (tool: T) => Searchable)
     }
   };
 
-  /** Gives the tools that are left new ids, and forgets the places of those that are gone. */
+  /** Gives the remaining tools new ids, and removes the entries of those that are gone. */
   const clear = (): void => {
     const moved = new Map<number, number>();
     for (const [tool, id] of ids) {

@@ -1,7 +1,7 @@
-/** What a search reads of a tool. */
+/** The texts of a tool that a search reads. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 
-/** The texts of a tool by what they are. A word counts more in a name than in a parameter. */
+/** The texts of a tool, by kind. A word counts more in a name than in a parameter. */
 export interface ToolText {
   readonly name: string;
   readonly description: string;
@@ -22,13 +22,13 @@ export interface Searchable {
   readonly parameters: JsonObject;
 }
 
-/** A description may have this many characters that count, and all parameters together. */
+/** Most characters of a description that count, and of all parameters together. */
 const longestDescription = 4_000;
 const longestDetails = 8_000;
 const mostParameters = 500;
 const deepest = 6;
 
-/** The texts of a tool, cut to what one tool may have to be found by. */
+/** The texts of a tool, cut to the limits of one tool. */
 export function toolText(tool: Searchable): ToolText {
   const found: Found = { names: [], details: [], values: [], characters: 0 };
   readParameters(tool.parameters, found, 0);

@@ -1,12 +1,12 @@
 /** The words of a text, as searches compare them. */
 import { stemmer } from 'stemmer';
 
-/** Words of English that say nothing about what a tool does. They are left out on both sides. */
+/** Words of English that say nothing about a tool. They are left out of queries and tools. */
 const stopWords = new Set(
   (
-    'a am an and are as at be been but by can could did do does for from had has have how i if in ' +
-    'into is it its me my of on or our please should so than that the their them then there these ' +
-    'they this to us was we were what when where which who will with would you your'
+    'a am an and are as at be been but by can could did do does for from had has have how i if ' +
+    'in into is it its me my of on or our please should so than that the their them then there ' +
+    'these they this to us was we were what when where which who will with would you your'
   ).split(' '),
 );
 
@@ -19,19 +19,19 @@ const unspaced =
 
 /** One word of a text. */
 export interface Word {
-  /** As it is compared: a stem in lower case. */
+  /** The form that is compared: a stem in lower case. */
   readonly stem: string;
   /** As it was written, in lower case. */
   readonly written: string;
 }
 
 /**
- * Words that were read before, as they were written: finding a stem takes longer than finding a
- * word. Null for words that are left out.
+ * Words that were read before, as they were written, because stemming takes longer than a lookup.
+ * Null for words that are left out.
  */
 export type KnownWords = Map<string, Word | null>;
 
-/** When there are more known words than this, they are forgotten. */
+/** If there are more known words than this, they are forgotten. */
 const mostKnown = 50_000;
 
 /**
@@ -59,7 +59,7 @@ export function wordsOf(text: string, most: number, known: KnownWords = new Map(
     .normalize('NFKC')
     .replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, ' ')
     .toLowerCase();
-  // Made once: making one takes longer than cutting a whole sentence with it.
+  // Created once, because that takes longer than splitting a whole sentence.
   let segmenter: Intl.Segmenter | undefined;
   for (const run of parts.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []) {
     if (words.length >= most) break;
@@ -79,12 +79,12 @@ function readWord(word: string): Word | null {
   return { stem: stemmer(written), written };
 }
 
-/** What a character is for the ends of words. */
+/** The class of a character, which decides where words end. */
 const other = 0;
 const small = 1;
 const capital = 2;
 
-/** Cuts an ASCII text as the patterns for other texts do, in a tenth of their time. */
+/** Splits an ASCII text as the patterns for other texts do, in a tenth of the time. */
 function asciiParts(text: string, add: (part: string) => void): void {
   let start = -1;
   let before = other;

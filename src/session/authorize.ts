@@ -1,5 +1,6 @@
 /**
- * Permission for tools that run elsewhere: all gates before, and the end of the call afterwards.
+ * Permission for tools that other code runs: all gates before the call, and the end of the call
+ * afterwards.
  */
 import { countLateSettle } from '../call/end-call.ts';
 import { callTool } from '../call/spine.ts';
@@ -12,30 +13,32 @@ import type { Call } from '../state/call.ts';
 import { type ReadCallOptions, readCallOptions } from '../state/call-options.ts';
 import type { SessionState } from '../state/session-state.ts';
 
-/** What became of a call that ran elsewhere. */
+/** The result of a call that other code has run. */
 export type ExternalOutcome =
   | {
       /** What the tool returned, as JSON. */
       readonly output?: unknown;
     }
   | {
-      /** Why it failed, in words for the model. */
+      /** Why it failed, as a text for the model. */
       readonly error: string;
     };
 
 /** The answer of `session.authorize`. */
 export type Authorization =
   | {
-      /** All gates have let the call through. */
+      /** All gates have allowed the call. */
       readonly allowed: true;
       /** The call's id, in its events and its result. */
       readonly callId: string;
-      /** What may run: hooks, repairs and people may have changed what was asked for. */
+      /**
+       * The input to run. Hooks, repairs and people may have changed the one that was requested.
+       */
       readonly input: JsonObject;
       /**
-       * Says how the call ended, as a handler's return or throw would: after hooks, output schema
-       * and limits apply. Resolves to the result. A second time, or after the call has ended, it
-       * resolves to the result that the call ended with, and is counted as late.
+       * Ends the call as a handler's return or throw would: after hooks, output schema and limits
+       * apply. Resolves to the result. If the call has already ended, it resolves to the result
+       * that the call ended with, and counts as late.
        * @throws MisuseError `invalid_option` for anything but `{ output }` and `{ error }`
        */
       settle(outcome: ExternalOutcome): Promise<ToolResult>;
@@ -43,7 +46,7 @@ export type Authorization =
   | {
       /** The call was refused, or has ended while it waited. */
       readonly allowed: false;
-      /** Why. */
+      /** Why it was refused. */
       readonly result: ToolResult;
     };
 
@@ -55,7 +58,7 @@ const table = {
   ),
 } satisfies TableOf<{ output?: unknown; error?: string }>;
 
-/** Asks all gates about a call that somebody else runs. Never rejects. */
+/** Asks all gates about a call that other code runs. Never rejects. */
 export function authorize(
   session: SessionState,
   toolName: string,
@@ -74,7 +77,7 @@ export function authorize(
           );
         }),
     });
-    // Without effect where the call was allowed.
+    // Has no effect if the call was allowed.
     void result.then((refused) =>
       answer(Object.freeze({ allowed: false as const, result: refused })),
     );

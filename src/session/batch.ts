@@ -41,7 +41,7 @@ export interface BatchOptions {
    */
   readonly maxConcurrency?: number | undefined;
   /**
-   * Whether a call that fails ends the later calls that have not started, as `cancelled`.
+   * Whether a failed call ends the later calls that have not started, as `cancelled`.
    * @default false
    */
   readonly stopOnError?: boolean | undefined;
@@ -74,7 +74,7 @@ export function planCalls(session: SessionState, calls: readonly ToolCall[]): Ba
   return planFor(session, readCalls(calls, 'plan'));
 }
 
-/** What may be planned: all that the session may be shown, listed or not, and `find_tools`. */
+/** What may be planned: everything that the session may show, listed or not, and `find_tools`. */
 function plannable(session: SessionState): Pick<View, 'specs' | 'entries' | 'keyed'> {
   const view = session.registry.viewOf(session);
   const entry = listingOf(session).entries.get(findToolsName);
@@ -98,8 +98,8 @@ function planFor(session: SessionState, calls: readonly ToolCall[]): BatchPlan {
 }
 
 /**
- * The resource key that a call's input leads to. Undefined if validation fails or is asynchronous;
- * the call then still takes its lock when it runs.
+ * The resource key for a call's input. Undefined if validation fails or is asynchronous; the call
+ * still takes its lock when it runs.
  */
 function ownKey(entry: ToolEntry | undefined, call: ToolCall): string | undefined {
   if (entry === undefined) return undefined;
@@ -156,7 +156,8 @@ async function runPlan(
   const results: (ToolResult | undefined)[] = calls.map(() => undefined);
   const held = holdIds(session, calls);
   const { settle, execute } = createExecution(session, given, calls, results, options);
-  // Refused calls run no handler. They go first, so that no change by the batch can let them in.
+  // Refused calls run no handler. They are handled first, so that no change by the batch can allow
+  // them.
   const refused: Promise<void>[] = [];
   for (const [index, { accepted, code, id, name }] of calls.entries()) {
     if (code === 'duplicate_call_id')
@@ -181,8 +182,8 @@ async function runPlan(
         ),
       );
   }
-  // Without refused calls the first group starts at once, as a single call does, so that batches
-  // and calls wait for a lock in the order in which they were made.
+  // Without refused calls, the first group starts at once, as a single call does. So batches and
+  // calls wait for a lock in the order in which they were made.
   if (refused.length > 0) await Promise.all(refused);
   for (const group of plan.groups) {
     const indexes = group.map((id) => held.get(id)).filter((index) => index !== undefined);
@@ -199,7 +200,7 @@ async function runPlan(
   };
 }
 
-/** Runs single calls of a batch by their place, and notes when later calls must not start. */
+/** Runs single calls of a batch by their index, and notes when later calls must not start. */
 function createExecution(
   session: SessionState,
   given: readonly ToolCall[],
@@ -238,9 +239,9 @@ function createExecution(
 }
 
 /**
- * Claims the ids of the accepted calls, and returns the place of each in the batch. No other call
- * can take such an id before the batch starts it, and no other batch before this one has ended. An
- * id that is already in flight stays with its owner.
+ * Claims the ids of the accepted calls, and returns the index of each in the batch. No other call
+ * can take such an id before the batch starts it, and no other batch can before this one has ended.
+ * An id that is already in flight stays with its owner.
  */
 function holdIds(
   session: SessionState,

@@ -25,11 +25,12 @@ export interface Explanation {
   readonly visible: boolean;
   /** The drop code that hides the tool. */
   readonly hiddenBy?: string;
-  /** Says that the tool should no longer be used. */
+  /** The text that says the tool should no longer be used. */
   readonly deprecated?: Deprecation;
   /**
-   * Where the tool's calls run: `inline` for a handler in this process, `external` if somebody else
-   * runs the tool, or what its executor says, such as `thread`. Absent for an unknown tool.
+   * Where the tool's calls run: `inline` for a handler in this process, `external` if other code
+   * runs the tool, or the name that its executor gives, such as `thread`. Absent for an unknown
+   * tool.
    */
   readonly executor?: string;
   /** Effective tools that provide the facts that the tool waits for. */
@@ -50,7 +51,7 @@ export interface Explanation {
    * input, and in a session that remembers nothing.
    */
   readonly origins?: readonly JudgedOrigin[];
-  /** What is used of the quotas that apply to the call; absent if none does. */
+  /** The current use of the quotas that apply to the call; absent if there are none. */
   readonly quotas?: readonly QuotaLevel[];
   /**
    * What each stage and gate said, in order. A shadow rule that matches has a step with
@@ -86,14 +87,7 @@ export async function explain(
       message: 'The session is closed.',
       retryable: false,
     });
-  const view = listingOf(session);
-  draft.visible = view.entries.has(name);
-  const hiddenBy = view.dropped.find((dropped) => dropped.name === name)?.code;
-  if (hiddenBy !== undefined) draft.hiddenBy = hiddenBy;
-  const unlocking = view.prerequisites
-    .filter(({ unlocks }) => unlocks.includes(name))
-    .map(({ tool }) => tool);
-  if (unlocking.length > 0) draft.unlockedBy = unlocking;
+  addVisibility(session, name, draft);
   const unreadable = readInput(call);
   if (unreadable !== undefined) return stop('admission', unreadable);
   const unknown = lookup(call);
@@ -115,6 +109,24 @@ export async function explain(
     await session.origins?.settled;
     addOrigins(call, draft);
   }
+  await addVerdict(call, draft, steps);
+  if (call.binding.quotas !== undefined) await addQuotas(call, draft, steps);
+  return Object.freeze(draft);
+}
+
+function addVisibility(session: SessionState, name: string, draft: Draft): void {
+  const view = listingOf(session);
+  draft.visible = view.entries.has(name);
+  const hiddenBy = view.dropped.find((dropped) => dropped.name === name)?.code;
+  if (hiddenBy !== undefined) draft.hiddenBy = hiddenBy;
+  const unlocking = view.prerequisites
+    .filter(({ unlocks }) => unlocks.includes(name))
+    .map(({ tool }) => tool);
+  if (unlocking.length > 0) draft.unlockedBy = unlocking;
+}
+
+/** Adds the decision of the gates, and the standing answer if it asks. */
+async function addVerdict(call: FoundCall, draft: Draft, steps: JsonObject[]): Promise<void> {
   const verdict = await judge(call, steps);
   draft.decision = scrubJson(
     call,
@@ -126,8 +138,6 @@ export async function explain(
   const grant = verdict.effect === 'ask' ? findGrant(call) : undefined;
   if (grant !== undefined && (verdict.quotas === undefined || grant.effect === 'reject'))
     steps.push({ stage: 'approval', grant: grant as unknown as JsonValue });
-  if (call.binding.quotas !== undefined) await addQuotas(call, draft, steps);
-  return Object.freeze(draft);
 }
 
 function addOrigins(call: FoundCall, draft: Draft): void {
@@ -137,7 +147,7 @@ function addOrigins(call: FoundCall, draft: Draft): void {
   draft.origins = deepFreeze(scrubJson(call, plain)) as unknown as readonly JudgedOrigin[];
 }
 
-/** Adds what is used of the call's quotas. The gates may let a call through that these refuse. */
+/** Adds the use of the call's quotas. They may refuse a call that the gates allow. */
 async function addQuotas(call: FoundCall, draft: Draft, steps: JsonObject[]): Promise<void> {
   const { levels, error } = await explainQuotas(call);
   if (levels.length > 0) draft.quotas = Object.freeze(levels);

@@ -29,8 +29,8 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
   const definition = defineTool({
     name: findToolsName,
     description:
-      'Finds tools by what they do. There are more tools than the ones you see. Say in a few words ' +
-      'what you need; the tools that fit are listed from then on.',
+      'Finds tools by what they do. There are more tools than the ones you see. Say in a few ' +
+      'words what you need; the tools that fit are listed from then on.',
     parameters: parameters as never,
     annotations: { readOnly: true },
     parallelSafe: true,
@@ -43,7 +43,7 @@ export function discover(session: SessionState, settings: DiscoverySettings): vo
     new ToolEntry(definition as unknown as AnyTool, 'host', session.registry.waits),
   );
   session.stamp++;
-  // The first question would otherwise wait for it.
+  // Otherwise the first question would wait for this.
   void readTools(session.registry);
 }
 
@@ -52,7 +52,7 @@ interface Asked {
   readonly limit?: number;
 }
 
-/** What a model may ask. Checked by hand, so that a refusal says what to do. */
+/** What a model may ask. It is checked by hand, so that a refusal says what to do. */
 const parameters = {
   '~standard': {
     version: 1,
@@ -98,7 +98,7 @@ function faultsOf(input: JsonObject): { readonly message: string; readonly path:
   return faults;
 }
 
-/** Finds tools, and adds those whose schemas the model gets to what is listed. */
+/** Finds tools, and adds those whose schemas the model gets to the listed tools. */
 async function find(
   session: SessionState,
   { query, limit }: Asked,
@@ -145,8 +145,8 @@ interface Answer {
 }
 
 /**
- * The answers that fit into the budget of outputs, which would else cut one in the middle. Names
- * come before schemas: the schema of a tool that is listed can be read in the list.
+ * The answers that fit into the budget of outputs, which would otherwise cut one in the middle.
+ * Names come before schemas, because the schema of a listed tool can be read in the list.
  */
 function within(maxChars: number, answers: readonly Answer[]): JsonObject[] {
   let room = maxChars - '{"tools":[]}'.length;
@@ -164,12 +164,12 @@ function within(maxChars: number, answers: readonly Answer[]): JsonObject[] {
   });
 }
 
-/** What a tool costs a model, estimated as a token for each four characters. */
+/** The cost of a tool for a model, estimated as one token for every four characters. */
 function tokensOf(shown: object): number {
   return Math.ceil(JSON.stringify(shown).length / 4);
 }
 
-/** How long a tool is in an answer, with a comma. */
+/** The length of a tool in an answer, with a comma. */
 function charsOf(shown: object): number {
   return JSON.stringify(shown).length + 1;
 }

@@ -1,7 +1,6 @@
 /**
- * Judges a recorded call by the code that decides about real ones, and runs nothing. What is
- * counted goes to the call's registry, which is a copy that is made for this
- * (`state/judging-copy.ts`).
+ * Judges a recorded call with the code that decides about real ones, and runs nothing. Counts go to
+ * the call's registry, which is a copy made for this purpose (`state/judging-copy.ts`).
  */
 import { collectSecrets } from '../call/call-secrets.ts';
 import { readInput } from '../call/stages/admit.ts';
@@ -25,7 +24,7 @@ export interface RecordedCall {
   readonly redacted: boolean;
 }
 
-/** What is decided about a recorded call. */
+/** The decision about a recorded call. */
 export interface Judgement {
   readonly effect: Effect;
   /** The rule or quota that decides, if one does. */
@@ -33,8 +32,8 @@ export interface Judgement {
 }
 
 /**
- * Judges a call. A call that a person would be asked about counts as approved for the quotas, since
- * it spends what it needs once the person agrees.
+ * Judges a call. A call that needs a person's approval counts as approved for the quotas, since it
+ * spends its amounts once the person agrees.
  * @returns `unknown` if there is no such tool, `invalid` for arguments that the gates never see
  */
 export async function judgeRecorded(
@@ -43,7 +42,7 @@ export async function judgeRecorded(
 ): Promise<Judgement | 'unknown' | 'invalid'> {
   const options = optionsVia(surface === '' ? undefined : surface);
   const call = new Call(session, toolName, callId, input, options, undefined, undefined);
-  // Whether the tool was listed then is no matter of rules: the record says that it was called.
+  // The tool need not be listed now: the record says that it was called.
   call.binding = session.binding(toolName);
   call.entry = call.binding?.entry;
   if (!isFound(call)) return 'unknown';
@@ -51,11 +50,11 @@ export async function judgeRecorded(
   collectSecrets(call);
   // As in a real call, a tool that a rule hides is refused before its arguments are validated.
   const validated = call.binding.drop === 'denied' ? undefined : validate(call);
-  // Most calls wait for nothing, and a wait takes longer than their rules.
+  // Most calls wait for nothing, and waiting would take longer than their rules.
   const refused = validated instanceof Promise ? await validated : validated;
   if (refused !== undefined) {
     if (!redacted || call.unsafe) return 'invalid';
-    // The rules see the text in place of the secret. No attribute is asked about it.
+    // The rules see the text that replaces the secret. No attribute is asked about it.
     call.parsed = undefined;
     const paths = [...(call.entry.internals.attributes?.keys() ?? [])];
     const answers = new Map(paths.map((path) => [path, undefined]));
@@ -72,7 +71,7 @@ export async function judgeRecorded(
 
 const allowed: Judgement = { effect: 'allow', ruleId: undefined };
 
-/** Reserves what the call spends. Undefined if its quotas let it through. */
+/** Reserves what the call spends. Undefined if its quotas allow it. */
 async function refusedByQuota(call: FoundCall): Promise<Judgement | undefined> {
   const { verdict } = call;
   if (verdict?.quotas !== undefined) call.more.agreed = verdict.quotas;
@@ -80,7 +79,7 @@ async function refusedByQuota(call: FoundCall): Promise<Judgement | undefined> {
   return error === undefined ? undefined : { effect: 'deny', ruleId: error.ruleId };
 }
 
-/** Counts what rules have matched, as the end of a real call does. */
+/** Counts the rules that have matched, as the end of a real call does. */
 function count({ matched, extra }: FoundCall): void {
   if (matched !== undefined) countMatched(matched);
   if (extra?.shadowed !== undefined) for (const rule of extra.shadowed) countShadow(rule);

@@ -1,4 +1,4 @@
-/** Tells an answer that was refused, so that its question stays as it was, from one that counted. */
+/** Distinguishes a refused answer, which leaves its question open, from one that counted. */
 import type { ToolResult } from '../result.ts';
 
 const reasons: ReadonlySet<string | undefined> = new Set([
@@ -14,8 +14,8 @@ const reasons: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Why `registry.approvals.answer` or `session.approvals.resume` has answered nothing: a reason, or a
- * code if there is none. Undefined if the answer counted, whatever became of the call then.
+ * Why `registry.approvals.answer` or `session.approvals.resume` has answered nothing: a reason, or
+ * a code if there is none. Undefined if the answer counted, whatever the result of the call was.
  */
 export function refusalOf(result: ToolResult): string | undefined {
   if (result.success || result.metadata.status !== 'rejected') return undefined;

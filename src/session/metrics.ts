@@ -7,7 +7,7 @@ import {
   type ToolCounts,
 } from '../state/counters.ts';
 
-// Type aliases, since an interface is no `JsonObject` for the compiler, and these are JSON.
+// Type aliases, because the compiler does not accept an interface as a `JsonObject`.
 
 /** How many calls there were, by how they ended. */
 export type CallCounts = {
@@ -15,11 +15,11 @@ export type CallCounts = {
   readonly calls: number;
   /** Calls that ended with a result. */
   readonly succeeded: number;
-  /** Calls whose handler, or what runs it, failed. */
+  /** Calls whose handler or executor failed. */
   readonly failed: number;
   /** Calls that were refused before their handler ran. */
   readonly rejected: number;
-  /** Calls that their caller, or the closing of the session, ended. */
+  /** Calls that were cancelled by their caller, or ended by the closing of the session. */
   readonly cancelled: number;
   /** Calls that were suspended for an approval. */
   readonly pending: number;
@@ -38,7 +38,7 @@ export type DurationMetrics = {
   readonly sum: number;
   /**
    * For each upper bound `le`, in milliseconds and ascending, how many calls took that long or
-   * less. Calls beyond the last bound are only in `count`, which is the bucket of `+Inf`.
+   * less. Calls beyond the last bound are counted only in `count`, the bucket of `+Inf`.
    */
   readonly buckets: readonly { readonly le: number; readonly count: number }[];
 };
@@ -74,8 +74,9 @@ export type CallMetrics = CallCounts & {
   /** The counts of each tool that was called. Calls to unknown names are in the totals only. */
   readonly byTool: Readonly<Record<string, ToolMetrics>>;
   /**
-   * The counts of the calls by where their tool runs: `inline`, `external`, or what its executor
-   * says. Calls to unknown names are in the totals only. Beyond 100 places the rest is `_other`.
+   * The counts of the calls by the place where their tool runs: `inline`, `external`, or the name
+   * that its executor gives. Calls to unknown names are in the totals only. Beyond 100 places, the
+   * rest is `_other`.
    */
   readonly byExecutor: Readonly<Record<string, ExecutorMetrics>>;
   /** How often each reason occurred; the code, if an error has no reason. */
@@ -86,7 +87,7 @@ export type CallMetrics = CallCounts & {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Counts that are added up. */
+/** Counts that are summed up. */
 interface Sum {
   readonly counts: Writable<CallCounts>;
   totalMs: number;
@@ -194,7 +195,7 @@ function recordOf(counts: ReadonlyMap<string, ReasonCount> | undefined): Record<
 
 function rulesOf(counts: ReadonlyMap<string, RuleCount> | undefined): Record<string, RuleMetrics> {
   return Object.fromEntries(
-    // The count is made when the rule matches, and the call counts when it ends.
+    // The count is made when the rule matches, and the call is counted when it ends.
     [...(counts ?? [])].flatMap(([id, { matched, shadow }]) =>
       matched === 0 ? [] : [[id, { matched, shadow }] as const],
     ),

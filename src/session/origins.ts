@@ -1,4 +1,4 @@
-/** What a host tells a session about texts, and asks it about values. */
+/** The texts that a host reports to a session, and the host's questions about values. */
 import { CallOrigins } from '../call/origins.ts';
 import { readInput } from '../call/stages/admit.ts';
 import { lookup } from '../call/stages/lookup.ts';
@@ -15,8 +15,8 @@ import { didYouMean, nearestNames } from '../text/names.ts';
 /** Options of `session.said`. */
 export interface SaidOptions {
   /**
-   * Who vouches for the text: the user, who wrote it, or the host, for what it knows itself, such
-   * as a system prompt, its folders or the account's own numbers.
+   * Who vouches for the text: the user who wrote it, or the host, for what it knows itself, such as
+   * a system prompt, its folders or the account's own numbers.
    * @default "user"
    */
   readonly origin?: 'user' | 'trusted' | undefined;
@@ -33,8 +33,8 @@ export function said(session: SessionState, text: unknown, options: SaidOptions 
   if (typeof text !== 'string')
     throw new MisuseError(
       'invalid_option',
-      `said: expected \`text\` to be a string, got ${describe(text)}. Pass the text of a message, ` +
-        'not the message.',
+      `said: expected \`text\` to be a string, got ${describe(text)}. Pass the text of a ` +
+        'message, not the message.',
     );
   beginOrigins(session).said(text, origin);
 }

@@ -1,6 +1,6 @@
 /**
- * Resumes a suspended call, also in another process. Everything is checked again, and each record
- * is used once.
+ * Resumes a suspended call, in any process. Everything is checked again, and each record is used
+ * once.
  */
 
 import { fourEyesMessage, isOwnAnswer } from '../approval/four-eyes.ts';
@@ -45,8 +45,8 @@ export async function resumeCall(
     );
   const problem = claimsProblem(session, claims);
   if (problem !== undefined) return refuse(session, claims, problem, given);
-  // Read now, since the caller may change it while the store is asked. An answer that cannot be
-  // read rejects the call.
+  // Read now, because the caller may change it while the store is asked. An unreadable answer
+  // rejects the call.
   const read = readAnswer(answer, session.limits.maxInputBytes);
   if (registry.fourEyes && isOwnAnswer(session.principal, read?.by))
     return refuse(session, claims, denied('four_eyes', `Not answered: ${fourEyesMessage}`), given);
@@ -163,7 +163,7 @@ async function markUsed(
   claims: TokenClaims,
 ): Promise<boolean> {
   const { store, policyTimeoutMs } = registry;
-  // Such a store itself refuses a record that is put back.
+  // Such a store itself refuses a record that was taken before.
   if (isInboxStore(store)) return true;
   const mark = usedMark(claims);
   await inTime(
@@ -206,8 +206,8 @@ function isOurs(session: SessionState, { sessionId, principal }: TokenClaims): b
 }
 
 /**
- * Refuses a resume. With a genuine token of this session, the refusal is counted and emitted as an
- * attempt of its own. Nothing in a forged token can be trusted.
+ * Refuses a resume. With a genuine token of this session, the refusal is counted and emitted as a
+ * separate attempt. Nothing in a forged token can be trusted.
  */
 function refuse(
   session: SessionState,

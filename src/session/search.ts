@@ -21,14 +21,14 @@ export interface SearchOptions {
 export interface FoundTool {
   /** The tool's name. */
   readonly name: string;
-  /** The tool's description, as a model is shown it. */
+  /** The tool's description, as a model sees it. */
   readonly description: string;
   /**
    * How well the query describes the tool, from 0 to 1, where 1 is the best of this answer. Scores
    * of two answers cannot be compared.
    */
   readonly score: number;
-  /** Whether a call to it would need an approval, or may need one. */
+  /** Whether a call to it needs an approval, or may need one. */
   readonly requiresApproval: boolean;
   /** The words of the query that were found in the tool. */
   readonly why: readonly string[];
@@ -57,7 +57,9 @@ export function searchTools(
   return deepFreeze(found.filter((tool) => tool !== undefined));
 }
 
-/** What is said of a found tool; undefined if it is gone or hidden since it was found. */
+/**
+ * The answer's entry for a found tool; undefined if it was removed or hidden after it was found.
+ */
 export function describeFound(
   session: SessionState,
   { tool, score, why }: Hit<ToolEntry>,
@@ -69,7 +71,10 @@ export function describeFound(
   return { name, description, score, requiresApproval: asksFor(binding), why };
 }
 
-/** What is wrong with a query and what to do, for hosts and for models; undefined if nothing is. */
+/**
+ * What is wrong with a query and how to correct it, for hosts and for models; undefined for a valid
+ * query.
+ */
 export function wrongQuery(query: unknown): string | undefined {
   const got =
     typeof query !== 'string'
@@ -81,6 +86,6 @@ export function wrongQuery(query: unknown): string | undefined {
           : undefined;
   return got === undefined
     ? undefined
-    : `expected a text of at most ${longestQuery} characters that says what a tool should do, got ` +
-        `${got}. Describe the task in a few words`;
+    : `expected a text of at most ${longestQuery} characters that says what a tool should do, ` +
+        `got ${got}. Describe the task in a few words`;
 }

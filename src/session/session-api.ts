@@ -46,22 +46,22 @@ export interface Approvals {
    */
   resume(token: string, answer: ApprovalAnswer): Promise<ToolResult>;
   /**
-   * What is known of an approval that this session and principal asked for: whether it was
-   * answered, and what the call returned. It is kept until an hour after the approval expires, also
-   * for other processes. `unknown` for what is another session's or principal's. Rejects if the
-   * store fails, and with a MisuseError `invalid_option` if it keeps no outcomes.
+   * The status of an approval that this session and principal asked for: whether it was answered,
+   * and what the call returned. It is kept until an hour after the approval expires, and other
+   * processes can read it. `unknown` for an approval of another session or principal. Rejects if
+   * the store fails, and with a MisuseError `invalid_option` if it keeps no outcomes.
    */
   outcome(id: string): Promise<ApprovalOutcome>;
   /** The standing answers of this session, oldest first, without expired and used-up ones. */
   grants(): readonly Grant[];
   /**
-   * Revokes a standing answer. Calls that it let through are asked about again if their handlers
-   * have not started; running handlers continue. False if there is no such grant.
+   * Revokes a standing answer. Calls that it has allowed need a new approval if their handlers have
+   * not started. Running handlers continue. False if there is no such grant.
    */
   revoke(id: string): boolean;
 }
 
-/** The tools that a model is shown, and the reasons why it is not shown the others. */
+/** The tools that a model sees, and the reasons why it does not see the others. */
 export interface EffectiveTools {
   /** The names of the effective tools, in effective order. */
   readonly names: readonly string[];
@@ -69,7 +69,7 @@ export interface EffectiveTools {
   readonly tools: readonly HostTool[];
   /** Tools that are not effective, each with the first reason that hides it. */
   readonly dropped: readonly Dropped[];
-  /** The tools that unlock others which wait for a fact. */
+  /** The tools that provide the facts for which other tools wait. */
   readonly prerequisites: readonly Prerequisite[];
   /** The registry's revision for which this was computed. */
   readonly revision: number;
@@ -114,10 +114,10 @@ export interface ToolSession<S = unknown> {
    */
   readonly call: CallTool;
   /**
-   * Asks all gates about a call that somebody else runs, such as a coding agent's own tool. The
-   * tool has `external: true`. If the call is allowed, run it with the `input` of the answer, and
-   * say with `settle` how it ended. A call that is not settled within the tool's `timeoutMs` ends
-   * as `timeout`. Never rejects.
+   * Asks all gates about a call that other code runs, such as a coding agent's own tool. The tool
+   * has `external: true`. If the call is allowed, run it with the `input` of the answer, and report
+   * its end with `settle`. A call that is not settled within the tool's `timeoutMs` ends as
+   * `timeout`. Never rejects.
    * @example
    * ```ts
    * const permission = await session.authorize('Bash', { command: 'npm test' });
@@ -162,7 +162,7 @@ export interface ToolSession<S = unknown> {
   search(query: string, options?: SearchOptions): readonly FoundTool[];
   /**
    * Registers a tool that only this session has. It cannot take the name of a registry tool, or a
-   * name that could be mistaken for one.
+   * name that could be confused with one.
    */
   register(definition: AnyTool<S>): ToolRegistration;
   /**
@@ -185,8 +185,8 @@ export interface ToolSession<S = unknown> {
    */
   use(hook: Hook): () => void;
   /**
-   * What would happen to a call, by the code that decides calls, without running it: which rule
-   * decides, why the tool is hidden, what unlocks it. Hooks do not run.
+   * Explains what would happen to a call, with the code that decides calls, without running it:
+   * which rule decides, why the tool is hidden, what unlocks it. Hooks do not run.
    * @example
    * ```ts
    * const { decision, steps } = await session.explain('add', { a: 1, b: 2 });
@@ -196,7 +196,7 @@ export interface ToolSession<S = unknown> {
   explain(name: string, input?: unknown): Promise<Explanation>;
   /**
    * Remembers what the user wrote, or a text that the host vouches for, for rules about origins.
-   * Host loops and the AI SDK adapter say what the user wrote themselves.
+   * The host loops and the AI SDK adapter report what the user wrote by themselves.
    * @throws MisuseError `invalid_option` for anything but a text, `closed`.
    * @example
    * ```ts
@@ -206,13 +206,14 @@ export interface ToolSession<S = unknown> {
    */
   said(text: string, options?: SaidOptions): void;
   /**
-   * Where the values of an input came from: of each target, and of each identifier in a text. It is
-   * what rules about origins judge. Everything is `unknown` in a session that remembers nothing.
+   * The origins of an input's values: of each target, and of each identifier in a text. Rules about
+   * origins judge these. Everything is `unknown` in a session that remembers nothing.
    * @throws MisuseError `unknown_tool`, and `invalid_option` for an input that is not a JSON
    * object.
    * @example
    * ```ts
-   * for (const { path, origin } of session.originOf('add', { a: 1, b: 2 })) console.log(path, origin);
+   * const origins = session.originOf('add', { a: 1, b: 2 });
+   * for (const { path, origin } of origins) console.log(path, origin);
    * ```
    */
   originOf(name: string, input: unknown): readonly JudgedOrigin[];

@@ -87,10 +87,7 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    * @default 300_000
    */
   readonly approvalTimeoutMs?: number | undefined;
-  /**
-   * `safe` parses JSON in strings where the schema expects an object or an array.
-   * @default "off"
-   */
+  /** `safe` parses JSON in strings if the schema expects an object or array. @default "off" */
   readonly repair?: 'off' | 'safe' | undefined;
   /**
    * `masked` hides the messages of errors that handlers throw from the model. Events still contain
@@ -104,12 +101,12 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
    */
   readonly limits?: Limits | undefined;
   /**
-   * What the session remembers of texts, for rules about origins.
+   * How much text the session remembers, for rules about origins.
    * @default the registry's option
    */
   readonly origins?: OriginOptions | undefined;
   /**
-   * Lists few tools, and `find_tools`, with which a model finds the others. See
+   * Lists only a few tools and `find_tools`, with which a model finds the others. See
    * `docs/many-tools.md`.
    * @default every tool is listed
    */
@@ -179,15 +176,8 @@ export function readSessionOptions(
     limits,
   } = given;
   checkSuspension(given, registry);
-  if (profile !== undefined && !registry.profiles.has(profile)) {
-    throw new MisuseError(
-      'unknown_profile',
-      `createSession: expected \`profile\` to be one of ` +
-        `${[...registry.profiles.keys()].map((id) => `\`${id}\``).join(', ') || '(none is defined)'}, ` +
-        `got ${describe(profile)}.`,
-    );
-  }
-  // Member by member: taking the others by rest and spread makes sessions many times slower.
+  if (profile !== undefined && !registry.profiles.has(profile)) throw unknown(profile, registry);
+  // Copied member by member, because rest and spread make creating a session many times slower.
   return {
     sessionId: given.sessionId,
     cwd: given.cwd,
@@ -221,6 +211,15 @@ export function readSessionOptions(
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };
+}
+
+function unknown(profile: string, { profiles }: RegistryState): MisuseError {
+  const known = [...profiles.keys()].map((id) => `\`${id}\``).join(', ');
+  return new MisuseError(
+    'unknown_profile',
+    `createSession: expected \`profile\` to be one of ${known || '(none is defined)'}, ` +
+      `got ${describe(profile)}.`,
+  );
 }
 
 /** A suspended call is resumed by a signed token that is bound to a principal. */

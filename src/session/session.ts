@@ -48,8 +48,8 @@ import { changeFacts, readOverrides } from './session-options.ts';
 import { outcomeIn } from './settle-approval.ts';
 
 /**
- * Set by the class, the only code that can read the private field. A symbol would give anyone who
- * looks for it a way to the handlers.
+ * Set by the class, which is the only code that can read the private field. A symbol would give
+ * anyone who looks for it access to the handlers.
  */
 let readState: (session: object) => SessionState | undefined;
 
@@ -172,13 +172,13 @@ export class Session<S> implements ToolSession<S> {
     state.checkOpen('change the profile');
     const { registry } = state;
     const profile = registry.profiles.get(id)?.resolved;
-    if (profile === undefined)
+    if (profile === undefined) {
+      const known = [...registry.profiles.keys()].map((one) => `\`${one}\``).join(', ');
       throw new MisuseError(
         'unknown_profile',
-        'setProfile: expected one of ' +
-          `${[...registry.profiles.keys()].map((one) => `\`${one}\``).join(', ') || '(none is defined)'}, ` +
-          `got \`${String(id)}\`.`,
+        `setProfile: expected one of ${known || '(none is defined)'}, got \`${String(id)}\`.`,
       );
+    }
     state.profileId = id;
     state.profile = profile;
     state.limits = registry.limitsOf(state.setup.limits, profile);

@@ -1,4 +1,4 @@
-/** How a suspended call ended: kept in the store, and read by the session that made it. */
+/** How a suspended call ended. The store keeps it, and the session that made the call reads it. */
 import { type ApprovalChoice, choiceOf, type ReadAnswer } from '../approval/request.ts';
 import {
   type InboxStore,
@@ -17,25 +17,27 @@ import type { SessionState } from '../state/session-state.ts';
 /** The longest result that is kept, as characters of JSON. */
 const maxResultChars = 1_048_576;
 
-/** What is known of an approval. */
+/** The status of an approval. */
 export interface ApprovalOutcome {
   /**
-   * `pending`: no one has answered. `settled`: someone has. `expired`: no one did in time.
-   * `unknown`: no approval of this session and principal has this id, or it is forgotten.
+   * `pending`: there is no answer yet. `settled`: it was answered. `expired`: there was no answer
+   * in time. `unknown`: no approval of this session and principal has this id, or it was forgotten.
    */
   readonly status: 'pending' | 'settled' | 'expired' | 'unknown';
-  /** What was answered. */
+  /** The answer. */
   readonly decision?: ApprovalChoice;
   /** Who answered, if the answer said so. */
   readonly by?: string;
   /**
-   * What the call returned. Absent while it runs, if its process has died, and if the result is
-   * over 1 048 576 characters.
+   * What the call returned. Absent while it runs, if its process has died, or if the result is over
+   * 1 048 576 characters.
    */
   readonly result?: ToolResult;
 }
 
-/** Keeps the answer, and later the result. A store that fails is reported, and changes nothing. */
+/**
+ * Keeps the answer, and later the result. If the store fails, that is reported and nothing changes.
+ */
 export async function keepOutcome(
   registry: RegistryState,
   claims: TokenClaims,
@@ -94,10 +96,10 @@ export function inboxStoreOf(where: string, { store }: RegistryState): InboxStor
   );
 }
 
-/** Whose approvals are looked for. */
+/** The session and principal whose approvals are looked for. */
 export type Asker = Pick<SessionState, 'desk' | 'registry' | 'sessionId' | 'principal'>;
 
-/** What is known of an approval of this session and principal. */
+/** The status of an approval of this session and principal. */
 export async function outcomeIn(session: Asker, id: string): Promise<ApprovalOutcome> {
   if (session.desk?.waiting.has(id) === true) return { status: 'pending' };
   const { registry, sessionId, principal } = session;

@@ -1,10 +1,10 @@
-/** What the state needs from the spine. Passed in, because `state` may not import `call`. */
+/** What the state needs from the spine. It is passed in, because `state` may not import `call`. */
 import type { CallOptions } from '../context.ts';
 import type { ToolResult } from '../result.ts';
 import type { Call, FoundCall } from './call.ts';
 
 export interface CallControl {
-  /** @param idleMs Given if the idle timeout expired, and not the call's own. */
+  /** @param idleMs Given if the idle timeout expired, and not that of the call. */
   expired(call: Call, idleMs?: number): void;
   cancelled(call: Call, reason: unknown): void;
   closed(call: Call): void;

@@ -1,4 +1,4 @@
-/** The half of a call's record that only some calls need. */
+/** The part of a call's record that only some calls need. */
 import type { Standing } from '../approval/grants.ts';
 import type { PendingApproval, ReadAnswer } from '../approval/request.ts';
 import type { ToolError } from '../errors/index.ts';
@@ -17,15 +17,15 @@ import type { Claim } from './claim.ts';
 import type { RuleCount } from './counters.ts';
 import type { OffloadedAbout } from './offload-options.ts';
 
-/** What a call has read of untrusted outputs, by calls of its own. */
+/** What the call has read of untrusted outputs through its child calls. */
 export interface Heard {
   readonly outputs: JsonValue[];
-  /** More was read than is kept. */
+  /** It has read more than is kept. */
   lost: boolean;
   left: number;
 }
 
-/** The rarely used half of a call, with its fields grouped by the phase that first sets them. */
+/** The rarely used part of a call, with its fields grouped by the phase that first sets them. */
 export class CallExtra {
   // Arrival.
   resumed: Resumed | undefined;
@@ -43,22 +43,22 @@ export class CallExtra {
   unreadable = 0;
 
   // Gates.
-  /** What the call has of the store of outcomes, where it has an idempotency key. */
+  /** The call's claim in the store of outcomes, if it has an idempotency key. */
   claim: Claim | undefined;
-  /** The input about which the attributes that only shadow rules read could not be asked. */
+  /** The input for which the attributes that only shadow rules read could not be asked. */
   untold: JsonObject | undefined;
-  /** What the tool's `attributes` answered, and the input that they were asked about. */
+  /** The answers of the tool's `attributes`, and the input for which they were asked. */
   attributes:
     | {
         readonly input: JsonObject;
         readonly answers: ReadonlyMap<string, JsonValue | undefined>;
       }
     | undefined;
-  /** What quotas have read of the input. */
+  /** What quotas have read from the input. */
   quotaReader: QuotaReader | undefined;
-  /** Where the values came from, once a rule or a question asks. */
+  /** The origins of the values, once a rule or a question needs them. */
   origins: OriginJudge | undefined;
-  /** Who approved the call, until its values are known for it. */
+  /** Who approved the call, until its values count as known for that reason. */
   approvedBy: string | undefined;
   /** The loop guard has counted the call. */
   guarded = false;
@@ -77,7 +77,7 @@ export class CallExtra {
   agreed: readonly QuotaLevel[] | undefined;
   /** What was reserved of quotas, until the handler starts. */
   reserved: Reserved | undefined;
-  /** The question that a person or a grant was asked about the call last, with the answer. */
+  /** The last question that a person or a grant was asked about the call, with the answer. */
   approval: ApprovalTold | undefined;
   /** The canonical input with which the start of the call was recorded. */
   recorded: JsonObject | undefined;
@@ -87,7 +87,7 @@ export class CallExtra {
   rounds = 0;
   /** The shadow rules that would have decided differently. */
   shadowed: Set<RuleCount> | undefined;
-  /** The same, as far as no event has told of them. */
+  /** The same, as far as no event has reported them. */
   trials: Trial[] | undefined;
 
   // Handler.
@@ -96,10 +96,10 @@ export class CallExtra {
   eventCount = 0;
   children: Set<Call> | undefined;
   childCount = 0;
-  /** What child calls have returned that is untrusted. */
+  /** The untrusted text that child calls have returned. */
   heard: Heard | undefined;
 
-  /** The call reads back this output, which another one returned. */
+  /** The call reads back this output, which another call returned. */
   readBack: OffloadedAbout | undefined;
   /** The call, or a child call, has read back text that may hold parts of secrets. */
   readSecrets = false;
@@ -108,7 +108,7 @@ export class CallExtra {
   /** Values that no event, prompt or error text may contain. */
   secrets: Secrets | undefined;
   cleanups: Set<(result: ToolResult) => void> | undefined;
-  /** Those who follow the call, until it ends. */
+  /** The tracers that follow the call, until it ends. */
   traces: readonly CallTrace[] | undefined;
 
   // End.
@@ -118,7 +118,7 @@ export class CallExtra {
   abortReason: unknown;
   /** The caller must not learn that the tool exists. */
   hidden = false;
-  /** The original error, where the model is shown a masked one. */
+  /** The original error, if the model sees a masked one. */
   unmasked: ToolError | undefined;
   /** Gives back the slots of a handler that outlives its call. */
   grace: Deadline | undefined;

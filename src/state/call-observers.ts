@@ -1,11 +1,11 @@
-/** Who is told of every call: the port behind audit logs. Not part of the public list. */
+/** The port behind audit logs: observers are told of every call. It is not in the public list. */
 import type { ApprovalChoice } from '../approval/request.ts';
 import type { CallStatus } from '../errors/index.ts';
 import type { JsonValue } from '../json/index.ts';
 import type { OriginTold } from '../origins/origin.ts';
 import type { SessionState } from './session-state.ts';
 
-/** What an observer is told of a call. Its texts hold no secret of the call. */
+/** What an observer is told about a call. Its texts contain no secret of the call. */
 export interface CallRecord {
   /** Epoch milliseconds by the registry's `now`. */
   readonly at: number;
@@ -32,16 +32,16 @@ export interface CallRecord {
   readonly decidedBy: string | undefined;
   readonly reason: string | undefined;
   readonly approval: ApprovalTold | undefined;
-  /** Where the arguments came from; undefined if nothing asked for it. */
+  /** Where the arguments came from; undefined if no rule or question needed that. */
   readonly origins: readonly OriginTold[] | undefined;
-  /** How the call ended; undefined where it is about to start. */
+  /** How the call ended; undefined if it is about to start. */
   readonly status: CallStatus | undefined;
   readonly code: string | undefined;
   /** Milliseconds since the call arrived. */
   readonly durationMs: number;
 }
 
-/** The question that a call was asked about, and its answer. */
+/** The question about a call, and its answer. */
 export interface ApprovalTold {
   /** `""` if the call was refused before a question was made. */
   readonly id: string;
@@ -50,11 +50,14 @@ export interface ApprovalTold {
   readonly decision?: ApprovalChoice;
 }
 
-/** Is told of calls. What it throws is reported and does not affect a call, but for `starting`. */
+/**
+ * An observer of calls. Whatever it throws is reported and does not affect a call, except for
+ * `starting`.
+ */
 export interface CallObserver {
   /**
    * A call has passed all gates, and its handler is about to start. If this throws or rejects, the
-   * call is refused. A call that waited for it is judged again.
+   * call is refused. If the call waited for it, the call is judged again.
    */
   readonly starting?: ((record: CallRecord) => undefined | Promise<void>) | undefined;
   /** A call has ended. */

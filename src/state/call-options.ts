@@ -9,12 +9,12 @@ import { suggestion } from '../options/index.ts';
 import type { Call } from './call.ts';
 
 /**
- * Lets somebody else run a call. Called once, when all gates have let the call through, with a copy
- * of what may run; resolves to what a handler would return.
+ * Lets other code run a call. Called once, after all gates have allowed the call, with a copy of
+ * what may run. Resolves to what a handler would return.
  */
 export type Elsewhere = (call: Call, input: JsonObject) => Promise<unknown>;
 
-/** What a call keeps of its options. */
+/** The options that a call keeps. */
 export interface ReadCallOptions {
   readonly callId: string | undefined;
   readonly signal: AbortSignal | undefined;
@@ -22,7 +22,7 @@ export interface ReadCallOptions {
   readonly idempotencyKey: string | undefined;
   readonly resourceKey: string | undefined;
   readonly surface: Surface | undefined;
-  /** Present where somebody else runs the tool, or where the question is what would be decided. */
+  /** Present if other code runs the tool, or if the caller only wants a decision. */
   readonly elsewhere?: Elsewhere | 'explained' | undefined;
   /** The first wrong option. The call ends with this error. */
   readonly fault: ToolError | undefined;
@@ -51,7 +51,7 @@ const surfaceMembers = [
 
 type Draft = { -readonly [K in keyof ReadCallOptions]: ReadCallOptions[K] };
 
-/** The options of a call of which nothing is known but the adapter that it came through. */
+/** The options of a call of which only the adapter is known. */
 export function optionsVia(
   surface: string | undefined,
   elsewhere?: 'explained',
@@ -70,7 +70,7 @@ export function optionsVia(
       };
 }
 
-/** The options of a call that was suspended, with the adapter that it came through then. */
+/** The options of a resumed call, with the adapter that the suspended call came through. */
 export function withSurface(
   given: ReadCallOptions | undefined,
   name: string | undefined,
@@ -128,7 +128,7 @@ function read(options: object, strict: boolean): ReadCallOptions {
   } catch (error) {
     draft.fault ??= invalid(`The call's options could not be read: ${messageOf(error)}`);
   }
-  // A wrong signal must not be used while the call ends.
+  // An invalid signal must not be used while the call ends.
   if (draft.fault !== undefined) draft.signal = undefined;
   return draft;
 }
@@ -145,7 +145,7 @@ function wrongOption({
   if (signal !== undefined && !isSignal(signal)) return refuse('signal', 'an AbortSignal', signal);
   if (resourceKey !== undefined && typeof resourceKey !== 'string')
     return refuse('resourceKey', 'a string', resourceKey);
-  // A blank one is a key that got lost: all calls that lost theirs would count as one.
+  // A blank key was probably lost. All calls that lost their keys would count as one.
   if (idempotencyKey !== undefined && !isNonBlank(idempotencyKey))
     return refuse('idempotencyKey', 'a non-blank string', idempotencyKey);
   if (surface !== undefined && typeof surface.name !== 'string')
@@ -157,7 +157,7 @@ function isNonBlank(text: unknown): boolean {
   return typeof text === 'string' && text.trim() !== '';
 }
 
-/** Accepts a signal of another realm, but not an object that has only some of the members. */
+/** Accepts a signal of another realm, but not an object that lacks some members. */
 function isSignal(signal: unknown): boolean {
   if (typeof signal !== 'object' || signal === null) return false;
   const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignal>;

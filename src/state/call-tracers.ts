@@ -1,16 +1,16 @@
-/** Who follows calls while they run: the port behind telemetry. Not part of the public list. */
+/** The port behind telemetry: tracers follow calls while they run. It is not in the public list. */
 import type { TraceContext } from '../context.ts';
 import type { JsonValue } from '../json/index.ts';
 
-/** The parts of a call that are followed by themselves. A call may have several of `policy`. */
+/** The phases of a call that are traced separately. A call may have several phases `policy`. */
 export type Phase = 'policy' | 'approval' | 'run';
 
-/** What is known of a call when it arrives. */
+/** What is known about a call when it arrives. */
 export interface CallStart {
   readonly callId: string;
-  /** Undefined for a name that no tool of the session has. */
+  /** Undefined if the session has no tool of this name. */
   readonly tool: string | undefined;
-  /** Where its calls run; undefined for such a name. */
+  /** Where the tool's calls run; undefined for an unknown name. */
   readonly executor: string | undefined;
   /** The tool belongs to the session alone, so its name may come from outside. */
   readonly ownTool: boolean;
@@ -19,15 +19,17 @@ export interface CallStart {
   readonly principal: string;
   /** `""` for a direct call. */
   readonly surface: string;
-  /** How the call whose handler made this one is followed. */
+  /** The trace of the call whose handler made this one. */
   readonly parents: readonly CallTrace[] | undefined;
-  /** Where the caller is, if it is elsewhere and has said so. Its form is right. */
+  /**
+   * The caller's place in a trace, if the caller is elsewhere and has sent it. Its form is valid.
+   */
   readonly from: TraceContext | undefined;
 }
 
-/** Why a phase or a call ended as it did. Its texts hold no secret of the call. */
+/** Why a phase or a call ended as it did. Its texts contain no secret of the call. */
 export interface Told {
-  /** Undefined if it went well. */
+  /** Undefined after a success. */
   readonly code: string | undefined;
   readonly ruleId: string | undefined;
   readonly reason: string | undefined;
@@ -46,19 +48,19 @@ export interface CallEnd extends Told {
   readonly output: () => JsonValue | undefined;
 }
 
-/** Follows one call. What its methods throw is reported and does not affect the call. */
+/** Follows one call. Whatever its methods throw is reported and does not affect the call. */
 export interface CallTrace {
-  /** Runs a phase, or the beginning of one that waits, at once and exactly once. */
+  /** Runs a phase, or the beginning of a phase that waits, at once and exactly once. */
   within(phase: Phase, run: () => void): void;
-  /** The phase is over. Not called for a phase in which the call ends. */
+  /** The phase is over. Not called for the phase in which the call ends. */
   left(phase: Phase, told: Told): void;
-  /** The call has ended, and with it the phases that are open. Called once. */
+  /** The call has ended, and with it all open phases. Called once. */
   ended(end: CallEnd): void;
-  /** Where the call is in a trace, for what its handler calls elsewhere. */
+  /** The call's place in a trace, for requests that its handler makes elsewhere. */
   place?(): TraceContext | undefined;
 }
 
-/** Begins to follow calls. What it throws is reported, and the call is then not followed. */
+/** Begins to follow a call. If it throws, that is reported, and the call is not followed. */
 export interface CallTracer {
   begin(start: CallStart): CallTrace;
 }

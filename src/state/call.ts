@@ -47,7 +47,7 @@ export interface Trial {
 }
 
 /**
- * A call after lookup. Every stage behind lookup takes this type, so that it cannot run before the
+ * A call after lookup. Every stage after lookup takes this type, so that it cannot run before the
  * tool is known. It is the same object: a second one would cost every call an allocation.
  */
 export interface FoundCall extends Call {
@@ -84,7 +84,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   canonical: JsonObject = noInput;
   /** Some object in the canonical input has an own member named `__proto__`. */
   unsafe = false;
-  /** `tool:pre` was sent for the call, or would have been if anyone listened. */
+  /** `tool:pre` was emitted for the call, or would have been if it had a listener. */
   announced = false;
 
   // Lookup.
@@ -99,7 +99,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   /** The handler's own parse of the canonical input. */
   parsed: unknown;
   verdict: Verdict | undefined;
-  /** The rules that have matched, once for each time that the call was judged. */
+  /** The rules that have matched, once for each time the call was judged. */
   matched: RuleCount[] | undefined;
   /** The session's stamp when the verdict was reached. */
   judgedAt = -1;
@@ -109,7 +109,7 @@ export class Call implements Deadline, Holder, AbortEntry {
   waited = false;
   /** The call has waited before its handler started; that time does not count as the handler's. */
   paused = false;
-  /** The step to continue with, if not the next one; -1 for the next one. */
+  /** The step to continue with; -1 for the next one. */
   goto = -1;
 
   // Handler.
@@ -188,7 +188,8 @@ export class Call implements Deadline, Holder, AbortEntry {
   }
 
   /**
-   * The input, still as one text if repair has not read it yet; null if it is not valid JSON.
+   * The input. It is still one text if repair has not read it yet, and null if it is not valid
+   * JSON.
    */
   get given(): JsonValue {
     return this.extra?.text ?? (this.canonical === noInput ? null : this.canonical);

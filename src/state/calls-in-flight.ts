@@ -45,17 +45,17 @@ export function newId(session: SessionState): string {
     const id: unknown = session.registry.newId();
     if (typeof id === 'string' && id !== '') return id;
   } catch {
-    // A `newId` of the host's that throws must not fail the call.
+    // If the host's `newId` throws, the call must not fail.
   }
   return `${session.sessionId}-${++session.fallbackIds}`;
 }
 
 /**
- * The default `newId`. Its ids are cheap to make, in order, and unlikely to equal those of another
- * process.
+ * The default `newId`. Its ids are cheap, ordered, and unlikely to equal those of another process.
  */
 export function createIds(): () => string {
-  const prefix = `call_${Math.trunc(Math.random() * 2 ** 40).toString(36)}${Date.now().toString(36)}_`;
+  const random = Math.trunc(Math.random() * 2 ** 40).toString(36);
+  const prefix = `call_${random}${Date.now().toString(36)}_`;
   let block = prefix;
   let blocks = 0;
   let count = 0;

@@ -7,7 +7,7 @@ import type { RegistryState } from './registry-state.ts';
 
 /**
  * Converts and checks the schemas now, so that nothing fails at listing. True if the host has
- * labelled the tool: where its outputs come from, or what its arguments are for.
+ * labelled the tool with origins of its outputs or roles of its arguments.
  * @throws MisuseError for a foreign or unusable definition.
  */
 export function checkDefinition(definition: AnyTool, registry: RegistryState): boolean {
@@ -19,7 +19,7 @@ export function checkDefinition(definition: AnyTool, registry: RegistryState): b
       'patterns that RE2 cannot express run on the native engine, which a hostile input can ' +
         'hang; rewrite them without lookaround and backreferences',
     );
-  // What a definition from outside says about itself is not believed, so it is not refused either.
+  // Labels in a definition from outside are not trusted, so they are not checked either.
   if (!input.trusted) return originGiven || outside?.labels !== undefined;
   const where = `Tool \`${definition.name}\``;
   const hasRoles = checkMarks(input.json, 'role', roles, `${where}, \`parameters\``);

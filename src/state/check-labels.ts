@@ -6,8 +6,8 @@ import { mayHold } from '../schema/may-hold.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /**
- * A label for a field that does not exist would label nothing, so a misspelt one is refused. Where
- * a tool has no output schema, any field may be labelled.
+ * A label for a field that does not exist would have no effect, so a misspelt one is refused. If a
+ * tool has no output schema, any field may be labelled.
  * @throws MisuseError `invalid_option`, which names the profile, the tool and the field
  */
 export function checkLabels(

@@ -7,9 +7,9 @@ import { probablyMeant } from '../options/index.ts';
 const data: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples']);
 
 /**
- * Refuses a label that is not known, which would label nothing. `origin` and `role`, as zod's
- * `.meta()` writes them, may belong to another vocabulary, so only what looks like a misspelling is
- * refused there. Returns whether there is a label.
+ * Refuses an unknown label, which would have no effect. `origin` and `role`, as zod's `.meta()`
+ * writes them, may belong to another vocabulary, so only what looks like a misspelling is refused
+ * there. Returns whether there is a label.
  * @param known the words of the label
  * @throws MisuseError `invalid_schema`, which names the tool and the word
  */
@@ -19,7 +19,7 @@ export function checkMarks(
   known: readonly string[],
   where: string,
 ): boolean {
-  // Most schemas have no label, and this look at their keys makes nothing.
+  // Most schemas have no label. This check of their keys allocates nothing.
   if (!mentions(schema, keyword, `x-${keyword}`)) return false;
   let isFound = false;
   const seen = new Set<JsonValue>();
@@ -42,7 +42,7 @@ function mentions(part: JsonValue | undefined, one: string, other: string): bool
     return false;
   }
   for (const key in part) {
-    // An inherited member can be a value that inherits itself, and has no end.
+    // An inherited member may be a value that inherits from itself, so the walk would not end.
     if (!Object.hasOwn(part, key)) continue;
     if (key === one || key === other || mentions((part as JsonObject)[key], one, other))
       return true;

@@ -1,10 +1,10 @@
-/** What a call with an idempotency key has of the store that keeps outcomes. */
+/** The claim that a call with an idempotency key has in the store of outcomes. */
 import type { ToolError } from '../errors/index.ts';
 import type { JsonObject } from '../json/index.ts';
 import type { Deadline, DeadlineList } from '../limits/deadlines.ts';
 import type { ResultMetadata } from '../result.ts';
 
-/** How an earlier call with the same key ended, as the model was shown it. */
+/** How an earlier call with the same key ended, as the model saw it. */
 export type KeptOutcome =
   | {
       readonly ok: true;
@@ -23,11 +23,11 @@ export class Claim implements Deadline {
   readonly holder: string;
   /** The canonical input that the claim is for. */
   canonical: JsonObject;
-  /** The key is this call's. */
+  /** This call holds the key. */
   held = false;
   /** The handler has started, so the outcome is kept. */
   started = false;
-  /** What an earlier call ended with. */
+  /** The outcome of an earlier call. */
   outcome: KeptOutcome | undefined;
   readonly #renew: (claim: Claim) => void;
 

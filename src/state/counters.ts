@@ -1,6 +1,6 @@
 /**
- * The counts of calls, of a session and of its registry. They are written when a call ends, so a
- * call follows pointers from its binding instead of looking names up.
+ * The counts of calls of a session and of its registry. They are written when a call ends. A call
+ * follows pointers from its binding instead of looking up names.
  */
 import type { CallStatus } from '../errors/index.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -8,7 +8,7 @@ import type { ToolEntry } from './tool-entry.ts';
 /** Most tools of a registry, and most tools of sessions, that are counted separately. */
 const mostTools = 10_000;
 const mostSessionTools = 1_000;
-/** Most places that the calls of one name are counted for separately. */
+/** Most places of execution that are counted separately for one name. */
 const mostTwins = 16;
 /** Most rules that are counted separately. Their ids come from hosts, and sessions bring rules. */
 const mostRules = 10_000;
@@ -24,13 +24,13 @@ export const durationBounds: readonly number[] = Object.freeze([
   1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000,
 ]);
 
-/** How often a reason occurred, here and where the call is counted too. */
+/** How often a reason occurred, and where else the call is counted. */
 export interface ReasonCount {
   count: number;
   readonly also: readonly ReasonCount[];
 }
 
-/** What the calls to one tool, or to unknown names, have come to. */
+/** The counts of the calls to one tool, or to unknown names. */
 export class ToolCounts {
   succeeded = 0;
   failed = 0;
@@ -40,14 +40,14 @@ export class ToolCounts {
   denied = 0;
   /** Milliseconds of the calls that succeeded or failed. */
   totalMs = 0;
-  /** How many of them each bucket has, and last those beyond all bounds. */
+  /** How many of these calls are in each bucket. The last entry counts those beyond all bounds. */
   buckets: number[] | undefined;
   byReason: Map<string, ReasonCount> | undefined;
-  /** Where these calls run, as the tool says; undefined for unknown names. */
+  /** Where these calls run, according to the tool; undefined for unknown names. */
   readonly executor: string | undefined;
-  /** The counts of the same name while its calls ran elsewhere, before or after it was replaced. */
+  /** The counts of the same name while its calls ran elsewhere, before or after a replacement. */
   twin: ToolCounts | undefined;
-  /** The counts of the session or registry that these belong to. */
+  /** The counts of the session or registry to which these belong. */
   readonly owner: Counters;
   /** The counts of the same tool in the registry. A registry's own have none. */
   readonly up: ToolCounts | undefined;
@@ -59,7 +59,7 @@ export class ToolCounts {
   }
 }
 
-/** Whether a call has ended otherwise than by a refusal. */
+/** Whether a call has ended other than by a refusal. */
 function hasRun({ succeeded, failed, cancelled }: ToolCounts): boolean {
   return succeeded + failed + cancelled > 0;
 }
@@ -93,7 +93,7 @@ export class Counters {
     this.up = up;
   }
 
-  /** Calls to names that no tool has, and to tools beyond the bounds. */
+  /** Calls to names that no tool has, and to tools beyond the limit. */
   get others(): ToolCounts {
     this.#others ??= new ToolCounts(this, this.up?.others, undefined);
     return this.#others;
@@ -114,7 +114,8 @@ export class Counters {
     const known = this.byTool?.get(name);
     if (known !== undefined) return this.#elsewhere(known, entry);
     this.byTool ??= new Map();
-    // Clients may bring tools to sessions. They must not use up the room for the registry's own.
+    // Clients may bring tools to sessions. They must not use up the room for the registry's own
+    // tools.
     const isSessionTool = entry.owner === 'session';
     if (
       isSessionTool
@@ -129,7 +130,8 @@ export class Counters {
   }
 
   /**
-   * The counts of a known name where its calls run now. Beyond the bound it stays with the last.
+   * The counts of a known name at the place where its calls run now. Beyond the limit, the last
+   * place is kept.
    */
   #elsewhere(known: ToolCounts, entry: ToolEntry): ToolCounts {
     const { runsIn } = entry.internals;
@@ -144,7 +146,7 @@ export class Counters {
     return one;
   }
 
-  /** The count of a rule. Beyond the bound it counts in the registry only, or nowhere. */
+  /** The count of a rule. Beyond the limit, it counts only in the registry, or nowhere. */
   rule(id: string): RuleCount {
     const known = this.byRule?.get(id);
     if (known !== undefined) return known;
@@ -155,7 +157,7 @@ export class Counters {
   }
 }
 
-/** Counts a call that has ended, wherever it counts. */
+/** Counts a call that has ended, everywhere it counts. */
 export function countEnd(counts: ToolCounts, status: CallStatus, durationMs: number): void {
   if (status !== 'succeeded' && status !== 'failed') {
     for (let one: ToolCounts | undefined = counts; one !== undefined; one = one.up) one[status]++;
@@ -233,7 +235,7 @@ function addReason(
  * several rules may share an id: each id counts once.
  */
 export function countMatched(counts: readonly RuleCount[]): void {
-  // Loops by index, which are cheaper for the one or two rules that usually match.
+  // Loops by index are cheaper for the one or two rules that usually match.
   for (let index = 0; index < counts.length; index++) {
     const count = counts[index] as RuleCount;
     if (count.counted) continue;

@@ -103,7 +103,7 @@ function unknownTool(
   );
 }
 
-/** What follows the `@` was probably meant as a range. */
+/** The text after the `@` was probably meant as a range. */
 function rangeHint(name: string, table: VersionTable): string | undefined {
   const at = name.lastIndexOf('@');
   if (at <= 0 || !table.tools.has(name.slice(0, at))) return undefined;

@@ -16,7 +16,7 @@ export interface DiscoveryOptions {
   /** Names or globs of tools that are always listed. @default none */
   readonly keep?: string | readonly string[] | undefined;
   /**
-   * The most tokens of the tools that were found, counted as a token for each four characters of
+   * The most tokens of the tools that were found, counted as one token for every four characters of
    * their names, descriptions and schemas. When more are found, those that have not been called for
    * the longest time are removed. From 1.
    * @default 8_000
@@ -25,7 +25,7 @@ export interface DiscoveryOptions {
   /** The most tools that one call to `find_tools` returns. From 1 to 100. @default 8 */
   readonly limit?: number | undefined;
   /**
-   * The host's own embedding model, whose ranking is merged with that by words. Each tool is
+   * The host's own embedding model. Its ranking is merged with the ranking by words. Each tool is
    * embedded once. If it fails, only words count, and the error is logged.
    * @default words alone
    */

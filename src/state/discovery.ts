@@ -1,6 +1,6 @@
 /**
- * What a session with discovery lists: the tools that it always shows, `find_tools`, and what that
- * has found. Everything else can still be called by name, through the same gates.
+ * What a session with discovery lists: the tools that are always shown, `find_tools`, and the tools
+ * that it has found. Everything else can still be called by name, through the same gates.
  */
 import type { Embed } from '../search/meanings.ts';
 import { globTest } from '../text/glob.ts';
@@ -34,11 +34,13 @@ export interface DiscoverySettings {
 /** A tool that was found. */
 export interface FoundEntry {
   readonly name: string;
-  /** What it costs a model. */
+  /** Its cost for a model, in tokens. */
   readonly tokens: number;
-  /** The call to `find_tools` that found it, the last one if there were several. */
+  /** The last call to `find_tools` that found it. */
   readonly callId: string;
-  /** The words of its query that the tool has; none for a tool that was found by its meaning. */
+  /**
+   * The words of the query that occur in the tool. Empty for a tool that was found by its meaning.
+   */
   readonly words: readonly string[];
 }
 
@@ -72,15 +74,18 @@ export class Discovery {
     return this.#found.get(name)?.entry;
   }
 
-  /** Notes that a tool was called. The tools that were not called for longest leave first. */
+  /**
+   * Notes that a tool was called. Tools that were not called for the longest time are removed
+   * first.
+   */
   used(name: string): void {
     const found = this.#found.get(name);
     if (found !== undefined) found.used = ++this.#uses;
   }
 
   /**
-   * Adds tools after those that are listed; others leave if all together cost too many tokens. True
-   * if the listing changes.
+   * Adds tools after those that are listed. Others are removed if all together cost too many
+   * tokens. True if the listing changes.
    */
   join(tools: readonly FoundEntry[]): boolean {
     const before = [...this.#found.keys()];
@@ -106,7 +111,10 @@ export class Discovery {
     }
   }
 
-  /** What is always listed and what can be found. The same object until one of them changes. */
+  /**
+   * The tools that are always listed, and those that can be found. The same object until one of
+   * them changes.
+   */
   findable(view: View, shows: boolean, reader: AnyTool | undefined): Findable {
     const last = this.#lastFindable;
     if (last?.view === view && last.shows === shows) return last.findable;
@@ -123,7 +131,8 @@ export class Discovery {
   /**
    * The listed part of what the session may be shown.
    * @param shows Whether `find_tools` is listed.
-   * @param reader The tool that reads long outputs. It is always listed, since a cut output names it.
+   * @param reader The tool that reads long outputs. It is always listed, since a cut output names
+   * it.
    */
   listing(view: View, shows: boolean, reader: AnyTool | undefined): Listing {
     const last = this.#last;
@@ -156,17 +165,17 @@ export class Discovery {
   }
 }
 
-/** What a session with discovery may be shown, by how it comes to be listed. */
+/** What a session with discovery may show, by how a tool gets listed. */
 export interface Findable {
   /** What is always listed. */
   readonly kept: readonly string[];
   /** The name of `find_tools`, unless it is hidden. */
   readonly finder: string | undefined;
-  /** What can be found, whether it was found or not, in the registry's order. */
+  /** The tools that can be found, whether they were found or not, in the registry's order. */
   readonly others: readonly string[];
 }
 
-/** Undefined for a session that lists all that it may be shown. */
+/** Undefined for a session that lists everything that it may show. */
 export function findableIn(session: SessionState): Findable | undefined {
   const { registry, discovery } = session;
   if (discovery === undefined) return undefined;
@@ -187,13 +196,13 @@ function keptIn(
     (reader !== undefined && view.entries.get(name)?.definition === reader);
 }
 
-/** A tool of the host's with this name takes its place. */
+/** A host's tool with this name replaces it. */
 function showsFinder(session: SessionState, { entry }: Discovery): boolean {
   const binding = session.binding(entry.name);
   return binding?.entry === entry && binding.drop === undefined;
 }
 
-/** What a session lists: all that it may be shown, or what discovery leaves of it. */
+/** The tools that a session lists: all that it may show, or those that discovery selects. */
 export function listingOf(session: SessionState): Listing {
   const { registry, discovery } = session;
   const view = registry.viewOf(session);

@@ -13,22 +13,22 @@ import type { ToolEntry } from './tool-entry.ts';
 import { allEntries } from './tool-versions.ts';
 import type { View } from './view.ts';
 
-/** What the searches of a registry know of tools. Made at the first search. */
+/** What the searches of a registry know about tools. Created at the first search. */
 export interface Finder {
   readonly index: ToolIndex<ToolEntry>;
   /** The epoch of the registry whose tools the index holds. */
   epoch: number;
   /** Set while tools are read in stretches. */
   reading: Promise<void> | undefined;
-  /** What was found out about each view. */
+  /** What was computed for each view. */
   readonly scopes: WeakMap<View, Scope<ToolEntry>>;
   readonly meanings: Meanings<ToolEntry>;
 }
 
-/** The sources that no other source can push away, and that have no limit themselves. */
+/** The sources whose hits no other source can displace. They have no limit themselves. */
 const ownSources: ReadonlySet<string> = new Set(['host', 'session']);
 
-/** The best hits among the tools that a session may be shown now, by words alone. */
+/** The best hits among the tools that a session may show now, by words alone. */
 export function findTools(
   session: SessionState,
   query: string,
@@ -38,8 +38,8 @@ export function findTools(
 }
 
 /**
- * The best hits by words, and by what the host's model says about meanings. Falls back to the words
- * if that model fails, which is logged.
+ * The best hits by words and by meanings, which the host's model ranks. If that model fails, the
+ * failure is logged and only words count.
  */
 export async function findByMeaning(
   session: SessionState,
@@ -59,13 +59,13 @@ export async function findByMeaning(
   return fairOrder(ranked, limit, ({ tool }) => limitedSource(tool));
 }
 
-/** So many unread tools are read at once by a search, which takes less than 50 ms. */
+/** A search reads this many unread tools at once, which takes less than 50 ms. */
 const fewTools = 500;
 
 /**
- * Reads the tools of a large registry before its first search, which may be `session.search`: that
- * is synchronous and could only read them all at once. Others wait until somebody searches, because
- * what is read takes more memory than the tools.
+ * Reads the tools of a large registry before its first search. That search may be `session.search`,
+ * which is synchronous and could only read them all at once. Other registries wait for a search,
+ * because the index takes more memory than the tools.
  */
 export function readManyTools(registry: RegistryState): void {
   const unread = registry.tools.size - (registry.finder?.index.ids.size ?? 0);
@@ -73,7 +73,7 @@ export function readManyTools(registry: RegistryState): void {
 }
 
 /**
- * Reads tools that no search has read yet, in stretches: the words of thousands take a while.
+ * Reads tools that no search has read yet, in stretches, since reading thousands takes a while.
  * Undefined if there is nothing to wait for.
  */
 export function readTools(registry: RegistryState): Promise<void> | undefined {
@@ -86,7 +86,7 @@ export function readTools(registry: RegistryState): Promise<void> | undefined {
 }
 
 async function readInStretches(registry: RegistryState, finder: Finder): Promise<void> {
-  // A session that is created does not wait for it.
+  // Creating a session does not wait for this.
   await nextTurn();
   const pause = createPause();
   const { epoch } = registry;
@@ -95,15 +95,15 @@ async function readInStretches(registry: RegistryState, finder: Finder): Promise
     const pausing = pause();
     if (pausing === undefined) continue;
     await pausing;
-    // What was removed meanwhile must not be added again. The search reads the rest.
+    // Tools that were removed meanwhile must not be added again. The search reads the rest.
     if (registry.epoch !== epoch || registry.closed) return;
   }
   holdTools(registry, finder);
 }
 
 /**
- * What a session may be shown now, with the statistics that a search needs. A session's own tools
- * have an index of their own, which ends with the session.
+ * What a session may show now, with the statistics that a search needs. A session's own tools have
+ * their own index, which ends with the session.
  */
 function currentScope(session: SessionState): Scope<ToolEntry> {
   const { registry } = session;
@@ -124,7 +124,7 @@ function currentScope(session: SessionState): Scope<ToolEntry> {
   return scope;
 }
 
-/** Makes the index hold what the registry has now. */
+/** Updates the index to the registry's present tools. */
 function holdTools(registry: RegistryState, finder: Finder): void {
   if (finder.epoch === registry.epoch) return;
   finder.index.hold(allEntries(registry));
@@ -142,7 +142,7 @@ function finderOf(registry: RegistryState): Finder {
   return registry.finder;
 }
 
-/** The source of a tool that may not fill the first places; undefined for the host's own tools. */
+/** The source of a tool that may not fill all first places; undefined for the host's own tools. */
 function limitedSource({ source }: ToolEntry): string | undefined {
   return ownSources.has(source) ? undefined : source;
 }
@@ -152,7 +152,7 @@ function searchable({ definition, internals }: ToolEntry): Searchable {
   return { name, title, description, tags, parameters: internals.input.json };
 }
 
-/** What a host's model reads of a tool. */
+/** The text of a tool that a host's model reads. */
 function meaningText(entry: ToolEntry): string {
   const { name, description, parameters, details } = toolText(searchable(entry));
   return `${name}\n${description}\n${parameters}\n${details}`;

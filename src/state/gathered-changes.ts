@@ -14,7 +14,7 @@ export interface Gathered {
   readonly reason: ChangeReason | undefined;
   note(reason: ChangeReason): void;
   add(change: ToolsChange): void;
-  /** The tools that differ from the state at the start; undefined if none does. */
+  /** The tools that differ from the state at the start; undefined if there are none. */
   tools(): ToolsChange | undefined;
 }
 

@@ -11,13 +11,13 @@ export interface IdempotencyOptions {
    */
   readonly store?: IdempotencyStore | undefined;
   /**
-   * Milliseconds for which an outcome is kept. Above 0, at most 2^31-1, which is over 24 days.
+   * Milliseconds for which an outcome is kept. Above 0, at most 2^31-1 (over 24 days).
    * @default 86_400_000
    */
   readonly ttlMs?: number | undefined;
   /**
-   * Milliseconds after which a process that no longer renews its claim counts as dead. It renews
-   * three times as often. Above 0, at most 2^31-1.
+   * Milliseconds after which a process that has not renewed its claim counts as dead. A claim is
+   * renewed three times within this time. Above 0, at most 2^31-1.
    * @default 10_000
    */
   readonly leaseMs?: number | undefined;
@@ -34,7 +34,10 @@ export interface Idempotency {
   readonly store: IdempotencyStore;
   readonly ttlMs: number;
   readonly leaseMs: number;
-  /** The calls of this registry that wait for another one with their key: they look again. */
+  /**
+   * The calls of this registry that wait for another call with their key. They are woken to look
+   * again.
+   */
   readonly waiting: Map<string, Set<() => void>>;
   /** Outcomes that are being saved. They never reject. */
   readonly saving: Set<Promise<void>>;

@@ -1,6 +1,6 @@
 /**
- * A registry that judges calls as another one does and runs none of them. Of the host's functions
- * it asks only `attributes`, since rules read what they say. It shares nothing that changes.
+ * A registry that judges calls like another one and runs none of them. Of the host's functions it
+ * calls only `attributes`, since rules read their answers. The two share nothing that changes.
  */
 import type { Rule } from '../policy/rule.ts';
 import type { QuotaStore } from '../quota/store.ts';
@@ -11,7 +11,7 @@ import { ToolEntry } from './tool-entry.ts';
 
 /** How a copy differs from its registry. */
 export interface JudgingCopyOptions {
-  /** In place of the rules of the registry itself. @default its rules */
+  /** Replaces the rules of the registry itself. @default its rules */
   readonly rules: readonly Rule[] | undefined;
   readonly quotaStore: QuotaStore;
   /** Epoch milliseconds. */
@@ -42,7 +42,7 @@ export function judgingCopy(
   return copy;
 }
 
-/** Copies all versions of all tools, and which of them is shown. */
+/** Copies all versions of all tools, and which version is shown. */
 function copyTools({ tools, versions }: RegistryState, copy: RegistryState): void {
   const copies = new Map<ToolEntry, ToolEntry>();
   const copyOf = (entry: ToolEntry): ToolEntry => {

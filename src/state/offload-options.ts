@@ -12,7 +12,7 @@ import {
 import type { OutputOrigin } from '../origins/origin.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 
-/** What is kept of outputs that are over their budget, for `outputStrategy: "offload"`. */
+/** How outputs over their budget are kept, for `outputStrategy: "offload"`. */
 export interface OffloadOptions {
   /**
    * Keeps the outputs: `memoryOffload()`, `fileOffload({ dir })`, `redisOffload({ client })` or
@@ -20,8 +20,8 @@ export interface OffloadOptions {
    */
   readonly store?: OffloadStore | undefined;
   /**
-   * The most bytes of UTF-8 that one session keeps, and that one output may have. The oldest
-   * outputs of the session are removed first. A longer output is cut instead. From 1 to 2^26.
+   * The most UTF-8 bytes that one session keeps, and that one output may have. The oldest outputs
+   * of the session are removed first. A longer output is cut instead. From 1 to 2^26.
    * @default 4_194_304
    */
   readonly maxBytes?: number | undefined;
@@ -44,11 +44,11 @@ export interface Offload {
   reader: AnyTool | undefined;
 }
 
-/** What is remembered of an output that was kept. */
+/** What is remembered about a kept output. */
 export interface OffloadedAbout {
   /** The tool that returned it. */
   readonly tool: string;
-  /** Where its text comes from. */
+  /** The origin of its text. */
   readonly origin: OutputOrigin;
   /** It may contain secrets, which no event may show. */
   readonly secret: boolean;

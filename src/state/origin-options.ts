@@ -1,7 +1,7 @@
 /** The option `origins` of registries and sessions. */
 import { type OptionValues, readOptions, type TableOf, wholeNumber } from '../options/index.ts';
 
-/** What is remembered of texts, for rules about origins. */
+/** How much text is remembered, for rules about origins. */
 export interface OriginOptions {
   /**
    * The most characters of text that one session remembers. Further text is not remembered, so

@@ -13,7 +13,7 @@ export class QuotaLayers {
     return this.#all;
   }
 
-  /** Takes over the quotas of another registry. What was counted there is not taken over. */
+  /** Takes over the quotas of another registry, without their counts. */
   takeOver(other: QuotaLayers): void {
     this.#all = other.all;
   }

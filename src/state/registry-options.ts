@@ -40,12 +40,15 @@ import {
 import { type Offload, type OffloadOptions, readOffload } from './offload-options.ts';
 import { type OriginOptions, type ReadOriginOptions, readOriginOptions } from './origin-options.ts';
 
-/** A logger with pino's signatures. It gets what the host should know and no result can report. */
+/**
+ * A logger with pino's signatures. It gets messages that the host should know and that no result
+ * can report.
+ */
 export interface Logger {
   /** Something was refused, dropped or ignored. `data` says where. */
   warn(data: object, message?: string): void;
   /**
-   * The host's own code threw, such as a handler, policy, hook, listener or store; or the library
+   * The host's own code threw, such as a handler, policy, hook, listener or store. Or the library
    * itself failed, and the call ended as `internal`. `data.err` is the error, with its stack, and
    * the other members say where.
    */
@@ -70,7 +73,7 @@ export interface RegistryOptions<S = unknown> {
    */
   readonly quotas?: readonly Quota[] | undefined;
   /**
-   * Keeps what the quotas of the registry, its profiles and its sessions have counted.
+   * Keeps the counts of the quotas of the registry, its profiles and its sessions.
    * @default memoryQuotas() on the registry's clock
    */
   readonly quotaStore?: QuotaStore | undefined;
@@ -111,23 +114,22 @@ export interface RegistryOptions<S = unknown> {
         /** Milliseconds for which a token is valid. @default 3_600_000 */
         readonly ttlMs?: number | undefined;
         /**
-         * Whoever a session acts for cannot answer for themselves. An answer without `by` counts as
-         * theirs. Such an answer is refused (`approval_denied`, reason `four_eyes`), and the record
-         * of a suspended call stays. @default false
+         * The person that a session acts for cannot answer its own approvals. An answer without
+         * `by` counts as that person's. Such an answer is refused (`approval_denied`, reason
+         * `four_eyes`), and the record of a suspended call stays. @default false
          */
         readonly fourEyes?: boolean | undefined;
         /**
-         * Makes the session of a suspended call again, where it is not open in this process:
-         * `registry.approvals.answer` needs it. It has the record's session id and principal, is
-         * open, and comes within `policyTimeoutMs`. The library does not close it.
+         * Creates the session of a suspended call again if it is not open in this process, for
+         * `registry.approvals.answer`. The session must have the record's session id and principal,
+         * be open, and be returned within `policyTimeoutMs`. The library does not close it.
          * @default only open sessions are found
          */
         readonly session?: SessionFor | undefined;
       }
     | undefined;
   /**
-   * What sessions remember of texts, for rules about origins. A session's own option counts
-   * instead.
+   * How much text sessions remember, for rules about origins. A session's own option overrides it.
    * @default maxChars 8_388_608
    */
   readonly origins?: OriginOptions | undefined;
@@ -137,8 +139,8 @@ export interface RegistryOptions<S = unknown> {
    */
   readonly idempotency?: IdempotencyOptions | undefined;
   /**
-   * Keeps outputs whole that are over their budget, for tools with `outputStrategy: "offload"`, and
-   * adds the tool `read_tool_output`.
+   * Keeps outputs that are over their budget as a whole, for tools with
+   * `outputStrategy: "offload"`, and adds the tool `read_tool_output`.
    * @default such outputs are cut
    */
   readonly offload?: OffloadOptions | undefined;
@@ -159,8 +161,8 @@ export interface RegistryOptions<S = unknown> {
    */
   readonly newId?: (() => string) | undefined;
   /**
-   * Gets what no result can report: failing listeners, hooks and clean-ups, and dropped events. If
-   * it throws, the error is ignored.
+   * Gets messages that no result can report: failing listeners, hooks and clean-ups, and dropped
+   * events. If it throws, the error is ignored.
    * @default no logging
    */
   readonly logger?: Logger | undefined;
@@ -233,7 +235,7 @@ export function readRegistryOptions(options: RegistryOptions<never>): ReadRegist
   };
 }
 
-/** A store that has some of the methods for an inbox, and lacks others, was left unfinished. */
+/** A store with only some of the methods for an inbox was left unfinished. */
 function checkInbox(store: ApprovalStore): void {
   if (isInboxStore(store) || inboxMethods.every((name) => store[name] === undefined)) return;
   throw wrongOption(

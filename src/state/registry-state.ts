@@ -55,7 +55,7 @@ const none: readonly never[] = Object.freeze([]);
 const mostRemoved = 10_000;
 
 export class RegistryState {
-  /** Of each name, the version that is shown where nothing names a range. */
+  /** For each name, the version that is shown unless a range selects another. */
   readonly tools = new Map<string, ToolEntry>();
   readonly versions = new Map<string, readonly ToolEntry[]>();
   readonly executorUsers: ExecutorUsers = new WeakMap();
@@ -72,7 +72,10 @@ export class RegistryState {
   readonly now: () => number;
   readonly newId: () => string;
   readonly logger: Logger | undefined;
-  /** This, the store and what makes sessions again change only before the first call. */
+  /**
+   * The signer, the store and the function that restores sessions change only before the first
+   * call.
+   */
   signer: TokenSigner | undefined;
   store: ApprovalStore;
   readonly fourEyes: boolean;
@@ -84,7 +87,7 @@ export class RegistryState {
   readonly quotaStore: QuotaStore;
   /** Absent if no outcomes are kept. */
   readonly idempotency: Idempotency | undefined;
-  /** Absent if no outputs are kept whole. */
+  /** Absent if no outputs are offloaded. */
   readonly offload: Offload | undefined;
   readonly usedTokens = new UsedTokens();
   /** The counts of all its sessions, closed ones too. */
@@ -100,29 +103,34 @@ export class RegistryState {
   readonly removed = new Map<string, number>();
   /** Grows with every change to the tools. Public. */
   revision = 0;
-  /** Some profile limits calls per minute, so all sessions count theirs: they may switch to it. */
+  /**
+   * Some profile limits the calls per minute. All sessions count their calls, because they may
+   * switch to it.
+   */
   limitsRate = false;
-  /** Some tool, perhaps a former one, has labels about origins, so sessions remember texts. */
+  /** Some present or former tool has labels about origins, so sessions remember texts. */
   labelsOrigins = false;
-  /** Calls that are being started at the moment, each inside the gates of the one before. */
+  /** Calls that are being started at the moment, each inside the gates of the previous one. */
   nesting = 0;
-  /** Grows with every change to tools, rules or profiles: it may change a verdict or a listing. */
+  /** Grows with every change to tools, rules or profiles that may change a verdict or a listing. */
   epoch = 0;
   closed = false;
-  /** What no text or event of any call may show, such as values of the environment. */
+  /** Texts that no message or event of any call may show, such as values of the environment. */
   secrets: Secrets | undefined;
-  /** Who is told of calls. Made when the first one is added. */
+  /** The observers of calls. Created when the first one is added. */
   observers: CallObservers | undefined;
-  /** Who follows calls while they run. Absent if there is no one. */
+  /** The tracers of calls. Absent if there are none. */
   tracers: readonly CallTracer[] | undefined;
-  /** Finds tools by their words. Made when a session is first searched. */
+  /** Finds tools by their words. Created when a session is first searched. */
   finder: Finder | undefined;
   /** Keeps the shapes of a call known to the engine; see `call/exemplars.ts`. */
   exemplars: readonly object[] = [];
   readonly rules: RuleLayers;
   /** Sessions that must learn of changes and of closing. */
   readonly watchers = new Set<WeakRef<SessionState>>();
-  /** Sessions that hold something which closing must dispose, so they must not be collected. */
+  /**
+   * Sessions that hold something that closing must dispose, so they must not be garbage-collected.
+   */
   readonly held = new Set<SessionState>();
   readonly #sharedViews = new SharedViews();
   #pathRedactor: Redactor | undefined | null = null;
@@ -142,7 +150,7 @@ export class RegistryState {
     this.policyTimeoutMs = given.policyTimeoutMs;
     this.graceMs = given.graceMs;
     this.redact = Object.freeze([...redact]);
-    // The machine's clock is looked up at each reading, so that a test's fake of it counts.
+    // The machine's clock is looked up at each reading, so that a test can fake it.
     this.now = now === undefined ? () => Date.now() : safeClock(now);
     this.newId = newId ?? createIds();
     this.logger = given.logger;
@@ -176,7 +184,7 @@ export class RegistryState {
     return this.added(this.rules.add(rules, layer, source));
   }
 
-  /** Notes that rules or quotas were added. Returns what removes them, once. */
+  /** Notes that rules or quotas were added. Returns a function that removes them, once. */
   added(remove: () => void): () => void {
     this.changed('rules');
     let removed = false;
@@ -188,13 +196,13 @@ export class RegistryState {
     };
   }
 
-  /** Notes a change to rules or profiles, on which listings and verdicts may depend. */
+  /** Notes a change to rules or profiles, which may affect listings and verdicts. */
   changed(reason: ChangeReason): void {
     this.epoch++;
     this.followChange(reason);
   }
 
-  /** Makes several changes one: sessions and listeners learn of all of them at the end. */
+  /** Combines several changes. Sessions and listeners learn of all of them at the end. */
   together<T>(run: () => T): T {
     if (this.#gathered !== undefined) return run();
     const gathered = createGathered();
@@ -209,7 +217,7 @@ export class RegistryState {
     }
   }
 
-  /** Lets watched sessions compare what they show with what they showed before. */
+  /** Lets watched sessions compare their listings with the previous ones. */
   followChange(reason: ChangeReason): void {
     if (this.#gathered !== undefined) return this.#gathered.note(reason);
     for (const session of this.held) session.changed(reason);
@@ -270,13 +278,13 @@ export class RegistryState {
     this.hub.emit('tools:changed', deepFreeze(event));
   }
 
-  /** Hides what the registry's `redact` paths name, for any tool. */
+  /** Hides the fields that the registry's `redact` paths name, for any tool. */
   pathRedactor(): Redactor | undefined {
     if (this.#pathRedactor === null) this.#pathRedactor = createRedactor(undefined, this.redact);
     return this.#pathRedactor;
   }
 
-  /** The registered name that a name could be mistaken for. */
+  /** The registered name that could be confused with this name. */
   twinOf(name: string): string | undefined {
     return this.skeletons.get(nameSkeleton(name));
   }
@@ -304,7 +312,7 @@ export class RegistryState {
     this.hostFault(error, { event: type, source: 'listener' }, 'an event listener failed');
   }
 
-  /** Logs a message. A logger that throws or rejects affects nothing. */
+  /** Logs a message. If the logger throws or rejects, nothing is affected. */
   warn(data: object, message: string, level: 'warn' | 'error' = 'warn'): void {
     logTo(this.logger, level, data, message);
   }

@@ -13,7 +13,7 @@ export class RuleLayers {
   #layers: readonly RuleLayer[];
   /** Whether one of the rules tests the principal. */
   testsPrincipal = false;
-  /** Whether one of the rules asks where values came from. */
+  /** Whether one of the rules tests the origins of values. */
   testsOrigin = false;
   /** Numbers the rules without an id. A number is never reused. */
   #count: number;
@@ -39,8 +39,8 @@ export class RuleLayers {
 
   /**
    * Takes over the layers of another registry, as rules of which none has matched yet.
-   * @param own What takes the place of the other registry's own rules; the rules of its scopes are
-   * taken over all the same. @default its own rules
+   * @param own Replaces the other registry's own rules. The rules of its scopes are taken over in
+   * any case. @default its own rules
    */
   takeOver(other: RuleLayers, own: readonly Rule[] | undefined): void {
     const kept = own === undefined ? other.#layers : other.#layers.filter(({ source }) => source);

@@ -12,8 +12,8 @@ export interface UnusedRule {
 }
 
 /**
- * Marks rules as used if they replace rules of the same layer and id that were used. So a file that
- * is loaded again, or a profile that is defined again, forgets nothing.
+ * Marks rules as used if they replace used rules of the same layer and id. So a file that is loaded
+ * again, or a profile that is defined again, keeps what is known about use.
  */
 export function keepUse(
   before: readonly CompiledRule[] | undefined,
@@ -30,14 +30,14 @@ export function keepUse(
   for (const { id, layer, use } of after) if (used.get(layer)?.has(id) === true) use.matched = true;
 }
 
-/** The same rules for another registry, as ones that have not matched yet. */
+/** The same rules for another registry, marked as not matched yet. */
 export function unusedCopies(rules: readonly CompiledRule[]): readonly CompiledRule[] {
   return Object.freeze(rules.map((rule) => Object.freeze({ ...rule, use: { matched: false } })));
 }
 
 /** The rules of the registry, its scopes and its profiles. */
 export function everyRule(registry: RegistryState): readonly CompiledRule[] {
-  // A rule that a profile has from its parents is the same object there.
+  // A rule that a profile inherits from a parent is the same object in both.
   const rules = new Set(registry.allRules());
   for (const { resolved } of registry.profiles.values())
     for (const rule of resolved.rules) rules.add(rule);

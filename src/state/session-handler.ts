@@ -4,7 +4,7 @@ import type { SessionState } from './session-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 /**
- * It outlives changes to the definition: as long as `create` is the same function, the session
+ * It outlives changes to the definition. As long as `create` is the same function, the session
  * keeps its connection and its state. When the tool is removed or gets another `create`, the
  * handler is disposed as soon as the calls on all definitions that use it have ended.
  */

@@ -51,7 +51,7 @@ export function locksOf(session: SessionState): Locks {
 export function admitRate(session: SessionState, now: number): number | undefined {
   const { callsPerMinute } = session.limits;
   if (callsPerMinute === undefined) {
-    // The session may switch to a profile with a limit, where the calls made until then count.
+    // The session may switch to a profile with a limit. The calls made until then count towards it.
     if (session.registry.limitsRate) session.rate ??= new RateWindow(Number.POSITIVE_INFINITY);
     session.rate?.count(now);
     return undefined;

@@ -1,4 +1,4 @@
-/** What one session remembers of the texts that its model was shown. */
+/** What one session remembers of the texts that its model has seen. */
 import type { JsonPrimitive, JsonValue } from '../json/index.ts';
 import { inNextTurn } from '../limits/next-turn.ts';
 import { judgeInput } from '../origins/judge.ts';
@@ -10,30 +10,33 @@ import { finish, type Slices } from '../origins/slices.ts';
 import type { Steps } from '../origins/steps.ts';
 import type { SessionState } from './session-state.ts';
 
-/** What the lookups of containers may cost for one call. */
+/** Most steps that the lookups of containers may take for one call. */
 const containerSteps = 400_000;
-/** Characters of text that are read and indexed at once: those of an output of a megabyte. */
+/** Characters of text that are read and indexed at once. An output of a megabyte has this many. */
 const mostAtOnce = 2_200_000;
-/** And in each turn afterwards: some milliseconds. */
+/** Characters that are read in each later turn, which takes a few milliseconds. */
 const mostInTurn = 400_000;
 
 export class SessionOrigins {
   readonly #maxChars: number | undefined;
   /**
-   * The model was shown outputs before the session began to remember. What is found nowhere may
-   * stand in one of them, so it counts as untrusted.
+   * The model saw outputs before the session began to remember. A value that is not found may come
+   * from one of them, so it counts as untrusted.
    */
   readonly #isLate: boolean;
-  /** Made when there is something to remember. */
+  /** Created when there is something to remember. */
   #record: OriginRecord | undefined;
   #isFreed = false;
-  /** Texts that are too long to be remembered at once, and all that came after them. */
+  /** Texts that are too long to be remembered at once, and all texts after them. */
   readonly #waiting: Slices[] = [];
   /** Resolves when nothing waits. */
   #settled: Promise<void> | undefined;
   #settle = (): void => {};
   readonly #texts = new Set<string>();
-  /** Grows with what is remembered: what was judged before may have another origin now. */
+  /**
+   * Grows with what is remembered, because a value that was judged before may now have another
+   * origin.
+   */
   version = 0;
 
   constructor(maxChars: number | undefined, isLate: boolean) {
@@ -41,7 +44,9 @@ export class SessionOrigins {
     this.#isLate = isLate;
   }
 
-  /** Surfaces say a whole conversation again at each turn, so a text is remembered once. */
+  /**
+   * Surfaces report the whole conversation again at each turn, so a text is remembered only once.
+   */
   said(text: string, origin: 'user' | 'trusted'): void {
     const key = `${origin} ${text}`;
     if (this.#texts.has(key)) return;
@@ -61,7 +66,7 @@ export class SessionOrigins {
     return this.#settled;
   }
 
-  /** Remembers the texts that wait, however long it takes. */
+  /** Remembers the waiting texts, however long that takes. */
   catchUp(): void {
     for (const slices of this.#waiting.splice(0)) finish(slices);
     this.#caughtUp();
@@ -71,7 +76,7 @@ export class SessionOrigins {
     this.#changed()?.approved(value, by);
   }
 
-  /** What an input acts upon, with the origin of each value. */
+  /** The values that an input acts upon, each with its origin. */
   judge(input: JsonValue, roles: InputRoles): JudgedOrigin[] {
     const judged = judgeInput(this.#known(), input, roles);
     return this.#isLate || this.#settled !== undefined
@@ -80,8 +85,8 @@ export class SessionOrigins {
   }
 
   /**
-   * The same with what containers make known. Judging once and looking at the rest again costs less
-   * than judging for each rule.
+   * The same, including values that containers make known. Judging once and looking at the rest
+   * again costs less than judging for each rule.
    */
   within(judged: readonly JudgedOrigin[], containers: KnownContainers): readonly JudgedOrigin[] {
     const steps: Steps = { left: containerSteps };
@@ -112,7 +117,7 @@ export class SessionOrigins {
   *#saying(record: OriginRecord, text: string, origin: 'user' | 'trusted', key: string): Slices {
     const before = record.chars;
     yield* record.saying(text, origin);
-    // What did not fit is not kept here either.
+    // Text that did not fit into the record is not kept here either.
     if (record.chars === before) this.#texts.delete(key);
   }
 
@@ -133,7 +138,7 @@ export class SessionOrigins {
     else this.#caughtUp();
   };
 
-  /** Works on what waits, up to about this many characters. */
+  /** Reads waiting texts, up to about this many characters. */
   #work(most: number): void {
     for (let left = most; left > 0; ) {
       const [first] = this.#waiting;
@@ -168,15 +173,15 @@ export class SessionOrigins {
 }
 
 /**
- * Begins to remember if the session has a rule about origins or a label. Until then a session keeps
- * nothing; it never stops.
+ * Begins to remember if the session has a rule about origins or a label. Until then, a session
+ * keeps nothing. Once begun, it does not stop.
  */
 export function followOrigins(session: SessionState): void {
   if (session.origins === undefined && usesOrigins(session)) beginOrigins(session);
 }
 
 /**
- * Remembers a text that a surface has seen. A surface does not begin the record: a session without
+ * Remembers a text that a surface has seen. It does not begin the record, because a session without
  * rules about origins must pay nothing for it.
  */
 export function overheard(session: SessionState, text: string, origin: 'user' | 'trusted'): void {

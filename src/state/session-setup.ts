@@ -30,7 +30,7 @@ export interface SessionSetup {
   readonly repair: 'off' | 'safe';
   readonly exposeErrors: 'message' | 'masked' | undefined;
   readonly limits: Limits;
-  /** Most characters that it remembers; undefined for the registry's limit. */
+  /** Most characters that the session remembers; undefined for the registry's limit. */
   readonly originChars: number | undefined;
   readonly discovery: DiscoverySettings | undefined;
   readonly idleTimeoutMs: number | undefined;

@@ -48,7 +48,7 @@ export class SessionState {
   readonly bornAt: number;
   /** Names of the session's own tools that were removed. */
   gone: Set<string> | undefined;
-  /** The call that was announced last, and the time of that, so that later events can reuse it. */
+  /** The last announced call and its time, which later events can reuse. */
   toldOf: Call | undefined;
   toldAt = 0;
   /** Resolves when closing is done. */
@@ -56,7 +56,7 @@ export class SessionState {
   seq = 0;
   inFlight = 0;
   bindings: Map<string, Binding> | undefined;
-  /** Tools of this session alone. */
+  /** Tools that only this session has. */
   own: Map<string, ToolEntry> | undefined;
   /** The calls in flight by id; undefined for the id of a call that a batch has not started yet. */
   ids: Map<string, Call | undefined> | undefined;
@@ -66,9 +66,9 @@ export class SessionState {
   desk: ApprovalDesk | undefined;
   sharedView: SharedView | undefined;
   sharedViewStamp = -1;
-  /** What it lists, if not everything that it may be shown. */
+  /** The tools that it lists, if it does not list everything that it may show. */
   discovery: Discovery | undefined;
-  /** The words of its own tools. Made when it is first searched. */
+  /** The words of its own tools. Created when it is first searched. */
   ownIndex: ToolIndex<ToolEntry> | undefined;
   hostTools: readonly HostTool[] | undefined;
   hostToolsStamp = -1;
@@ -84,13 +84,18 @@ export class SessionState {
   locks: Locks | undefined;
   loop: { key: string; count: number } | undefined;
   counts: Counters | undefined;
-  /** What it remembers of texts; undefined while it has no rule about origins and no label. */
+  /**
+   * What the session remembers of texts; undefined as long as it has no rule about origins and no
+   * label.
+   */
   origins: SessionOrigins | undefined;
-  /** Run when the session's listing may have changed. Mounts and surfaces add them. */
+  /**
+   * Functions that run when the session's listing may have changed. Mounts and surfaces add them.
+   */
   followers: Set<() => void> | undefined;
-  /** The last listing, which `tools:changed` compares with. */
+  /** The last listing, with which `tools:changed` compares. */
   shown: ReadonlyMap<string, ToolEntry> | undefined;
-  /** Run when the session closes. */
+  /** Functions that run when the session closes. */
   atClose: (() => void | Promise<void>)[] | undefined;
 
   constructor(registry: RegistryState, setup: SessionSetup) {
@@ -123,7 +128,7 @@ export class SessionState {
   get principal(): string | undefined {
     return this.setup.principal;
   }
-  /** Who the session acts for, as events name them. */
+  /** The principal of the session, as events name it. */
   get actor(): string {
     return this.setup.principal ?? '';
   }
@@ -167,12 +172,12 @@ export class SessionState {
     return (this.registry.removed.get(name) ?? -1) > this.bornAt || this.gone?.has(name) === true;
   }
 
-  /** The tool of this name, also an internal one. */
+  /** The tool of this name, including internal ones. */
   entryOf(name: string): ToolEntry | undefined {
     const finder = this.discovery?.entry.name === name ? this.discovery.entry : undefined;
     const range = this.profile?.ranges?.get(name);
     const entry = pickVersion(this.registry, name, range) ?? this.own?.get(name) ?? finder;
-    // The host may replace `find_tools`, and an imported server may not.
+    // The host may replace `find_tools`, but an imported server may not.
     return entry?.source === 'host' ? entry : (finder ?? entry);
   }
 
@@ -206,7 +211,7 @@ export class SessionState {
   }
 
   /**
-   * Emits here and on the registry. Callers check {@link hears} first, so that no event is built
+   * Emits here and on the registry. Callers check {@link hears} first, so that no event is made
    * without a listener.
    * @param event A new object, whose members are not shared or are frozen.
    * @param surface The name of the surface of the event's call. @default none

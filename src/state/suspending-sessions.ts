@@ -1,4 +1,4 @@
-/** The open sessions that may suspend calls, so that an answer finds the session of its call. */
+/** The open sessions that may suspend calls. An answer finds the session of its call here. */
 import type { SessionState } from './session-state.ts';
 
 /** Finds open sessions by id and principal, without keeping them alive. */

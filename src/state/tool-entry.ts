@@ -19,7 +19,7 @@ import type { ToolSummary } from '../tool-summary.ts';
 export class ToolEntry {
   readonly definition: AnyTool;
   readonly internals: ToolInternals;
-  /** Who registered the tool: `host`, a scope's source, `session`. */
+  /** Who registered the tool: `host`, a scope's source, or `session`. */
   readonly owner: string;
   /** The source of the tool: its owner, or the origin of a definition from outside. */
   readonly source: string;
@@ -28,7 +28,7 @@ export class ToolEntry {
   /** Limits concurrent calls in the whole registry, if the definition sets a limit. */
   readonly slots: Semaphore | undefined;
   enabled = true;
-  /** The tool is deprecated, and no call has been logged yet. */
+  /** The tool is deprecated, and no call to it has been logged yet. */
   untold: boolean;
   removed = false;
   /** Calls on this entry that have not ended. */
@@ -152,7 +152,7 @@ export class ToolEntry {
   }
 }
 
-/** Most schemas mark nothing as secret. Searching their text shows that faster than a walk. */
+/** Most schemas mark nothing as secret. Searching their text is faster than walking them. */
 function redactorOf(
   schema: JsonObject | undefined,
   paths: readonly string[],

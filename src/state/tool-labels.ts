@@ -1,5 +1,5 @@
 /**
- * What a session knows about the texts of a tool: by its definition, its schemas and the profile.
+ * What a session knows about the texts of a tool, from its definition, its schemas and the profile.
  */
 import { type OutputLabels, outputLabels } from '../origins/output-labels.ts';
 import { type InputRoles, inputRoles } from '../origins/roles.ts';
@@ -12,7 +12,10 @@ export interface ToolLabels {
   readonly output: OutputLabels;
 }
 
-/** For each tool, its labels under each profile; under itself those without a profile's labels. */
+/**
+ * The labels of each tool under each profile. The tool itself is the key for the labels without a
+ * profile.
+ */
 const made = new WeakMap<ToolEntry, WeakMap<object, ToolLabels>>();
 
 /** The labels of a bound tool. Sessions with the same profile share them. */
@@ -33,7 +36,7 @@ export function labelsOf({ entry, session }: Binding): ToolLabels {
   return labels;
 }
 
-/** The schemas of a tool of another source may make it less trusted, and never more. */
+/** The schemas of a tool from another source may make it less trusted, but never more. */
 function read({ internals }: ToolEntry, profileTool: ProfileTool | undefined): ToolLabels {
   const { input, output, origin, outside } = internals;
   const told = outside?.labels;
@@ -52,7 +55,7 @@ function read({ internals }: ToolEntry, profileTool: ProfileTool | undefined): T
   };
 }
 
-/** Labels by path. Of two for the same path, the second counts. */
+/** Labels by path. If two have the same path, the second one counts. */
 function both<L>(
   first: Readonly<Record<string, L>> | undefined,
   second: Readonly<Record<string, L>> | undefined,

@@ -46,6 +46,10 @@ export interface ToolStatus {
   readonly secretive: boolean;
 }
 
+/**
+ * Longer than 60 lines, since each value of the status is one expression over the same rules and
+ * quotas.
+ */
 export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatus {
   const { registry, profile } = session;
   const { summary, internals, name } = entry;
@@ -99,7 +103,7 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
     open:
       unjudged &&
       !profileAsks &&
-      // Those that ask, and attributes that quotas read, need gates of their own.
+      // Quotas that ask, and attributes that quotas read, need their own gates.
       quotas.every(({ over, attributes }) => over === 'deny' && attributes.length === 0) &&
       internals.check === undefined &&
       internals.requiresApproval === false,
@@ -112,7 +116,10 @@ export function toolStatusOf(session: SessionState, entry: ToolEntry): ToolStatu
   };
 }
 
-/** Whether the profile, an override or the session itself includes a tool. No profile: all. */
+/**
+ * Whether the profile, an override or the session itself includes a tool. Without a profile, all
+ * tools are included.
+ */
 function isChosen({ profile, overrides, own, discovery }: SessionState, entry: ToolEntry): boolean {
   const { name } = entry;
   return (
@@ -130,8 +137,8 @@ function isShadow({ shadow }: CompiledRule): boolean {
 }
 
 /**
- * Whether some rule hides the tool. Such a rule counts as one that has matched: it is at work
- * although calls to a hidden tool are rare.
+ * Whether some rule hides the tool. Such a rule counts as one that has matched, because it has an
+ * effect although calls to a hidden tool are rare.
  */
 function hidden(rules: readonly CompiledRule[]): boolean {
   let found = false;
@@ -146,7 +153,7 @@ function hidden(rules: readonly CompiledRule[]): boolean {
 const noKnobs: JsonObject = Object.freeze({});
 const order: readonly Effect[] = ['allow', 'ask', 'deny'];
 
-/** The stricter of two effects: deny, then ask, then allow. */
+/** The stricter of two effects, in the order deny, ask, allow. */
 export function strictest(left: Effect, right: Effect): Effect {
   return order.indexOf(left) >= order.indexOf(right) ? left : right;
 }

@@ -1,7 +1,7 @@
 /**
- * The versions of the tools of a registry. `tools` holds the version of each name that is shown
- * where nothing names a range, so that finding a tool is one lookup. `versions` holds all of them,
- * for names that have several.
+ * The versions of a registry's tools. `tools` holds the version of each name that is shown unless a
+ * range selects another, so that finding a tool is one lookup. `versions` holds all versions of the
+ * names that have several.
  */
 import { MisuseError } from '../errors/index.ts';
 import {
@@ -34,7 +34,7 @@ export function versionsOf({ tools, versions }: VersionTable, name: string): rea
   return only === undefined ? none : [only];
 }
 
-/** All versions of all tools. Those of one tool follow each other, newest first. */
+/** All versions of all tools. Those of one tool are adjacent, newest first. */
 export function allEntries(table: VersionTable): readonly ToolEntry[] {
   if (table.versions.size === 0) return [...table.tools.values()];
   return [...table.tools.keys()].flatMap((name) => versionsOf(table, name));
@@ -72,7 +72,9 @@ export function dropVersion(table: VersionTable, entry: ToolEntry): boolean {
   return rest.length === 0;
 }
 
-/** Shows another version if the one that is shown was disabled or withdrawn, or is back. */
+/**
+ * Shows another version if the present one was disabled or withdrawn, or if a newer one is back.
+ */
 export function showNewest(table: VersionTable, name: string): void {
   const several = table.versions.get(name);
   if (several !== undefined) setVersions(table, name, several);
@@ -101,7 +103,10 @@ function setVersions(table: VersionTable, name: string, entries: readonly ToolEn
   else table.versions.delete(name);
 }
 
-/** The first that can be called. If none can, the first, so that a session says why not. */
+/**
+ * The first version that can be called. If there is none, the first one, so that a session can say
+ * why.
+ */
 function newest(sorted: readonly ToolEntry[]): ToolEntry | undefined {
   return sorted.find((entry) => isUsable(entry)) ?? sorted[0];
 }
@@ -121,14 +126,14 @@ function newestFirst({ version: left }: ToolEntry, { version: right }: ToolEntry
   return compareVersions(right, left);
 }
 
-/** What has the same name: a registered version, or an earlier one of the same list. */
+/** The tools of the same name: a registered version, or an earlier one of the same list. */
 export interface Beside {
   readonly version: string | undefined;
   readonly source: string;
   readonly owner: string;
 }
 
-/** What {@link checkBeside} compares of a definition. */
+/** The parts of a definition that {@link checkBeside} compares. */
 export function besideOf(definition: AnyTool, owner: string): Beside {
   const { outside } = internalsOf(definition);
   return { version: definition.version, source: outside?.source ?? owner, owner };
@@ -144,7 +149,7 @@ export function registeredBeside(table: VersionTable, name: string): readonly Be
 }
 
 /**
- * Checks that a tool can be registered beside others of its name.
+ * Checks that a tool can be registered together with others of its name.
  * @throws MisuseError `duplicate_name`
  */
 export function checkBeside(name: string, one: Beside, others: readonly Beside[]): void {
@@ -184,7 +189,7 @@ function isOrdered(text: string): boolean {
   return parseVersion(text) !== undefined;
 }
 
-/** Versions that differ in their builds are the same. */
+/** Versions that differ only in their build metadata are the same. */
 function isSame(left: string | undefined, right: string | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   const [one, other] = [parseVersion(left), parseVersion(right)];

@@ -28,7 +28,7 @@ export interface SharedView {
   view: View | undefined;
 }
 
-/** Most shared views that are kept. When one more is needed, all are dropped. */
+/** Most shared views that are kept. When another one is needed, all are dropped. */
 const mostViews = 64;
 
 /** The shared views of one epoch of the registry. */
@@ -84,30 +84,11 @@ export function computeView(session: SessionState): View {
     const entry = entryOf(name);
     // No version fits the range of the profile.
     if (entry === undefined) continue;
-    const { internals } = entry;
-    // Discovery lists its tool itself, also if an imported one has the name.
-    if (internals.internal || entry === session.discovery?.entry) continue;
-    // Without a tool that offloads, there is nothing to read.
+    // Discovery lists its tool itself, even if an imported tool has the same name.
+    if (entry.internals.internal || entry === session.discovery?.entry) continue;
+    // If no tool offloads its outputs, there is nothing to read.
     if (entry.definition === registry.offload?.reader && !offloads(session)) continue;
-    const { drop } = registry.toolStatusOf(session, entry);
-    // Only the session knows these reasons; `effectiveSet` adds the others in order.
-    const blocked =
-      drop === 'disabled'
-        ? (['disabled'] as const)
-        : drop === 'denied'
-          ? (['denied'] as const)
-          : drop === 'knobs_missing' || drop === 'external'
-            ? ([drop] as const)
-            : undefined;
-    const spec: ToolSpec = {
-      name,
-      requires: internals.requires,
-      provides: internals.provides,
-      parallelSafe: internals.parallelSafe,
-      ...(typeof internals.resourceKey === 'string' ? { resourceKey: internals.resourceKey } : {}),
-      ...(blocked === undefined ? {} : { blocked }),
-    };
-    specs.set(name, spec);
+    specs.set(name, specOf(session, name, entry));
   }
   for (const name of profile?.tools.keys() ?? [])
     if (!specs.has(name) && entryOf(name) === undefined)
@@ -140,6 +121,24 @@ export function computeView(session: SessionState): View {
     if (typeof entry.internals.resourceKey === 'function') keyed.add(name);
   }
   return deepFreezeView({ names, dropped, prerequisites, hash, entries, specs, keyed });
+}
+
+function specOf(session: SessionState, name: string, entry: ToolEntry): ToolSpec {
+  const { internals } = entry;
+  const { drop } = session.registry.toolStatusOf(session, entry);
+  // Only the session knows these reasons; `effectiveSet` adds the others in order.
+  const blocked =
+    drop === 'disabled' || drop === 'denied' || drop === 'knobs_missing' || drop === 'external'
+      ? ([drop] as const)
+      : undefined;
+  return {
+    name,
+    requires: internals.requires,
+    provides: internals.provides,
+    parallelSafe: internals.parallelSafe,
+    ...(typeof internals.resourceKey === 'string' ? { resourceKey: internals.resourceKey } : {}),
+    ...(blocked === undefined ? {} : { blocked }),
+  };
 }
 
 /** Whether some tool that the session shows keeps its outputs whole. */

@@ -1,4 +1,4 @@
-/** Texts and code points: cutting between them, and halves of them. */
+/** Texts and code points: cutting between them, and lone surrogates. */
 
 /** At most the first `length` characters. */
 export function head(text: string, length: number): string {
@@ -13,14 +13,14 @@ export function tail(text: string, length: number): string {
   return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start);
 }
 
-/** The place, or the one before it where it is between the halves of a character. */
+/** The index, or the one before it if it lies between the halves of a surrogate pair. */
 export function between(text: string, at: number): number {
   const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
   const isWithin = before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
   return isWithin ? at - 1 : at;
 }
 
-/** The text with a replacement character in the place of each half of a character. */
+/** The text with a replacement character instead of each lone surrogate. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }

@@ -1,4 +1,7 @@
-/** Globs for rules: they match whole texts, case-sensitively, and know only `*` and `?`. */
+/**
+ * Globs for rules. They match whole texts, case-sensitively, with `*` and `?` as the only
+ * wildcards.
+ */
 
 const star = -1;
 const anyOne = -2;
@@ -35,8 +38,8 @@ const nativeProduct = 10_000_000;
  * breaks and `/`; `?` matches exactly one character (a code point). Every other character matches
  * itself: there are no escapes, classes or braces. Matching is case-sensitive, by code points,
  * without normalisation. Since the text may come from a model, steps are bounded by
- * {@link globBudget}. Beyond that the caller decides: a rule that forbids must treat it as a match,
- * one that permits as no match.
+ * {@link globBudget}. Beyond that, the caller decides: a rule that forbids must treat it as a
+ * match, and one that permits as no match.
  */
 export function compileGlob(glob: string): (text: string, tally?: GlobTally) => GlobAnswer {
   const literal =
@@ -57,8 +60,8 @@ export function compileGlob(glob: string): (text: string, tally?: GlobTally) => 
 
 /**
  * Compiles a glob to a test that answers yes or no.
- * @param overBudget the answer for a text that exceeds the budget: true where a match restricts,
- * false where it permits
+ * @param overBudget the answer for a text that exceeds the budget: true if a match restricts, false
+ * if it permits
  */
 export function globTest(glob: string, overBudget: boolean): (text: string) => boolean {
   const matches = compileGlob(glob);

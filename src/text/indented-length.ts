@@ -1,4 +1,4 @@
-/** How long JSON gets with a line for each value, without writing it. */
+/** The length of JSON with a line for each value, without writing it. */
 
 /** Characters that end a value or a level, outside of strings. */
 const quote = 0x22;
@@ -12,8 +12,9 @@ const closeBracket = 0x5d;
 
 /**
  * The length of `JSON.stringify(value, undefined, 1)`, from the text that `JSON.stringify(value)`
- * gives. Each line begins with a space for each level, so the result may be hundreds of times as long.
- * @param most Where it stops counting: the result is then some number above it.
+ * gives. Each line begins with a space for each level, so the result may be hundreds of times as
+ * long.
+ * @param most The count at which it stops. The result is then some number above it.
  */
 export function indentedLength(compact: string, most: number): number {
   let length = compact.length;
@@ -33,7 +34,7 @@ export function indentedLength(compact: string, most: number): number {
   return length;
 }
 
-/** Where the string that begins here ends. */
+/** The end of the string that begins here. */
 function endOfString(text: string, from: number): number {
   let at = from + 1;
   while (at < text.length && text.charCodeAt(at) !== quote)

@@ -13,15 +13,15 @@ export interface JsonBounds {
   readonly maxValues: number;
 }
 
-/** What a text has too many of. */
+/** What a text contains too much of. */
 export type JsonExcess = 'depth' | 'values';
 
-/** What a member with a new key counts in addition to its value. */
+/** How much a member with a new key counts in addition to its value. */
 const newKey = 4;
 
 /**
- * What the text has too many of; undefined if it is within the bounds or is not JSON. Stops as soon
- * as a bound is exceeded.
+ * What the text contains too much of; undefined if it is within the bounds or is not JSON. Stops as
+ * soon as a bound is exceeded.
  */
 export function excessOf(text: string, bounds: JsonBounds): JsonExcess | undefined {
   // A level takes a character, and so does a value but for the first one and an empty key.

@@ -1,4 +1,4 @@
-/** Tool names: which are valid, which look alike, and which was probably meant. */
+/** Tool names: which are valid, which look alike, and which one was probably meant. */
 import { describe, MisuseError } from '../errors/index.ts';
 
 const maxNameLength = 1024;
@@ -48,7 +48,8 @@ export function checkToolName(name: unknown): string {
 }
 
 /**
- * The name as one visible line: anything that a terminal or a log could hide or obey is escaped.
+ * The name as one visible line. Characters that a terminal or a log would hide or interpret are
+ * escaped.
  */
 function show(name: string): string {
   const start = name.length > 60 ? `${name.slice(0, 57)}...` : name;

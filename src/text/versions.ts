@@ -1,6 +1,6 @@
 /**
- * Versions and ranges of versions, as the package `semver` reads them in its strict mode, without
- * its leading `v`. It is written here because the core needs a fraction of that package.
+ * Versions and ranges of versions, as the strict mode of the package `semver` reads them, without a
+ * leading `v`. It is written here because the core needs only a fraction of that package.
  */
 
 /** A version that semver can order. */
@@ -58,7 +58,7 @@ export function compareVersions(left: Version, right: Version): number {
   return 0;
 }
 
-/** Numbers are older than words, and nothing is older than both. */
+/** Numbers are older than words, and a missing identifier is older than both. */
 function compareIdentifiers(
   left: number | string | undefined,
   right: number | string | undefined,
@@ -86,7 +86,10 @@ export function parseRange(text: string): VersionRange | undefined {
   return { text, any, sets: any ? [none] : sets };
 }
 
-/** Whether a version fits. A pre-release fits only where a pre-release of its release is named. */
+/**
+ * Whether a version fits. A pre-release fits only if the range names a pre-release of the same
+ * release.
+ */
 export function fitsRange(version: Version, { sets }: VersionRange): boolean {
   return sets.some(
     (set) =>
@@ -106,13 +109,13 @@ function holds(version: Version, { op, version: bound }: Comparator): boolean {
   return order < 0 === op.startsWith('<');
 }
 
-/** Comparators that must all hold. None at all is every release. */
+/** Comparators that must all hold. An empty list means every release. */
 function parseSet(text: string): readonly Comparator[] | undefined {
   if (text === '') return undefined;
   const ends = text.split(/\s+-\s+/);
   if (ends.length > 1) return ends.length === 2 ? parseHyphen(ends) : undefined;
   const set: Comparator[] = [];
-  // An operator may stand apart from its version.
+  // An operator may be separated from its version.
   for (const word of text.replaceAll(/([<>=^~])\s+/g, '$1').split(/\s+/)) {
     const comparators = parseComparator(word);
     if (comparators === undefined) return undefined;
@@ -193,7 +196,7 @@ function lowest(release: Version['release']): Version {
   return { release, pre: [0] };
 }
 
-/** Holds for no version. */
+/** Fits no version. */
 const nothing: Comparator = { op: '<', version: { release: [0, 0, 0], pre: [0] } };
 
 function isZero({ release, pre }: Version): boolean {

@@ -1,4 +1,4 @@
-/** `attributes`: what only the host knows about values of a tool's input. */
+/** `attributes`: facts about values of a tool's input that only the host knows. */
 import type { CallInfo } from '../context.ts';
 import type { JsonValue } from '../json/index.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
@@ -6,12 +6,12 @@ import { wrongOption } from '../options/index.ts';
 
 /**
  * Looks up what only the host knows about a value of the input. It gets the value as the handler
- * would (with `*` in the path, or where the input has a list that the path does not expect, the
- * list of all elements) and returns JSON such as `{ sanctioned: true }`, which a rule or quota
- * reads as `when: { "payee@sanctioned": true }`, or undefined. It is asked at most once for each
+ * would. With `*` in the path, or if the input has a list that the path does not expect, it gets
+ * the list of all elements. It returns JSON such as `{ sanctioned: true }`, which a rule or quota
+ * reads as `when: { "payee@sanctioned": true }`, or undefined. It is called at most once for each
  * input, only if a rule, quota or policy could read the answer, and within the registry's
- * `policyTimeoutMs`. If it throws, the call is denied, unless only shadow rules read it: these are
- * then not tried. A value that the input does not have is not asked about.
+ * `policyTimeoutMs`. If it throws, the call is denied. If only shadow rules read it, they are
+ * skipped instead. It is not called for a value that the input does not have.
  */
 export type Attribute<S = unknown> = (
   value: unknown,

@@ -1,4 +1,4 @@
-/** Compares two definitions of a tool: may the second one take the place of the first? */
+/** Compares two definitions of a tool, to tell whether the second one may replace the first. */
 import { canonicalJson, type JsonObject, type JsonValue } from '../json/index.ts';
 import { type Obstacle, obstaclesTo } from '../schema/inclusion.ts';
 import { shortened } from '../text/shortened.ts';
@@ -17,7 +17,7 @@ export interface DefinitionChange {
   readonly kind: 'narrowed' | 'widened' | 'undecided' | 'changed';
   /** Whether callers of the first definition can use the second one as they did. */
   readonly compatible: boolean;
-  /** For people. */
+  /** A text for people. */
   readonly message: string;
 }
 
@@ -25,17 +25,18 @@ export interface DefinitionChange {
 export interface DefinitionComparison {
   /** Whether every change is compatible. */
   readonly compatible: boolean;
-  /** Every change that was found; at most some hundred for each schema. */
+  /** Every change that was found, up to some hundred for each schema. */
   readonly changes: readonly DefinitionChange[];
 }
 
 /**
- * Says whether a new definition of a tool is compatible with the old one: it takes every input that
- * the old one took, gives no output that the old one could not give, asks for no more approvals or
- * facts, and is no more dangerous. What cannot be decided is not compatible.
+ * Says whether a new definition of a tool is compatible with the old one: it accepts every input
+ * that the old one accepted, gives no output that the old one could not give, needs no more
+ * approvals or facts, and is no more dangerous. A difference that cannot be decided is not
+ * compatible.
  *
  * The JSON Schemas are compared. Refinements and transforms that a schema library cannot write as
- * JSON Schema, handlers, and functions that decide about approval are not looked at.
+ * JSON Schema, handlers, and functions that decide about approval are ignored.
  * @param a The old definition.
  * @param b The new definition.
  * @throws MisuseError `invalid_definition`, `foreign_definition`, `invalid_schema`
@@ -95,7 +96,7 @@ function inLine(text: string): string {
   return text.length <= 80 ? text : `${shortened(text, 79)}…`;
 }
 
-/** A tool without an output schema may give anything, and one without knobs takes none. */
+/** A tool without an output schema may return anything, and one without knobs accepts none. */
 const absent = {
   input: {},
   output: {},
@@ -127,7 +128,7 @@ function compareSchemas(
     : [change(area, true, 'is written differently, and accepts the same values')];
 }
 
-/** A schema that is reached in several ways is told of once. */
+/** A schema that is reached in several ways is reported once. */
 function distinct(changes: readonly DefinitionChange[]): readonly DefinitionChange[] {
   const keyed = changes.map(
     (one) => [`${one.path}\n${one.compatible}\n${one.message}`, one] as const,
@@ -170,7 +171,7 @@ function messageOf(
   return kind === 'undecided' ? `${what}; whether this is compatible cannot be decided` : what;
 }
 
-/** Hints by which hosts let calls through, and what each says when it is safer. */
+/** Hints that may let calls through, and the value of each that is safer. */
 const safer = {
   readOnly: true,
   destructive: false,

@@ -1,5 +1,5 @@
 /**
- * Checks how a tool runs: by exactly one of `handler`, `create`, `executor` and `external`, with a
+ * Checks what runs a tool: exactly one of `handler`, `create`, `executor` and `external`, with a
  * matching scope.
  */
 import { MisuseError } from '../errors/index.ts';
@@ -15,8 +15,8 @@ export function checkRunner(config: ToolFields, where: string): void {
   if (way === undefined || given.length > 1)
     throw new MisuseError(
       'invalid_definition',
-      `${where}: expected exactly one of \`handler\`, \`create\`, \`executor\` or \`external\`, got ` +
-        `${way === undefined ? 'none' : given.join(' and ')}.`,
+      `${where}: expected exactly one of \`handler\`, \`create\`, \`executor\` or \`external\`, ` +
+        `got ${way === undefined ? 'none' : given.join(' and ')}.`,
     );
   if (config.executor !== undefined) {
     const known = ['kind', 'execute', 'dispose'];

@@ -1,6 +1,6 @@
 /**
- * Makes definitions. Everything in a config is checked at once, and every error names the tool, the
- * field, what was expected and what came.
+ * Makes definitions. Everything in a config is checked at once. Every error names the tool, the
+ * field, what was expected and what was got.
  */
 import { describe, MisuseError } from '../errors/index.ts';
 import { readOptions, unreadable } from '../options/index.ts';
@@ -25,7 +25,7 @@ import { runsIn } from './runs-in.ts';
 import type { AnyTool, DefineTool } from './tool-config.ts';
 
 /**
- * Makes a definition from a config whose types are not known.
+ * Makes a definition from a config whose types are unknown.
  * @param extras further properties of the definition object, such as a mock's spies
  * @param origin `true` for a definition of the host. `false`, or where it came from, for a
  * definition from outside: RE2 must be able to run its patterns, and it cannot mark fields as
@@ -85,7 +85,7 @@ export function createDefinition(
   return seal(face, internals, extras);
 }
 
-/** Throws like any other reading of an option. */
+/** Throws as reading any other option does. */
 function nameIn(given: LooseConfig): unknown {
   try {
     return Object.hasOwn(given, 'name') ? given.name : undefined;

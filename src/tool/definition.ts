@@ -1,6 +1,6 @@
 /**
- * Definitions of tools. They are opaque and frozen: what runs a tool is in a WeakMap that only the
- * library reads.
+ * Definitions of tools. They are opaque and frozen. The code that runs a tool is in a WeakMap that
+ * only the library reads.
  */
 import { createHash } from 'node:crypto';
 import type { ApprovalPrompt } from '../approval/request.ts';
@@ -42,9 +42,9 @@ export interface OutsidePlace {
 
 /** Labels of fields by dotted path. */
 export interface FieldLabels {
-  /** Where the text of fields of the output comes from. */
+  /** The origins of the texts of output fields. */
   readonly origins?: Readonly<Record<string, OutputOrigin>> | undefined;
-  /** What fields of the input are for. */
+  /** The roles of input fields. */
   readonly roles?: Readonly<Record<string, Role>> | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface OutsideOrigin {
    * events, whoever registers the tool.
    */
   readonly source: string;
-  /** What the host says of its fields. Beats what its schemas say, and a profile's labels beat it. */
+  /** The host's labels for its fields. They override its schemas; profiles override them. */
   readonly labels?: FieldLabels | undefined;
   /**
    * Why the definition must not be called now, as a `reason`; undefined while it is valid. Read at
@@ -77,7 +77,7 @@ export interface ToolInternals {
     | ((session: Omit<CallInfo, 'callId' | 'toolName'>) => MaybePromise<MadeHandler>)
     | undefined;
   readonly executor: Executor | undefined;
-  /** `inline`, what the executor says, or `external` if somebody else runs it and asks first. */
+  /** `inline`, the name that the executor gives, or `external` if other code runs the tool. */
   readonly runsIn: string;
   readonly check: ((call: PolicyCall<unknown, unknown, unknown>) => unknown) | undefined;
   readonly requiresApproval:
@@ -91,7 +91,7 @@ export interface ToolInternals {
   readonly provides: readonly string[];
   readonly parallelSafe: boolean;
   readonly resourceKey: string | ((input: unknown) => unknown) | undefined;
-  /** Where the text of its output comes from, unless a field has a label of its own. */
+  /** The origin of the text of its output, unless a field has its own label. */
   readonly origin: OutputOrigin;
   /** The host has set {@link origin} itself. */
   readonly originGiven: boolean;
@@ -108,7 +108,7 @@ export interface ToolInternals {
 const internals = new WeakMap<object, ToolInternals>();
 const definitionBrand = Symbol.for('host-tools.definition');
 
-/** The members of a definition that it shows unchanged. */
+/** The members of a definition that are public and unchanged. */
 export interface DefinitionFace {
   readonly name: string;
   readonly description: string;
@@ -120,7 +120,7 @@ export interface DefinitionFace {
   readonly tags: readonly string[];
 }
 
-/** The public face of a definition. Schemas and fingerprint are computed when first read. */
+/** The public part of a definition. Schemas and fingerprint are computed on first read. */
 class Definition {
   readonly name: string;
   readonly description: string;
@@ -283,8 +283,8 @@ export function renameDefinition(definition: AnyTool, name: string): AnyTool {
 }
 
 /**
- * Returns a copy of a definition that runs nothing: no handler, and none of the host's code that
- * decides about calls. What is plain data stays, such as a `requiresApproval` that is no function.
+ * Returns a copy of a definition that runs nothing. It has no handler, and none of the host's code
+ * that decides about calls. Plain data stays, such as a `requiresApproval` that is not a function.
  */
 export function inertDefinition(definition: AnyTool): AnyTool {
   const base = internalsOf(definition);

@@ -3,7 +3,7 @@ import { kind, readOptions, required } from '../options/index.ts';
 
 /** Says that a tool should no longer be used. The tool still works. */
 export interface Deprecation {
-  /** The version or the date from which on. Not blank, at most 100 characters. */
+  /** The version or the date since which it is deprecated. Not blank, at most 100 characters. */
   readonly since: string;
   /** The name of the tool to use instead. At most 1024 characters. @default none */
   readonly use?: string | undefined;
@@ -40,7 +40,7 @@ export function deprecationText({ since, use, message }: Deprecation): string {
   return `Deprecated since ${since}${instead}${why}.`;
 }
 
-/** The description that a model is shown. */
+/** The description that a model sees. */
 export function shownDescription(tool: {
   readonly description: string;
   readonly deprecated?: Deprecation | undefined;

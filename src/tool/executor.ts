@@ -6,10 +6,10 @@ import type { MaybePromise } from '../maybe-promise.ts';
 /** Runs a tool's calls somewhere else: in a worker, in a process or in a remote service. */
 export interface Executor {
   /**
-   * Where the calls run, as metrics, traces and reports say it. The library's own executors say
-   * `thread`, `process`, `fleet` or `remote`; yours may say any word of 1 to 32 lower-case letters,
-   * digits, `-` and `_` that begins with a letter, but not `inline` or `external`. It is read once,
-   * by `defineTool`, and must be the object's own property.
+   * The name of the place where the calls run, for metrics, traces and reports. The library's own
+   * executors use `thread`, `process`, `fleet` and `remote`. Yours may be any word of 1 to 32
+   * lower-case letters, digits, `-` and `_` that begins with a letter, except `inline` and
+   * `external`. It is read once, by `defineTool`, and must be the object's own property.
    * @default "custom"
    */
   readonly kind?: string | undefined;

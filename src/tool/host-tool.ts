@@ -24,8 +24,8 @@ export interface HostTool<I = unknown, O = unknown> {
   /** Who registered the tool: `host`, `session` or a scope's source. */
   readonly source: string;
   /**
-   * Where calls run: `inline` for a handler in this process, `external` if somebody else runs the
-   * tool, or what its executor says, such as `thread`. Not part of the fingerprint.
+   * Where calls run: `inline` for a handler in this process, `external` if other code runs the
+   * tool, or the name that its executor gives, such as `thread`. Not part of the fingerprint.
    */
   readonly executor: string;
   /** The input as JSON Schema. `parameters` and `getSchema()` are the same frozen object. */
@@ -40,7 +40,7 @@ export interface HostTool<I = unknown, O = unknown> {
    */
   readonly outputSchema?: JsonSchema;
   /**
-   * Whether a call may need an approval. True if the definition or the profile asks for one, also
+   * Whether a call may need an approval. True if the definition or the profile asks for one, even
    * if that depends on the input; if a rule without `when` asks; and if the default asks and
    * nothing may allow the call. Rules with `when`, policies and checks do not count:
    * `session.explain` takes an input and says what they decide.

@@ -1,4 +1,4 @@
-/** What a tool's own check is asked. */
+/** The argument of a tool's own check. */
 import type { CallInfo } from '../context.ts';
 import type { Allow, Ask, Deny } from '../policy/decision.ts';
 

@@ -3,16 +3,16 @@ import { MisuseError } from '../errors/index.ts';
 import { reading, wrongOption } from '../options/index.ts';
 import type { ToolFields } from './config-fields.ts';
 
-/** What an executor says that says nothing. */
+/** The name for an executor that gives none. */
 const unsaid = 'custom';
-/** What the library says of tools without an executor. */
+/** The names for tools without an executor. */
 const taken: readonly unknown[] = ['inline', 'external'];
 
 const word = /^[a-z][a-z0-9_-]{0,31}$/;
 
 /**
- * `inline` for a handler in this process, `external` if somebody else runs the tool, and otherwise
- * what the executor says.
+ * `inline` for a handler in this process, `external` if other code runs the tool, and otherwise the
+ * name that the executor gives.
  * @throws MisuseError `invalid_definition`
  */
 export function runsIn({ executor, external }: ToolFields, where: string): string {

@@ -72,7 +72,7 @@ export type HandlerReturn<O> =
   | AsyncGenerator<JsonValue | undefined, O | Ok<O> | Fail, unknown>;
 type Plain<R> = R extends Fail ? never : R extends Ok<infer T> ? T : R extends void ? null : R;
 type OutputFromReturn<R> =
-  // biome-ignore lint/suspicious/noExplicitAny: what a generator yields does not matter to its result.
+  // biome-ignore lint/suspicious/noExplicitAny: what a generator yields does not affect its result.
   R extends AsyncGenerator<any, infer T, any> ? Plain<T> : Plain<Awaited<R>>;
 type Needed<OS> = [OS] extends [Schema] ? InputOf<OS> : unknown;
 /** The type of a call's output: that of the output schema, or what the handler returns. */
@@ -167,17 +167,17 @@ export interface ToolSpecBase<
   /** Calls with the same key never overlap. @default no key */
   resourceKey?: string | ((input: ParsedOf<P>) => string) | undefined;
   /**
-   * Where the text of its output comes from. `untrusted` for what others have written, such as mail
-   * and web pages. `"x-origin"` in the output schema says it of one field, and beats this.
+   * The origin of its output's text. Use `untrusted` for what others have written, such as mail and
+   * web pages. `"x-origin"` in the output schema labels a single field, and overrides this.
    * @default "untrusted" if `annotations.openWorld` is set, otherwise "trusted"
    */
   origin?: OutputOrigin | undefined;
   /** The most that the model sees of an output, in UTF-16 code units. @default no limit */
   maxOutputChars?: number | undefined;
   /**
-   * What the model is shown of an output that is over its budget: the start, start and end, or with
-   * `offload` the start and a handle, by which it can read the rest. `offload` needs the registry's
-   * option of this name, and is `head_tail` without it.
+   * What the model sees of an output that is over its budget: the start, the start and the end, or
+   * with `offload` the start and a handle, with which it can read the rest. `offload` needs the
+   * registry's option of this name. Without that, it means `head_tail`.
    * @default "head"
    */
   outputStrategy?: 'head' | 'head_tail' | 'offload' | undefined;
@@ -233,7 +233,7 @@ export interface ExecutorToolConfig<
   external?: never;
 }
 
-/** A tool that somebody else runs, such as a coding agent's own tools. */
+/** A tool that other code runs, such as a coding agent's own tools. */
 export interface ExternalToolConfig<
   Name extends string,
   P extends Schema,
@@ -242,7 +242,7 @@ export interface ExternalToolConfig<
   S,
 > extends ToolSpecBase<Name, P, OS, KS, S> {
   /**
-   * Whoever runs the tool asks `session.authorize` before each call. The tool is listed to no
+   * The code that runs the tool asks `session.authorize` before each call. The tool is listed to no
    * model, and `session.call` refuses it.
    */
   external: true;

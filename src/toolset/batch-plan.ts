@@ -97,7 +97,7 @@ export function planOf(
 }
 
 /**
- * A function of its own, since the loop is slower with variables that the closure of `hash` shares.
+ * A separate function, because the loop is slower with variables that the closure of `hash` shares.
  */
 function group(
   calls: readonly ToolCall[],

@@ -10,8 +10,8 @@ import { own, ownMembers } from './own.ts';
 import { specsByName, type ToolSpec } from './tool-spec.ts';
 
 /**
- * Changes to the profile's choice of tools, for a session or a run. `force` is the same as `enable`.
- * `disable` overrides both, and the gates override everything.
+ * Changes to the profile's choice of tools, for a session or a run. `force` is the same as
+ * `enable`. `disable` overrides both, and the gates override everything.
  */
 export interface Overrides {
   /** Tools to add to the profile's choice. */
@@ -44,7 +44,7 @@ export interface EffectiveInput {
     | undefined;
   /** A flat map with dotted keys. @default {} */
   readonly facts?: JsonObject | undefined;
-  /** Bounds on what the model is shown. @default no bounds */
+  /** Bounds on what the model sees. @default no bounds */
   readonly budget?: EffectiveBudget | undefined;
 }
 
@@ -84,7 +84,7 @@ export interface EffectiveSet {
   readonly hash: string;
 }
 
-/** Why a tool is not listed that a session with discovery may be shown. It can be called. */
+/** Why a tool that a session with discovery may show is not listed. It can be called. */
 export const notDiscovered = 'not_discovered';
 
 /** The first required fact that does not hold. */

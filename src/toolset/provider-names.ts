@@ -39,7 +39,7 @@ export interface ProviderNames {
 
 const usualLength = 64;
 const longestName = 1_024;
-/** Hexadecimal digits of a suffix at first. More are used where these do not suffice. */
+/** Hexadecimal digits of a suffix at first. More are used if these do not suffice. */
 const firstDigits = 8;
 const mostDigits = 64;
 
@@ -158,7 +158,7 @@ const ruleTable = {
   pattern: withDefault(
     kind<RegExp>(
       'a RegExp',
-      // Not instanceof, which refuses a RegExp of another realm.
+      // Not `instanceof`, which refuses a RegExp of another realm.
       (value) => Object.prototype.toString.call(value) === '[object RegExp]',
     ),
     /^[A-Za-z0-9_-]{1,64}$/,

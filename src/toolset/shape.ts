@@ -109,7 +109,7 @@ export const specFields: Readonly<Record<string, Check>> = {
   blocked: optional(list(block)),
 };
 /**
- * Specs that are only computed with. Their names may be any texts, even ones that a registry
+ * Specs that are used only for computing. Their names may be any texts, even ones that a registry
  * refuses.
  */
 export const planSpecs = list(

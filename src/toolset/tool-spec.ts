@@ -27,7 +27,7 @@ export interface ToolSpec {
   readonly blocked?: readonly Block[] | undefined;
 }
 
-/** Drop codes that cannot be derived from the spec. Whoever makes the spec gives them. */
+/** Drop codes that cannot be derived from the spec. The caller that makes the spec gives them. */
 export type Block = 'disabled' | 'denied' | 'not_registered' | 'knobs_missing' | 'external';
 
 /** @throws MisuseError `duplicate_name` for two specs with one name */

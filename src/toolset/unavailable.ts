@@ -18,8 +18,8 @@ const sessionReasons: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * `tool_not_found`, with the names among `visible` that were probably meant. Names are compared as
- * the model sees them, since it chose its name by those.
+ * `tool_not_found`, with the names among `visible` that were probably meant. Names are compared in
+ * the form that the model sees, because it chose its name by those.
  */
 export function notFoundError(
   toolName: string,
@@ -84,7 +84,8 @@ export function notAvailableError(
   if (drop === 'external')
     return toolError(
       'tool_not_available',
-      `\`${name}\` does not run here: whoever runs it asks for permission by \`session.authorize\`.`,
+      `\`${name}\` does not run here: whoever runs it asks for permission by ` +
+        '`session.authorize`.',
       { reason: drop },
     );
   if (drop === 'not_external')

@@ -35,7 +35,7 @@ describe('an answer', () => {
       expect(readAnswer(given)).toStrictEqual({ allowed: false, always: true, ...unsaid, grant });
   });
 
-  test('is one of four, and nobody can add a fifth', () => {
+  test('is one of four, and no one can add a fifth', () => {
     expect(approvalChoices).toEqual(['allow_once', 'allow_always', 'reject_once', 'reject_always']);
     expect(approvalChoices).toSatisfy(Object.isFrozen);
   });

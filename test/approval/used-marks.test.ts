@@ -107,7 +107,7 @@ test.each([2, 12])(
   },
 );
 
-test('of two processes that answer one record at the same time, exactly one runs the call', async () => {
+test('of two processes that answer one record at once, exactly one runs the call', async () => {
   const store = plainStore();
   const processes = [processOn(store), processOn(store), processOn(store)] as const;
   const { token } = await suspendOne(processes[0]);
@@ -247,7 +247,7 @@ describe('pending approvals', () => {
     expect(reads.count).toBe(0);
   });
 
-  test('are verified up to the limit that a new one has to stay below, and no further', async () => {
+  test('are verified up to the limit that a new one must stay below', async () => {
     const store = plainStore();
     const many = suspending({ store, session: { limits: { maxPendingApprovals: 50 } } });
     for (let n = 0; n < 20; n++) await suspendOne(many, { amount: n });

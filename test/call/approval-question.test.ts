@@ -138,7 +138,7 @@ describe('text reaches the approver as it was written', () => {
     expect(JSON.stringify(events)).not.toContain('hunter2');
   });
 
-  test('also where the schema wanted an object with secrets in it; events hide such text whole', async () => {
+  test('a text with secrets instead of an object is hidden completely in events', async () => {
     const parameters = {
       type: 'object',
       properties: { auth: { anyOf: [{ type: 'string' }, marked] } },
@@ -171,7 +171,7 @@ describe('title and message stay as the host wrote them', () => {
     risk: 'high',
   });
 
-  test('where no secret stands in them', async () => {
+  test('if no secret occurs in them', async () => {
     const { requests } = await ask({ cmd: 'ls', token: 'another' }, { requiresApproval: prompt });
     expect(requests[0]).toMatchObject({ title: 'Run ls?', message: 'This cannot be undone' });
   });
@@ -274,7 +274,7 @@ describe('title and message stay as the host wrote them', () => {
   });
 });
 
-describe('a question says who asks, and holds nothing that nobody said', () => {
+describe('a question says who asks, and contains nothing made up', () => {
   const always = [
     'id',
     'sessionId',
@@ -332,7 +332,7 @@ test('a question for a session without a principal names none', async () => {
 describe('of a tool from outside', () => {
   const secretTitle = ({ cmd }: { cmd: string }): object => ({ title: `Run ${cmd}?` });
 
-  test('what the host calls secret is hidden, and nobody is asked where it stands in the title', async () => {
+  test('secrets of the host are hidden; if one is in the title, the call is refused', async () => {
     const input = { cmd: 'ls hunter2', password: 'hunter2' };
     const { requests } = await ask(input, { outside: true, redact: ['password'] });
     expect(requests[0]).toMatchObject({
@@ -348,7 +348,7 @@ describe('of a tool from outside', () => {
     expect(refused.requests).toEqual([]);
   });
 
-  test('what the tool itself calls secret may stand in the title', async () => {
+  test('a secret of the tool itself may occur in the title', async () => {
     const { requests } = await ask(
       { cmd: 'ls hunter2', token: 'hunter2' },
       { outside: true, requiresApproval: secretTitle },
@@ -402,7 +402,7 @@ describe('of a tool from outside', () => {
   );
 });
 
-describe('an input whose secrets cannot be found within bounds is refused, and nobody is asked', () => {
+describe('an input whose secrets cannot be found within bounds is refused', () => {
   test.each<[what: string, input: JsonObject]>([
     [
       'too many secrets',
@@ -426,9 +426,15 @@ describe('an input whose secrets cannot be found within bounds is refused, and n
     });
     const events: AnyEvent[] = [];
     registry.events.on('*', (event) => void events.push(event));
-    expect(await session.call('post', input)).toMatchObject({ error: { code: 'approval_denied' } });
+    const { error } = await session.call('post', input);
+    expect(error).toMatchObject({
+      code: 'approval_denied',
+      reason: 'input_not_shown',
+      message: expect.stringContaining('Send less.'),
+    });
     expect(asked).toEqual([]);
     expect(events.find(({ type }) => type === 'tool:pre')).toMatchObject({ input: '[redacted]' });
+    expect(events.find(({ type }) => type === 'tool:error')).toMatchObject({ error });
     expect(events.find(({ type }) => type === 'approval:denied')).toMatchObject({
       reason: 'input_not_shown',
     });

@@ -18,7 +18,7 @@ const toldOf = async (
   return { events: JSON.stringify(w.events), error: JSON.stringify(result.error ?? null), result };
 };
 
-describe('a secret is told neither by an event nor by an error', () => {
+describe('a secret is neither in an event nor in an error', () => {
   test.each<[string, Record<string, unknown>, unknown]>([
     ['that came with the input', { parameters: z.object({ key: secret }) }, { key: canary }],
     [
@@ -82,7 +82,7 @@ describe('a secret is told neither by an event nor by an error', () => {
     expect(JSON.stringify([w.events, error])).not.toContain(canary);
   });
 
-  test('that stands in the output by a redact path, also where the output is nothing but that', async () => {
+  test('that a redact path marks in the output, even if the output is nothing else', async () => {
     const { events, result } = await toldOf(
       {},
       () => ({ key: canary, text: `It is ${canary}.` }),
@@ -120,7 +120,7 @@ describe('a secret is told neither by an event nor by an error', () => {
   });
 });
 
-test('what is no secret of this call is told as it is', async () => {
+test('a text that is not a secret of this call is unchanged', async () => {
   const { events } = await toldOf(
     { parameters: z.object({ key: secret, n: z.number() }) },
     (_: never, { emit }: ToolContext) => emit('said', `It is ${canary}.`),

@@ -6,7 +6,7 @@ import { gate, outcome, tool, turns, type World, world } from './world.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-describe('what is told of the end of a call', () => {
+describe('the report of the end of a call', () => {
   test('a success carries the whole result, and what is not there is no member', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(5);
     const { session, events, registry } = setup(
@@ -41,7 +41,7 @@ describe('what is told of the end of a call', () => {
     });
   });
 
-  test('a success tells what was repaired, cut and said for the host, too', async () => {
+  test('a success contains repairs, cuts and notes for the host, too', async () => {
     const parameters = { type: 'object', properties: { list: { type: 'array' } } };
     const { session, events } = setup(
       [
@@ -178,7 +178,7 @@ test(
   },
 );
 
-describe('what is told of a success', () => {
+describe('the report of a success', () => {
   const heard = async (listeners: number): Promise<readonly unknown[]> => {
     const registry = new HostToolRegistry();
     const parameters = { type: 'object', properties: { list: { type: 'array' } } };
@@ -206,7 +206,7 @@ describe('what is told of a success', () => {
     ];
   };
 
-  test('is frozen throughout where several listeners get it, and is its own where there is one', async () => {
+  test("is deeply frozen for several listeners, and one listener's own otherwise", async () => {
     expect((await heard(2)).map(Object.isFrozen)).toEqual(Array.from({ length: 6 }, () => true));
     expect((await heard(1)).map(Object.isFrozen)).toEqual(Array.from({ length: 6 }, () => false));
   });
@@ -306,7 +306,7 @@ describe('when a call ends', () => {
     await w.settle();
   });
 
-  test('its signal aborts where it failed, also one that is read later, and not where it succeeded', async () => {
+  test('its signal aborts after a failure, even if read later, and not after success', async () => {
     const kept: ToolContext[] = [];
     const w = world();
     w.add(

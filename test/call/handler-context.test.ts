@@ -136,7 +136,7 @@ describe('an event of a handler', () => {
 });
 
 describe('progress of a handler', () => {
-  test('tells what is a number and what is text, and nothing where it says no finite number', async () => {
+  test('reports numbers and texts only, and nothing without a finite number', async () => {
     const { progress } = await told(({ progress: tell }) => {
       tell(1, 2, 'half');
       tell(1);
@@ -169,7 +169,7 @@ describe('progress of a handler', () => {
 });
 
 describe('the deadline that a handler reads', () => {
-  test("is its call's own, or that of whoever called it where that comes first", async () => {
+  test("is its own call's, or its parent's if that comes first", async () => {
     vi.useFakeTimers();
     const w = world({}, { now: () => 1_000_000 });
     const seen: number[] = [];

@@ -192,7 +192,7 @@ describe('what a host’s code throws', () => {
     },
   );
 
-  test('by a schema in the parse that a gate reads is the cause of what the gate is told', async () => {
+  test("by a schema, in the parse for a gate, is the cause of that gate's error", async () => {
     let reads = 0;
     const parameters = z.object({}).refine(() => (++reads < 2 ? true : thrower()));
     const { result, logged } = await call({}, { parameters, resourceKey: () => 'k' });
@@ -229,7 +229,7 @@ describe('what a host’s code throws', () => {
     ).toThrow(expect.objectContaining({ code: 'unknown_knob', cause: boom }));
   });
 
-  test('is told apart from a schema that refuses: that is the model’s mistake, and no log has it', async () => {
+  test('differs from a refusal, which is the model’s mistake and not logged', async () => {
     const input = await call({}, { parameters: z.object({}).refine(() => false) });
     expect(input.result.error).toMatchObject({ code: 'invalid_input' });
     const output = await call({}, { outputSchema: z.number().refine(async () => false) });
@@ -423,7 +423,7 @@ describe('what a host’s code throws', () => {
   );
 });
 
-describe('an approver that nobody waits for any more', () => {
+describe('an approver whose answer is no longer needed', () => {
   /** A call that waits for an approver, which settles when the test says so. */
   async function waiting() {
     vi.useFakeTimers();
@@ -533,7 +533,7 @@ describe('a promise where an answer is due at once', () => {
     );
   });
 
-  test('of an adapter that is told of the start is ignored', async () => {
+  test('of an adapter that is informed of the start is ignored', async () => {
     const registry = new HostToolRegistry();
     registry.register(
       defineTool({ name: 't', description: 'd', parameters: { type: 'object' }, handler: () => 1 }),
@@ -737,7 +737,7 @@ describe('odd host code at the edges of a call', () => {
     );
   });
 
-  test('a generator that is answered after the end of its call is closed without a step', async () => {
+  test('a generator that is answered after its call has ended runs no step', async () => {
     const registry = new HostToolRegistry();
     let steps = 0;
     async function* generator() {

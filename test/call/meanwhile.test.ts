@@ -106,7 +106,7 @@ describe('a grant that is taken back before its call has started', () => {
     expect(runs()).toBe(1);
   });
 
-  test('by whoever hears that it was granted', async () => {
+  test('by a listener of the grant', async () => {
     const { registry, session, runs } = world();
     await session.call('pay');
     registry.events.on(
@@ -344,7 +344,7 @@ describe('a name that only looks like one that a rule restricts', () => {
 });
 
 describe('a tool that an outsider must not know of', () => {
-  test('gives the same answer as a name that nobody has', async () => {
+  test('gives the same answer as an unknown name', async () => {
     const registry = new HostToolRegistry();
     for (const name of ['shown', 'hidden'])
       registry.register(

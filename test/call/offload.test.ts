@@ -379,7 +379,7 @@ describe('read_tool_output', () => {
     expect(found.at(-1)).toBe(`[10 matching, characters 0 to ${lines.length} of ${lines.length}]`);
   });
 
-  test('goes on where it stopped', async () => {
+  test('continues where it stopped', async () => {
     const w = setup(lines);
     const handle = handleOf(await w.list());
     const found: string[] = [];
@@ -417,7 +417,7 @@ describe('read_tool_output', () => {
     },
   );
 
-  test('searches millions of characters with an evil pattern without holding up the process', async () => {
+  test('searches millions of characters with an evil pattern without blocking', async () => {
     const text = 'a'.repeat(3_000_000);
     const w = setup(text);
     const handle = handleOf(await w.list());

@@ -141,7 +141,7 @@ describe('the order of the gates: of two that would end a call, the earlier does
     },
   );
 
-  test('each stage is passed once, in order, and events tell of it', async () => {
+  test('each stage is passed once, in order, as events show', async () => {
     const order: string[] = [];
     const said = <T>(what: string, answer: T): T => andThen(order.push(what), answer);
     const policy: Policy = { id: 'p', check: () => said('policy', undefined) };
@@ -203,7 +203,7 @@ describe('the order of the gates: of two that would end a call, the earlier does
     ]);
   });
 
-  test('an input that a hook edited is validated and judged, and hooks do not run twice', async () => {
+  test('an input that a hook edited is validated and judged; hooks do not run twice', async () => {
     const before = vi.fn(() => ({ action: 'modify' as const, input: { n: 2 } }));
     const rules: Rule[] = [{ id: 'no-two', effect: 'deny', when: { n: 2 } }];
     const { session } = setup([define('t', { parameters: numbers })], {
@@ -469,7 +469,7 @@ describe('what waited is judged again', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('a call whose handler has started finishes on its definition, whatever becomes of the tool', async () => {
+  test('a started call finishes on its definition, whatever happens to the tool', async () => {
     const going = gate<unknown>();
     const first = define('t', {
       handler: () => going.promise,
@@ -625,7 +625,7 @@ describe('no way around the spine', () => {
     expect(found?.size).toBeGreaterThan(5);
   });
 
-  test('registry.get(name) answers a definition that cannot be called and cannot be changed', () => {
+  test('registry.get(name) returns a definition that cannot be called or changed', () => {
     const { registry } = guarded();
     const definition = registry.get('t') as unknown as Record<string, unknown>;
     for (const key of ['handler', 'execute', 'call', 'run', 'create', 'check', 'policy'])
@@ -636,7 +636,7 @@ describe('no way around the spine', () => {
     ).toThrow(TypeError);
   });
 
-  test('an object that looks like a definition is none', () => {
+  test('an object that only looks like a definition is refused', () => {
     const { registry, session } = guarded();
     const copy = { ...registry.get('t') } as never;
     expect(() => registry.register(copy)).toThrow(/defineTool/);
@@ -820,7 +820,7 @@ describe('no way around the spine', () => {
     },
   );
 
-  test('options that are none end the call, they never throw', async () => {
+  test('invalid options end the call, and never throw', async () => {
     const { session } = guarded();
     for (const options of [
       { signal: { aborted: false } },
@@ -945,7 +945,8 @@ describe('explain and call agree', () => {
           }),
           fc.constantFrom(...names, 'unknown'),
           input,
-          // One run in eight has no rule against it, or hardly any call would get through all gates.
+          // One run in eight has no rule against it, or hardly any call would get through all
+          // gates.
           fc.integer({ min: 0, max: 7 }),
           async (drawnLayers, drawnDefaults, drawnPolicies, drawnWorld, name, given, ease) => {
             const layers = ease === 0 ? { registry: [], profile: [], session: [] } : drawnLayers;
@@ -1089,7 +1090,7 @@ describe('explain and call agree', () => {
     expect(await session.explain('nope')).toMatchObject({ visible: false, code: 'tool_not_found' });
   });
 
-  test('explaining runs no handler, no hook, asks nobody, tells nothing and counts nothing', async () => {
+  test('explaining runs no handler and no hook, asks no one and counts nothing', async () => {
     const handler = vi.fn();
     const before = vi.fn();
     const approver = vi.fn<Approver>();

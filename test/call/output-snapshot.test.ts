@@ -65,7 +65,7 @@ describe('the snapshot of an output', () => {
     expect(output).toEqual({ list: [1] });
   });
 
-  test('is taken at once: whoever still has the value in the turn of the call changes nothing', async () => {
+  test('is taken at once, so later changes of the value have no effect', async () => {
     const value = { list: [1] };
     const calling = world().run(() => value);
     value.list.push(2);

@@ -103,9 +103,11 @@ async function outcomes(): Promise<string[]> {
     principal: 'ada',
     approvalMode: 'suspend',
   });
-  const told = ({ success, output, error, metadata }: ToolResult): string =>
-    `${metadata.toolName} ${metadata.status}: ` +
-    `${JSON.stringify(success ? output : [error.code, ...Object.entries(error).filter(([key]) => key === 'reason' || key === 'ruleId')])}`;
+  const told = ({ success, output, error, metadata }: ToolResult): string => {
+    const parts = Object.entries(error ?? {}).filter(([key]) => ['reason', 'ruleId'].includes(key));
+    const outcome = success ? output : [error.code, ...parts];
+    return `${metadata.toolName} ${metadata.status}: ${JSON.stringify(outcome)}`;
+  };
   const results = [
     await plain.call('shell', { cmd: 'ls' }),
     await plain.call('shell', { cmd: 'rm' }),
@@ -157,8 +159,8 @@ const names = [
     'started'
   ).split(' '),
   ...(
-    'effect shadow reason message prompt action input decision by grant match uses expiresInMs title ' +
-    'risk'
+    'effect shadow reason message prompt action input decision by grant match uses expiresInMs ' +
+    'title risk'
   ).split(' '),
   ...'tools tags annotations source when id path equals in glob matches layer'.split(' '),
   ...(

@@ -34,7 +34,7 @@ describe('the suspended calls of a session', () => {
     }
   });
 
-  test('are asked of no store for a session that has nobody', async () => {
+  test('a session without a principal asks no store', async () => {
     const { store, list } = sharing();
     const { registry } = suspending({ store });
     expect(await registry.createSession({ sessionId: 'conversation' }).approvals.pending()).toEqual(
@@ -149,7 +149,7 @@ describe('the suspended calls of a session', () => {
   });
 });
 
-describe('a call that ends while its suspension is told leaves nothing to answer', () => {
+describe('a call that ends during the announcement of its suspension leaves no question', () => {
   const ended = async (cancel: (run: () => void) => void) => {
     const records = new Map<unknown, JsonObject>();
     const take = (id: string): JsonObject | undefined => {

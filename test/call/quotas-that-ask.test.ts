@@ -1,4 +1,6 @@
-/** Quotas with `over: "ask"`: a person is asked before the call has its locks, or once it is over. */
+/**
+ * Quotas with `over: "ask"`: a person is asked before the call has its locks, or once it is over.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   type ApprovalAnswer,
@@ -124,7 +126,7 @@ describe('before the call is approved', () => {
     expect(reasonOf(await w.pay(1_000))).toBe('no_approver');
   });
 
-  test('the words of a tool that asks itself are kept, and the quota is added to them', async () => {
+  test('the texts of a tool that asks are kept, and the quota is added', async () => {
     const w = setup({
       tool: { requiresApproval: () => ({ title: 'Pay?', message: 'To Ann.', risk: 'high' }) },
     });
@@ -268,7 +270,7 @@ describe('a call that finds itself over only when it reserves', () => {
     await w.settle();
   });
 
-  test('a person who changes the amount has agreed to the quotas that were named to them', async () => {
+  test('a person who changes the amount has agreed to the named quotas', async () => {
     const w = setup({
       answer: ({ quotas }) => ({
         decision: 'allow_once',
@@ -326,7 +328,7 @@ describe('a call that is suspended', () => {
     await first.settle();
   });
 
-  test('is suspended again if it is over by then, for a quota that no one was told of', async () => {
+  test('is suspended again for a quota that was not named before', async () => {
     const w = setup({
       quotas: [asking],
       registry: { approvals, rules: [{ effect: 'ask', tools: 'pay', when: { amount: 70 } }] },

@@ -136,7 +136,7 @@ describe(
       expectOneEnd(events);
     });
 
-    test('a call of an unknown name, one of a removed tool and one after it was closed', async () => {
+    test('calls to an unknown name, to a removed tool and after closing', async () => {
       const { session, registry, events, told } = setup([define('t')]);
       await session.call('nope');
       registry.unregister('t');
@@ -153,7 +153,7 @@ describe(
       expect(events, 'a closed session tells nothing more').toEqual([]);
     });
 
-    test('a handler that goes on after its call has ended tells nothing but tool:late, once', async () => {
+    test('a handler that outlives its call emits only tool:late, once', async () => {
       vi.useFakeTimers();
       const going = gate<string>();
       let kept: ToolContext | undefined;
@@ -182,7 +182,7 @@ describe(
       ]);
     });
 
-    test('an answer that comes after the call was cancelled tells nothing', async () => {
+    test('an answer after the call was cancelled emits nothing', async () => {
       const answer = gate<'allow_once'>();
       const cancel = new AbortController();
       const { session, events } = setup([define('t', { requiresApproval: true })], {
@@ -197,7 +197,7 @@ describe(
       expect(of(events, 'mine').at(-1)?.type).toBe('tool:error');
     });
 
-    test('a policy that answers after the call was cancelled tells nothing and runs nothing', async () => {
+    test('a policy that answers after a cancellation changes nothing', async () => {
       const answer = gate<undefined>();
       const handler = vi.fn();
       const cancel = new AbortController();
@@ -381,7 +381,7 @@ describe('what the events carry', () => {
     },
   );
 
-  test('an event that one listener hears is that listener’s own, whatever others listen to', async () => {
+  test('an event with one listener is its own, whatever others listen to', async () => {
     const registry = new HostToolRegistry();
     registry.register(define('t', { handler: (input: unknown) => input }));
     const session = registry.createSession({ sessionId: 's' });
@@ -435,7 +435,7 @@ describe('what the events carry', () => {
     },
   );
 
-  test('an event that waits while another is told is frozen: others may listen by then', async () => {
+  test('a queued event is frozen, because others may listen by then', async () => {
     const registry = new HostToolRegistry();
     registry.register(define('t'));
     const own = registry.createSession({ sessionId: 's' });

@@ -139,7 +139,7 @@ describe('the canonical input is the JSON after hooks, repair and raw-schema def
   });
 });
 
-describe('nobody changes anybody else’s object', () => {
+describe('no one can change another’s object', () => {
   const spoil = (value: unknown): void => {
     const object = value as { inner?: { list?: unknown[] }; spoilt?: boolean };
     try {

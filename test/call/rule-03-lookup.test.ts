@@ -53,7 +53,7 @@ describe('an unknown name is tool_not_found', () => {
     });
   });
 
-  test('a tool of another session does not exist here, also under an equal session id', async () => {
+  test('a tool of another session is unknown, even under an equal session id', async () => {
     const { session, registry } = setup([]);
     const twin = registry.createSession({ sessionId: 's' });
     twin.register(define('mine'));
@@ -102,7 +102,7 @@ describe('an unknown name is tool_not_found', () => {
     },
   );
 
-  test("a session's own tool that was removed is told as such to outsiders too: they were shown it", async () => {
+  test('a removed tool of the session is reported as removed to outsiders too', async () => {
     const { session } = setup([]);
     session.register(define('own')).unregister();
     const outside = { surface: { name: 'relay', outside: true } };

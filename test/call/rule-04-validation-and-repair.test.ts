@@ -76,7 +76,7 @@ const kinds: [string, unknown][] = [
   ],
 ];
 
-test('a key that a model made up cannot break the line, colour a terminal or reorder the text', async () => {
+test('a made-up key cannot break the line, colour a terminal or reorder text', async () => {
   const { session } = setup([
     define('t', { parameters: { type: 'object', additionalProperties: false } }),
   ]);
@@ -122,7 +122,7 @@ describe.each(kinds)('a validation failure is invalid_input: %s', (_, parameters
   });
 });
 
-describe('how a failure is told', () => {
+describe('the text of a failure', () => {
   test('each line is one line and short, and there are at most 21', async () => {
     const parameters = z.object({ list: z.array(z.number(`no\n${'x'.repeat(1_000)}`)) });
     const { session } = setup([define('t', { parameters })]);

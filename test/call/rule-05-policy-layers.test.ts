@@ -181,7 +181,7 @@ describe('deny > ask > allow, over all layers', () => {
     },
   );
 
-  test('a policy without an opinion leaves the default to speak', async () => {
+  test('after a policy without an opinion, the default applies', async () => {
     const { session } = setup(
       [define('t')],
       {},
@@ -201,7 +201,7 @@ describe('deny > ask > allow, over all layers', () => {
     expect(approver).toHaveBeenCalledTimes(1);
   });
 
-  test('added rules hold at once and are gone with their remover, which may be called twice', async () => {
+  test('added rules apply at once and end with their remover, which is idempotent', async () => {
     const { session, registry } = setup([define('t')]);
     const remove = registry.addRules([{ effect: 'deny', tools: 't' }]);
     expect(await session.call('t')).toMatchObject({
@@ -375,7 +375,7 @@ describe('a deny carries its reason, its rule and its source', () => {
     });
   });
 
-  test('the message of a policy is told to the model', async () => {
+  test('the model gets the message of a policy', async () => {
     const { session } = setup([
       define('t', {
         policy: {
@@ -553,7 +553,7 @@ describe('globs and when cannot be dodged', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('a path that is absent is looked up in the defaults; absent there too, no rule matches', async () => {
+  test('an absent path is looked up in the defaults; without one, no rule matches', async () => {
     const parameters = {
       type: 'object',
       properties: { force: { type: 'boolean', default: true } },
@@ -565,7 +565,7 @@ describe('globs and when cannot be dodged', () => {
     expect(await session.call('t', { force: false })).toMatchObject({ success: true });
   });
 
-  test('an allow takes the narrowest reading: all elements, the very type, nothing absent', async () => {
+  test('an allow takes the narrowest reading: all elements, exact types, no gaps', async () => {
     const { session } = setup(
       [define('t', { parameters: input })],
       {

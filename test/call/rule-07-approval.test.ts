@@ -110,7 +110,7 @@ describe('ask: a person answers before the call runs', () => {
     expect(runs).toEqual([]);
   });
 
-  test('what somebody put on Object.prototype answers nothing', async () => {
+  test('members of a polluted Object.prototype answer nothing', async () => {
     const { session, runs } = bench({ session: { approver: says({}) } });
     Object.defineProperty(Object.prototype, 'decision', {
       value: 'allow_once',
@@ -174,7 +174,7 @@ describe('ask: a person answers before the call runs', () => {
     expect(why(await called)).toEqual(['approval_timeout', 'timeout']);
   });
 
-  test('the first answer wins, whether it comes from the approver or through `answer`', async () => {
+  test('the first answer wins, from the approver or through `answer`', async () => {
     const answer = deferred<ApprovalAnswer>();
     let asked: AbortSignal | undefined;
     const { session, runs } = bench({
@@ -384,7 +384,7 @@ describe('ask: a person answers before the call runs', () => {
     },
   );
 
-  test('at most `maxPendingApprovals` (20) wait in a session; the rest is `rate_limited`', async () => {
+  test('at most `maxPendingApprovals` (20) wait; the rest is `rate_limited`', async () => {
     const { session, registry } = bench({ session: { approver: () => new Promise(() => {}) } });
     const calls = Array.from({ length: 21 }, () => session.call('pay', { amount: 5 }));
     expect(why(await (calls[20] as Promise<ToolResult>))).toEqual([
@@ -415,7 +415,7 @@ describe('ask: a person answers before the call runs', () => {
 });
 
 describe('what is shown is what runs', () => {
-  test('the request holds the canonical input, after hooks and defaults, and is frozen', async () => {
+  test('the request has the canonical input, after hooks and defaults, frozen', async () => {
     let seen: ApprovalRequest | undefined;
     const { session, runs } = bench({
       tool: {
@@ -457,7 +457,7 @@ describe('what is shown is what runs', () => {
     expect(runs).toEqual([{ amount: 5 }]);
   });
 
-  test('a policy, a check and a prompt that change what they are given change nothing', async () => {
+  test('a policy, a check and a prompt cannot change what they are given', async () => {
     const spoil = ({ input }: { input: unknown }): undefined => {
       (input as { amount: number }).amount = 500;
       return undefined;
@@ -556,7 +556,7 @@ describe('what is shown is what runs', () => {
 });
 
 describe('answers', () => {
-  test('a plain `allow_always` grants this definition, with this input, in this session object', async () => {
+  test('a plain `allow_always` grants this definition, input and session object', async () => {
     const approver = vi.fn<Approver>(says('allow_always'));
     const { registry, session } = bench({ session: { approver } });
     await session.call('pay', { amount: 5, to: 'x' });
@@ -644,7 +644,7 @@ describe('answers', () => {
     expect(runs).toEqual([]);
   });
 
-  test('what a person says on a rejection reaches the model; who it was reaches events', async () => {
+  test('the message of a rejection reaches the model; the name reaches events', async () => {
     const { session, events } = bench({
       session: {
         approver: says({ decision: 'reject_once', by: 'ann', message: 'Ask again on Monday.' }),
@@ -1090,7 +1090,7 @@ describe('suspend: the call ends at once and is resumed later', () => {
     expect(bed.runs).toEqual([]);
   });
 
-  test('a closed session resumes nothing and uses nothing up; the same session made again does', async () => {
+  test('a closed session resumes nothing and uses no token; a new one does', async () => {
     const bed = suspending();
     const { token } = await suspendOne(bed);
     await bed.session.close();
@@ -1106,7 +1106,7 @@ describe('suspend: the call ends at once and is resumed later', () => {
     expect(await again.approvals.resume(token, 'allow_once')).toMatchObject({ success: true });
   });
 
-  test('while another call has its id in flight it is duplicate_call_id, and the token stays good', async () => {
+  test('with its id in flight it is duplicate_call_id, and the token stays valid', async () => {
     const gate = deferred();
     const bed = suspending();
     bed.registry.register(
@@ -1129,7 +1129,7 @@ describe('suspend: the call ends at once and is resumed later', () => {
     });
   });
 
-  test('a resume is not counted against the calls of the minute: the call was when it came', async () => {
+  test('a resume does not count as a call per minute; its first attempt did', async () => {
     const bed = suspending({ session: { limits: { callsPerMinute: 1 } } });
     const { token } = await suspendOne(bed);
     expect(await bed.session.approvals.resume(token, 'allow_once')).toMatchObject({
@@ -1196,7 +1196,7 @@ describe('suspend: the call ends at once and is resumed later', () => {
     expect(bed.runs).toEqual([]);
   });
 
-  test('at most `maxPendingApprovals` wait, also of calls that come at the same moment', async () => {
+  test('at most `maxPendingApprovals` wait, even if calls come at once', async () => {
     const bed = suspending({ session: { limits: { maxPendingApprovals: 3 } } });
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, amount) => bed.session.call('pay', { amount })),
@@ -1258,7 +1258,7 @@ describe('a store that fails costs the call and nothing more', () => {
     },
   );
 
-  test('a record that arrives after its call was refused is taken back: nobody can approve it', async () => {
+  test('a record that arrives after the refusal is removed, so no one can approve it', async () => {
     vi.useFakeTimers();
     const store = memory();
     const bed = suspending({
@@ -1365,7 +1365,7 @@ describe('a store that fails costs the call and nothing more', () => {
     expect(bed.runs).toEqual([]);
   });
 
-  test('a genuine record that was sealed for the same id, but for another token, is token_invalid', async () => {
+  test('a genuine record sealed for another token of the same id is token_invalid', async () => {
     const store = memory();
     const bed = suspending({
       store: {
@@ -1411,7 +1411,7 @@ describe('a store that fails costs the call and nothing more', () => {
     expect(bed.runs).toHaveLength(1);
   });
 
-  test("a store that lists what is not genuine, or other people's, shows nothing of it", async () => {
+  test('a store that lists records of others, or forged ones, reveals nothing', async () => {
     const store = memory();
     const theirs = suspending({ store, session: { principal: 'user:bob' } });
     await suspendOne(theirs);

@@ -163,7 +163,7 @@ describe('which limit holds', () => {
     expect(result).toMatchObject({ error: { code: 'timeout' } });
   });
 
-  test('idleTimeoutMs starts anew with each progress, and does not lengthen the timeout', async () => {
+  test('progress restarts idleTimeoutMs, but does not lengthen the timeout', async () => {
     let context: ToolContext | undefined;
     const { state } = calling({
       idleTimeoutMs: 100,
@@ -242,7 +242,7 @@ describe('the clock starts with the handler', () => {
   });
 });
 
-describe('what comes after the timeout is swallowed, counted and told as tool:late', () => {
+describe('an outcome after the timeout is dropped, counted and reported as tool:late', () => {
   const late = (events: readonly AnyEvent[]) =>
     events.filter((event) => event.type === 'tool:late');
   test.each<[string, (going: ReturnType<typeof gate<unknown>>) => void, 'returned' | 'threw']>([
@@ -297,7 +297,7 @@ describe('what comes after the timeout is swallowed, counted and told as tool:la
 });
 
 describe('deadlines run on a monotonic clock; `now` is for timestamps', () => {
-  test('a wall clock that jumps by an hour, either way, ends nothing and delays nothing', async () => {
+  test('a wall clock that jumps by an hour ends nothing and delays nothing', async () => {
     for (const jump of [3_600_000, -3_600_000]) {
       let now = 1_000_000_000;
       const { state, events } = calling(

@@ -33,7 +33,7 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
     await w.settle();
   });
 
-  test('a stack, a cause and other members of an error are not told', async () => {
+  test('a stack, a cause and other members of an error are not shown', async () => {
     const w = world();
     const result = await w.run(
       throwing(Object.assign(new Error('no', { cause: 'CAUSE' }), { path: 'PATH' })),
@@ -47,7 +47,7 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
     expect(result.error?.message.length).toBeLessThanOrEqual(8_192);
   });
 
-  test('with `exposeErrors: "masked"` the model is told no more than that; events keep it', async () => {
+  test('`exposeErrors: "masked"` hides the message from the model, not from events', async () => {
     const w = world({ exposeErrors: 'masked' });
     const result = await w.run(throwing(new Error('host=10.0.0.7')));
     expect(result.error).toMatchObject({ code: 'handler_error' });
@@ -65,7 +65,7 @@ describe('rule 10: whatever is thrown becomes `handler_error` with a message', (
     });
   });
 
-  test("the session's `exposeErrors` stands over a surface's; without one, the surface's holds", async () => {
+  test("the session's `exposeErrors` overrides the surface's, which is the default", async () => {
     const registry = world();
     registry.add(tool(throwing(new Error('inner')), { name: 'a' }));
     const surface = { name: 'x', exposeErrors: 'masked' } as const;

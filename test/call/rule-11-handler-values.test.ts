@@ -41,7 +41,7 @@ describe('rule 11: what a handler returns', () => {
     );
   });
 
-  test('fail() is a handler_error with its reason, its details and its word on trying again', async () => {
+  test('fail() gives a handler_error with reason, details and retryability', async () => {
     const w = world();
     expect(
       (
@@ -122,7 +122,7 @@ describe('rule 11: what a handler returns', () => {
     });
   });
 
-  test('a cycle is `invalid_output`; a value that stands twice is not', async () => {
+  test('a cycle is `invalid_output`; a value that occurs twice is not', async () => {
     const w = world();
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
@@ -150,7 +150,7 @@ describe('rule 11: what a handler returns', () => {
     expect(bad.error?.message).not.toContain('one');
   });
 
-  test('a generator: what it yields is progress or an event, what it returns is the result', async () => {
+  test('a generator yields progress or events, and returns the result', async () => {
     const w = world();
     const result = await w.run(async function* () {
       yield { done: 1, total: 2, message: 'half' };
@@ -196,7 +196,7 @@ describe('rule 11: what a handler returns', () => {
 });
 
 describe('rule 11: after hooks', () => {
-  test('may replace the result of a call that ran; it is normalised and validated again', async () => {
+  test('may replace the result of a call, which is normalised and validated again', async () => {
     const w = world();
     w.session.use({
       after: (_, result) =>
@@ -294,7 +294,7 @@ describe('rule 11: after hooks', () => {
     vi.useRealTimers();
   });
 
-  test('what it changes in the result that it was shown changes nothing, unless it returns it', async () => {
+  test('its changes to the result count only if it returns the result', async () => {
     const w = world();
     const off = w.session.use({
       after: (_, result) => {

@@ -41,7 +41,7 @@ describe('rule 12: the budget of the model-visible text', () => {
     expect(await length({ profile: 'p', limits: { maxOutputChars: 100 } })).toBe(100);
   });
 
-  test('cut text says so, within the budget, and `metadata.truncated` tells the whole length', async () => {
+  test('cut text is marked within the budget; `metadata.truncated` has the length', async () => {
     const w = world();
     const result = await w.run(() => 'x'.repeat(1_000), { maxOutputChars: 100 });
     expect(result.output).toHaveLength(100);
@@ -115,7 +115,7 @@ describe('rule 12: the budget of the model-visible text', () => {
     expect(result.output).not.toContain('hunter2');
   });
 
-  test('a tool with an output schema is never cut: over budget it is `invalid_output`', async () => {
+  test('an output with a schema is never cut; over budget it is `invalid_output`', async () => {
     const w = world();
     const outputSchema = z.array(z.string());
     expect(
@@ -140,7 +140,7 @@ describe('rule 12: the budget of the model-visible text', () => {
     expect((await w.run(() => 'x', { maxOutputChars: 100 })).output).toHaveLength(100);
   });
 
-  test('a secret that the cut would split is hidden all the same in events', async () => {
+  test('a secret that the cut would split is still hidden in events', async () => {
     const w = world();
     const outputSchema = undefined;
     const secret = 's3cr3t-s3cr3t-s3cr3t';
@@ -169,7 +169,7 @@ describe('rule 12: the budget of the model-visible text', () => {
     fc.array(partOf, { minLength: 1, maxLength: 8 }),
   );
 
-  test('property: no surface sends more than the budget, and what fits is not touched', async () => {
+  test('property: no surface exceeds the budget, and smaller outputs are unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(
         anything,

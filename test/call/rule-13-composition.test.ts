@@ -121,7 +121,7 @@ describe('rule 13: a tool calls others', () => {
     expect((await w.session.call('a')).output).toMatchObject({ output: 'inside' });
   });
 
-  test('`uses` stands for the profile; facts, disabling and denials still hold', async () => {
+  test('`uses` replaces the profile; facts, disabling and denials still hold', async () => {
     const registry = new HostToolRegistry();
     registry.registerAll([
       tool(() => 'ran', { name: 'outside' }),
@@ -319,7 +319,7 @@ describe('rule 13: the ids of child calls', () => {
     await squatter;
   });
 
-  test('calls that are made one after another inside a gate are not inside each other', async () => {
+  test('successive calls inside a gate are not nested in each other', async () => {
     const w = world();
     w.add(
       tool(() => 1, { name: 'inner' }),
@@ -338,7 +338,7 @@ describe('rule 13: the ids of child calls', () => {
     expect(stateOf(w.session).registry.nesting).toBe(0);
   });
 
-  test('a handler that gives an unknown option is told', async () => {
+  test('a handler that gives an unknown option gets an error', async () => {
     const w = world();
     w.add(
       tool(() => 1, { name: 'inner' }),

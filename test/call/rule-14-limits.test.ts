@@ -13,7 +13,7 @@ describe('rule 14: limits', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test("a tool's `maxConcurrency` holds over the registry's sessions; slots go round between them", async () => {
+  test("a tool's `maxConcurrency` holds for all sessions, which take turns", async () => {
     const w = world();
     const order: string[] = [];
     let running = 0;
@@ -157,7 +157,7 @@ describe('rule 14: limits', () => {
     },
   );
 
-  test('calls a minute: no limit unless set; what was refused does not count; the wait is told', async () => {
+  test('calls per minute: unlimited by default; refused calls do not count', async () => {
     const w = world({ limits: { callsPerMinute: 2 } });
     w.add(tool(() => 1, { name: 'a' }));
     for (const _ of [1, 2]) expect((await w.session.call('a')).success).toBe(true);
@@ -280,7 +280,7 @@ describe('rule 14: limits', () => {
     await w.settle();
   });
 
-  test('a call id in flight twice is `duplicate_call_id`; of either session, it is its own', async () => {
+  test('a call id in flight twice is `duplicate_call_id`, for each session by itself', async () => {
     const w = world();
     const hold = gate();
     const handler = vi.fn(() => hold.promise);

@@ -81,7 +81,7 @@ describe('rule 15: listeners and sinks never affect a call', () => {
     expect(new Set(seqs).size).toBe(seqs.length);
   });
 
-  test('unsubscribing twice takes nobody else away', async () => {
+  test('unsubscribing twice removes no other listener', async () => {
     const w = world();
     const other = vi.fn();
     const listener = vi.fn();
@@ -149,7 +149,7 @@ describe('rule 15: before hooks', () => {
     vi.useRealTimers();
   });
 
-  test("a hook's deny is `policy_denied` with its reason, and is told as a violation first", async () => {
+  test("a hook's deny is `policy_denied` with its reason, after a violation event", async () => {
     const w = world({
       hooks: [{ before: () => ({ action: 'deny', reason: 'not_now', message: 'Later.' }) }],
     });
@@ -166,7 +166,7 @@ describe('rule 15: before hooks', () => {
     ]);
   });
 
-  test('one that has nothing to say, says `continue`, or answers later lets the call go on', async () => {
+  test('a hook that returns nothing, or `continue`, lets the call continue', async () => {
     for (const hook of [() => undefined, () => ({ action: 'continue' }), async () => undefined])
       expect((await withHook(hook as never)).result).toBe('ran');
   });

@@ -27,7 +27,7 @@ describe('rule 16: unregistering and replacing', () => {
     );
   });
 
-  test('`tools:changed` fires once on the registry, and once on each session that sees the change', () => {
+  test('`tools:changed` fires once on the registry and once on each affected session', () => {
     const registry = new HostToolRegistry();
     registry.registerAll([tool(() => 1, { name: 'a' }), tool(() => 1, { name: 'b' })]);
     registry.defineProfile({ id: 'only_b', tools: ['b'] });
@@ -48,7 +48,7 @@ describe('rule 16: unregistering and replacing', () => {
     expect(onNarrow).toEqual([]);
   });
 
-  test("a registry tool that comes later takes a session tool's name: the session is told", async () => {
+  test("a later registry tool takes a session tool's name and informs the session", async () => {
     const registry = new HostToolRegistry();
     const session = registry.createSession({ sessionId: 's' });
     session.register(tool(() => 'mine', { name: 'a' }));
@@ -64,7 +64,7 @@ describe('rule 16: unregistering and replacing', () => {
     ]);
   });
 
-  test('a call whose handler has started finishes on its definition, schema and budget included', async () => {
+  test('a started call finishes on its definition, with its schema and budget', async () => {
     const w = world();
     const hold = gate();
     w.add(
@@ -288,7 +288,7 @@ describe('an executor is disposed when nothing runs on it any more', () => {
     },
   );
 
-  test('once, when all that share it go together, and never under a call that still runs on it', async () => {
+  test('once, when all its users are gone, and never while a call runs on it', async () => {
     const hold = gate();
     const { dispose, executor } = remote(hold.promise);
     const registry = new HostToolRegistry();

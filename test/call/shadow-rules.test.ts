@@ -38,14 +38,14 @@ describe('a shadow rule changes nothing', () => {
     expect(await session.call('t')).toMatchObject({ success: true });
   });
 
-  test('an ask asks nobody, and the bound tool does not say that it requires approval', async () => {
+  test('an ask asks no one, and the bound tool does not require approval', async () => {
     const { session, events } = setup([define('t')], { rules: [shadow('ask')] });
     expect(session.tool('t')?.requiresApproval).toBe(false);
     expect(await session.call('t')).toMatchObject({ success: true });
     expect(events.map(({ type }) => type)).not.toContain('approval:required');
   });
 
-  test('an allow lifts no default, and does not make a default that asks look uncertain', async () => {
+  test('an allow lifts no default, and does not make an asking default uncertain', async () => {
     const refusing = setup([define('t')], { rules: [shadow('allow')] }, { default: 'deny' });
     expect(await refusing.session.call('t')).toMatchObject({
       error: { code: 'policy_denied', reason: 'denied_by_default' },
@@ -85,7 +85,7 @@ describe('a shadow rule changes nothing', () => {
 });
 
 describe('`policy:shadow`', () => {
-  test('tells what the call would have come to, right after `policy:check`', async () => {
+  test('reports the other outcome, right after `policy:check`', async () => {
     const one = setup([define('t')], {}, { rules: [shadow('deny', { when: { to: 'x' } })] });
     await one.session.call('t', { to: 'x' });
     await one.session.call('t', { to: 'y' });
@@ -371,7 +371,7 @@ function matchesCall({ effect, tools, when }: Rule, input: Record<string, unknow
   return effect === 'allow' ? values.every(passes) : values.some(passes);
 }
 
-test('rule sets have the same outcome with and without their shadow rules, and each of these tells what it alone would have changed', async () => {
+test('rule sets have the same outcome with and without their shadow rules', async () => {
   await fc.assert(
     fc.asyncProperty(drawn, async (one) => {
       const enforced = one.rules.filter(({ rule }) => rule.shadow !== true);

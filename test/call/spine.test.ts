@@ -217,7 +217,7 @@ test('the end of a call ends every call that it made', async () => {
   expect(ended).toEqual(names);
 });
 
-describe('an event that nobody hears', () => {
+describe('an event without listeners', () => {
   /** Makes events of every kind. */
   const noise = async (
     heard: AnyEvent['type'],

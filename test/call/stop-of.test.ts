@@ -55,7 +55,7 @@ test('a stop without a reason has that of a signal without one', async () => {
   expect(stop.reason).toBe(stop.reason);
 });
 
-test('who does not watch any more is told nothing', async () => {
+test('a removed callback is not called', async () => {
   const { session, one } = waiting();
   const controller = new AbortController();
   const call = session.call('t', {}, { signal: controller.signal });

@@ -169,7 +169,7 @@ describe('whether a schema takes null', () => {
   });
 });
 
-test('a definition says the same of null wherever it is referred to, and in however many places', () => {
+test('a definition treats null equally at every reference, however many there are', () => {
   const root: JsonObject = { $defs: { any: { description: 'Anything.' } } };
   const any = { $ref: '#/$defs/any' };
   expect(takesNull({ allOf: [any], anyOf: [{ type: 'string' }, any] }, root)).toBe(true);
@@ -190,7 +190,7 @@ describe('the schemas of an input', () => {
   /** How many nulls were taken out. */
   const droppedOf = (root: object, input: JsonObject): number => left(root, input)[1].length;
 
-  test('are worked out once, however many values stand there', () => {
+  test('are computed once, however many values are there', () => {
     // Ten schemas for each element, and ten for its member: forty thousand elements would be twice
     // as many steps as there are.
     const items = {

@@ -39,7 +39,7 @@ function traced(
 }
 
 describe('the phases of a call', () => {
-  test('a call that runs is judged before it starts, and again nowhere if nothing changed', async () => {
+  test('a running call is judged before it starts, and again only after a change', async () => {
     const { session, notes, starts } = traced([define('t')], { principal: 'ann' });
     await session.call('t', {}, { callId: 'c', surface: { name: 'mcp' } });
     expect(notes).toEqual([
@@ -99,7 +99,7 @@ describe('the phases of a call', () => {
     expect(notes).toContain('left approval ok');
   });
 
-  test('a tool that a session brought is told as such', async () => {
+  test('a tool that a session brought is marked as such', async () => {
     const { session, starts } = traced([]);
     session.register(define('mine'));
     await session.call('mine');
@@ -259,7 +259,7 @@ describe('a tracer that fails', () => {
 });
 
 describe('detaching', () => {
-  test('ends with the calls that arrive later; those that run are followed to their end', async () => {
+  test('ends for later calls; running ones are followed to their end', async () => {
     const held = gate<void>();
     const { session, registry, notes, stop } = traced([
       define('t', { handler: () => held.promise }),

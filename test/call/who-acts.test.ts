@@ -42,7 +42,7 @@ function named(events: readonly AnyEvent[]): unknown[] {
 }
 
 describe('who acted', () => {
-  test('every event of a session names principal and surface, "" where there is none', async () => {
+  test('every event of a session names principal and surface, "" without one', async () => {
     const busy = defineTool({
       name: 'busy',
       description: 'Reports.',
@@ -134,13 +134,13 @@ describe('who acted', () => {
     ]);
   });
 
-  test('`session:start` names the profile, "" where there is none', () => {
+  test('`session:start` names the profile, "" without one', () => {
     const { registry, of } = setup();
     registry.createSession({ sessionId: 'two', profile: 'reader' });
     expect(of('session:start').map(({ profile }) => profile)).toEqual(['', 'reader']);
   });
 
-  test('a refused resume names the surface of whoever tried it', async () => {
+  test('a refused resume names the surface of the attempt', async () => {
     const { session, of } = setup(
       [t],
       { principal: 'ann', approvalMode: 'suspend' },

@@ -60,7 +60,7 @@ describe('who asks', () => {
     expect({ asked, ran: ran() }).toEqual({ asked: ['pay'], ran: 0 });
   });
 
-  test('whoever holds a bound tool cannot approve its calls', async () => {
+  test('the holder of a bound tool cannot approve its calls', async () => {
     const { registry, heard, ran } = world();
     const session = registry.createSession({ sessionId: 's' });
     expect(await session.tool('pay')?.execute({} as never, { surface })).toMatchObject({
@@ -69,7 +69,7 @@ describe('who asks', () => {
     expect({ heard, ran: ran() }).toEqual({ heard: [''], ran: 0 });
   });
 
-  test('nor whoever holds a mounted one; its calls say that they came by the mount', async () => {
+  test('nor the holder of a mounted one, whose calls have the surface of the mount', async () => {
     const { registry, heard, ran } = world();
     const coordinator = new TestCoordinator();
     await mount(registry.createSession({ sessionId: 's' }), coordinator);
@@ -90,7 +90,7 @@ describe('who asks', () => {
     expect(heard).toEqual(['forged']);
   });
 
-  test('a bound tool passes over options of the runtime that holds it, a session refuses them', async () => {
+  test('a bound tool ignores options of its runtime, but a session refuses them', async () => {
     const { registry } = world();
     const session = registry.createSession({ sessionId: 's', approver: () => 'allow_once' });
     const options = { toolCallId: 'x', messages: [] } as never;

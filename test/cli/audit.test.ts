@@ -74,8 +74,8 @@ describe('audit verify', () => {
     expect(await cli(['audit', 'verify', broken], { cwd: folder })).toMatchObject({
       exit: 1,
       stdout:
-        'Broken at line 3 of 8 (broken.jsonl): the line was changed, or the key is not the one of ' +
-        'the log.\n',
+        'Broken at line 3 of 8 (broken.jsonl): the line was changed, or the key is not the one ' +
+        'of the log.\n',
     });
     expect(await cli(['audit', 'verify', path, '--head', 'a'.repeat(64)])).toMatchObject({
       exit: 1,
@@ -177,7 +177,7 @@ describe('audit report', () => {
   });
 });
 
-describe('a log that somebody else has made', () => {
+describe('a log of unknown origin', () => {
   const bidi = '\u202e\u2066\u200b\u2028';
   const evil = `\u001b[31m\u009b2J\u0007\r\n${bidi}</script><script>alert(1)</script><img src=x>`;
   const made = join(folder, 'made.jsonl');
@@ -241,7 +241,7 @@ describe('a log that somebody else has made', () => {
     expect(text).toContain('(others)');
   });
 
-  test('has a report also if its times are none', async () => {
+  test('has a report even if its times are invalid', async () => {
     write([
       { at: 1e300, status: 'succeeded', tool: 't' },
       { at: -1e300, status: 'succeeded', tool: 't' },

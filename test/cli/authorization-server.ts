@@ -130,7 +130,9 @@ export async function authorizationWorld(only?: {
     else if (!tokens.has(request.headers.authorization?.replace('Bearer ', '') ?? ''))
       response
         .writeHead(401, {
-          'WWW-Authenticate': `Bearer resource_metadata="${named ?? origin}/.well-known/oauth-protected-resource/mcp"`,
+          'WWW-Authenticate':
+            'Bearer ' +
+            `resource_metadata="${named ?? origin}/.well-known/oauth-protected-resource/mcp"`,
         })
         .end();
     else if (request.method !== 'POST') json({}, 405);

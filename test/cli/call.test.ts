@@ -113,7 +113,7 @@ describe('call', () => {
     expect(stderr).toContain(said);
   });
 
-  test('what a handler throws is a line with its place, and below it the frames of its own code', async () => {
+  test("a handler's error is a line with its place, then the frames of its own code", async () => {
     const { exit, stderr } = await cli(['call', 'fails', ...tools]);
     expect(exit).toBe(1);
     const [first = '', ...frames] = stderr.trimEnd().split('\n');
@@ -125,7 +125,7 @@ describe('call', () => {
     expect(controlsIn(stderr)).toEqual([]);
   });
 
-  test('a module that throws while it is imported shows the frames of its own code, and its causes', async () => {
+  test('an import that throws shows the frames of its own code, and its causes', async () => {
     for (const argv of [
       ['list', '--host-tools-module', './throws-deep.ts'],
       ['list', '--host-tools', 'throws-deep.yaml'],
@@ -226,12 +226,12 @@ describe('approvals', () => {
       reason: 'no_approver',
     });
     expect(stderr).toBe(
-      '`push` needs an approval ("Push?\\u{1b}[2J"), but there is no terminal to ask on, so it was ' +
-        'refused. Run it on a terminal to be asked.\n',
+      '`push` needs an approval ("Push?\\u{1b}[2J"), but there is no terminal to ask on, so it ' +
+        'was refused. Run it on a terminal to be asked.\n',
     );
   });
 
-  test('with the input from standard input nobody can be asked', async () => {
+  test('with the input from standard input, no one can be asked', async () => {
     const { stdout, stderr } = await cli(['call', 'push', ...tools, '--json', '--input', '-'], {
       stdin: '{}',
       terminal: true,
@@ -267,7 +267,7 @@ describe('approvals', () => {
     expect(stderr).toContain('Approval needed: ');
   });
 
-  test('shows title, tool, message, risk and input escaped, secrets hidden, the question last', async () => {
+  test('shows title, tool, message, risk and input escaped, the question last', async () => {
     const { stderr } = await cli(argv, {
       terminal: true,
       env: { NO_COLOR: '1' },
@@ -339,7 +339,7 @@ describe('approvals', () => {
     expect(stderr.split(question)).toHaveLength(3);
   });
 
-  test('what was typed before a question stood is no answer to it', async () => {
+  test('text that was typed before a question is not an answer to it', async () => {
     let open = 0;
     const { stdout } = await cli(['call', 'pair', ...tools, '--json'], {
       terminal: true,

@@ -61,8 +61,8 @@ test('a question on a terminal says where values came from, in rows of their own
     },
   );
   expect(stderr).toContain(
-    '  origins   `branch` to\\u{2800}pic was seen nowhere: neither in anything the user wrote nor in ' +
-      'any output.\n',
+    '  origins   `branch` to\\u{2800}pic was seen nowhere: neither in anything the user wrote ' +
+      'nor in any output.\n',
   );
 });
 
@@ -106,7 +106,7 @@ describe('explain', () => {
     expect(stdout).toContain(said);
   });
 
-  test('steps are told where there are several, one a line', async () => {
+  test('several steps are shown, one per line', async () => {
     const { stdout } = await cli(['explain', 'greet', ...gated, '--profile', 'writer']);
     expect(stdout).toBe(
       [

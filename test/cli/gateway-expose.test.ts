@@ -38,7 +38,7 @@ const uris = async (client: Client) =>
   (await client.listResources()).resources.map(({ uri, name }) => [uri, name]);
 
 describe('what is exposed', () => {
-  test('is offered: prompts with the prefix, resources by address, the first server wins', async () => {
+  test('is offered: prompts by prefix, resources by address, the first server wins', async () => {
     const { client } = await serve({ one: server('one', all), two: server('two', all) });
     expect(client.getServerCapabilities()).toMatchObject({ prompts: {}, resources: {} });
     const { prompts } = await client.listPrompts();
@@ -64,7 +64,7 @@ describe('what is exposed', () => {
     expect((await client.listResourceTemplates()).resourceTemplates).toHaveLength(2);
   });
 
-  test('what nobody offers is said not to exist, and no server is asked', async () => {
+  test('an unknown prompt or resource does not exist, and no server is asked', async () => {
     const { client } = await serve({ one: server('one', all) });
     await expect(client.getPrompt({ name: 'greet' })).rejects.toThrow('There is no such prompt.');
     await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow(
@@ -72,7 +72,7 @@ describe('what is exposed', () => {
     );
   });
 
-  test('is told to change', async () => {
+  test('is informed of a change', async () => {
     const { client } = await serve({ one: server('one', all) });
     let changes = 0;
     client.setNotificationHandler('notifications/prompts/list_changed', () => {
@@ -92,7 +92,7 @@ test('without `expose`, only tools are offered', async () => {
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('one.tell');
 });
 
-test('a server need not expose its tools, and one that does not is not asked for the rest', async () => {
+test('a server that does not expose its tools is not asked for them', async () => {
   const { client } = await serve({ one: server('one', ['prompts']), two: server('two') });
   await until(async () => (await promptNames(client)).join() === 'one.greet');
   expect((await client.listTools()).tools.every(({ name }) => name.startsWith('two.'))).toBe(true);

@@ -70,7 +70,7 @@ test('comments and trailing commas are read; VS Code gets its own shape', async 
   expect(stdout).toContain('"servers"');
 });
 
-test('what cannot be taken over is said, and the file loads all the same', async () => {
+test('entries that cannot be converted are reported, and the file still loads', async () => {
   const { exit, stdout, written, path } = await imports({
     mcpServers: {
       a: {

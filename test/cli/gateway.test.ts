@@ -63,7 +63,7 @@ async function serve(files: Readonly<Record<string, unknown>>, ...argv: string[]
 }
 
 describe('`list`', () => {
-  test('names the tools of which a server says that they only read, until labels say it', async () => {
+  test('names the tools that only read according to a server without labels', async () => {
     const files = server(
       join(installed, '@modelcontextprotocol/server-filesystem/dist/index.js'),
       '.',
@@ -184,7 +184,7 @@ describe('`serve`', () => {
     expect(await verifyAudit(at('audit.jsonl'))).toMatchObject({ ok: true, lines: 5 });
   });
 
-  test('a server that dies is started again, and the calls of others go on', async () => {
+  test('a server that dies is started again, and calls to others continue', async () => {
     const { client, text } = await serve({
       'gateway.json': { mcpServers: { kept: own, other: own } },
     });
@@ -314,7 +314,7 @@ describe('`serve`', () => {
     expect(said.text).toContain('warning: server `broken`: Cannot connect to the MCP server');
   });
 
-  test('a server that never speaks is ended with the gateway', async () => {
+  test('a server that never answers is ended with the gateway', async () => {
     const script = "fs.writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000)";
     const { path, at } = folder({
       'gateway.json': {

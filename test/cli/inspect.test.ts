@@ -48,7 +48,7 @@ describe('the command', () => {
     ]);
   });
 
-  test('tells the address as JSON, and allows calls if it is told to', async () => {
+  test('prints the address as JSON, and allows calls if an option says so', async () => {
     const { stdout } = await inspected(['--json', '--allow-calls'], async (url) => {
       const run = await fetch(new URL('api/run', url), {
         method: 'POST',

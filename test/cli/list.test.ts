@@ -69,7 +69,7 @@ describe('list', () => {
 });
 
 describe('loading', () => {
-  test('an entry that does not load is named with its line, and the others go on', async () => {
+  test('an entry that does not load is named with its line, and the others load', async () => {
     const { exit, stdout, stderr } = await cli([
       'list',
       ...tools,
@@ -88,7 +88,7 @@ describe('loading', () => {
     expect(stderr).toMatch(/^gates\.yaml:\d+: profiles\[0\] `reader`: /);
   });
 
-  test('a directory stands for the module that its package.json names', async () => {
+  test('a directory means the module that its package.json names', async () => {
     const { exit, stdout } = await cli(['list', '--host-tools-module', './packaged']);
     expect(exit).toBe(0);
     expect(stdout).toBe((await cli(['list', ...tools])).stdout);
@@ -157,8 +157,8 @@ describe('loading', () => {
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toMatch(/^broken-rule\.yaml:2: rules\[0\]/);
     expect(stderr).toContain(
-      'A rule did not load, so nothing of the file was loaded: calls that the rule forbids would be ' +
-        'allowed.',
+      'A rule did not load, so nothing of the file was loaded: calls that the rule forbids would ' +
+        'be allowed.',
     );
   });
 

@@ -51,7 +51,7 @@ describe('without a terminal', () => {
     expect([imported.tools.length, imported.drift]).toEqual([2, []]);
   });
 
-  test('`--accept` alone asks, and there is nobody to ask', async () => {
+  test('`--accept` alone asks, and there is no one to ask', async () => {
     const { url } = await serve([tool('echo')]);
     expect((await pin(url, ['--accept', 'echo'])).exit).toBe(1);
   });
@@ -68,7 +68,7 @@ describe('without a terminal', () => {
     expect([exit, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  test('a file that is none is refused', async () => {
+  test('an invalid file is refused', async () => {
     const { url } = await serve();
     for (const text of ['[]', '{', '{"echo":1}']) {
       writeFileSync(path(), text);
@@ -111,7 +111,7 @@ describe('on a terminal', () => {
     expect(Object.keys(pins())).toEqual(['echo', 'two']);
   });
 
-  test('what changed stands side by side, and draws nothing on the screen', async () => {
+  test('changes are shown side by side, and cannot draw on the screen', async () => {
     const server = await serve([
       tool('echo', { inputSchema: { type: 'object', properties: { a: { type: 'string' } } } }),
       tool('old'),
@@ -158,7 +158,7 @@ test('`--json` says the same as data', async () => {
   });
 });
 
-test('a command stands after `--`, with the variables that are named', async () => {
+test('a command comes after `--`, with the named variables', async () => {
   const script = fileURLToPath(new URL('../surfaces/mcp/client/raw-stdio.mjs', import.meta.url));
   const argv = [
     'mcp',

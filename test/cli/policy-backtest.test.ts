@@ -36,7 +36,7 @@ const rules = file(
 const backtest = ['policy', 'backtest', ...gated];
 
 describe('policy backtest', () => {
-  test('prints the changed calls as a table, then what it could not tell', async () => {
+  test('prints the changed calls as a table, then those that it could not judge', async () => {
     const { exit, stdout, stderr } = await cli([...backtest, '--from', calls, '--rules', rules]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     expect(stdout).toBe(

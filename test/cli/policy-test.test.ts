@@ -97,7 +97,7 @@ describe('policy test', () => {
     expect(stderr).toContain(`${file}:2: ${message}`);
   });
 
-  test('with --json tells each case', async () => {
+  test('with --json reports each case', async () => {
     const { stdout } = await cli([
       'policy',
       'test',
@@ -247,7 +247,7 @@ describe('policy test', () => {
     expect(stderr).toContain(`host-tools: ${file}${said}`);
   });
 
-  describe('a tool that nobody knows', () => {
+  describe('an unknown tool', () => {
     const file = table(
       [
         'tests:',
@@ -259,7 +259,7 @@ describe('policy test', () => {
       'unknown.yaml',
     );
 
-    test('is an error of its case, with the nearest name, unless it is what is expected', async () => {
+    test('is an error of its case, with the nearest name, unless it is expected', async () => {
       const { exit, stdout } = await cli(['policy', 'test', file, ...gated]);
       expect(exit).toBe(1);
       expect(stdout.split('\n')).toEqual([
@@ -352,8 +352,8 @@ describe('policy test', () => {
     const rules = join(folder, 'surface.yaml');
     writeFileSync(rules, 'rules: [{ id: no-mcp, effect: deny, surface: mcp }]');
     const file = table(
-      'tests:\n  - { tool: open, input: {}, surface: mcp, expect: { decision: deny, ruleId: no-mcp } }\n' +
-        '  - { tool: open, input: {}, expect: allow }\n',
+      'tests:\n  - { tool: open, input: {}, surface: mcp, expect: { decision: deny, ruleId: ' +
+        'no-mcp } }\n  - { tool: open, input: {}, expect: allow }\n',
     );
     const { exit } = await cli(['policy', 'test', file, ...tools, '--host-tools', rules]);
     expect(exit).toBe(0);
@@ -427,7 +427,8 @@ describe('policy test --coverage', () => {
         '  - { id: trial, effect: ask, tools: greet, shadow: true }\n',
     );
     const file = table(
-      'tests:\n  - { tool: open, expect: deny }\n  - { tool: greet, input: { name: A }, expect: allow }\n',
+      'tests:\n  - { tool: open, expect: deny }\n  - { tool: greet, input: { name: A }, expect: ' +
+        'allow }\n',
     );
     const { exit, stdout } = await cli([
       ...['policy', 'test', file, ...tools, '--host-tools', rules],

@@ -137,8 +137,8 @@ describe('the end', () => {
     const { code, stdout, stderr } = await node(['list', '--host-tools-module', stuck]).ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      'stuck\nhost-tools: The set-up of a module, or a tool, never finished, and nothing is left that ' +
-        'could wake it up.\n',
+      'stuck\nhost-tools: The set-up of a module, or a tool, never finished, and nothing is left ' +
+        'that could wake it up.\n',
     );
   });
 

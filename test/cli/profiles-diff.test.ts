@@ -12,8 +12,8 @@ describe('profiles diff', () => {
     const file = join(folder, 'newer.yaml');
     writeFileSync(
       file,
-      'profiles:\n  a: { tools: [greet] }\n  b:\n    tools: [greet]\n    rules:\n      - { id: x, ' +
-        'effect: deny, principal: eve, surface: mcp, facts: { frozen: true } }\n',
+      'profiles:\n  a: { tools: [greet] }\n  b:\n    tools: [greet]\n    rules:\n      - { id: ' +
+        'x, effect: deny, principal: eve, surface: mcp, facts: { frozen: true } }\n',
     );
     const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
     rmSync(folder, { recursive: true });
@@ -39,7 +39,7 @@ describe('profiles diff', () => {
     );
   });
 
-  test('tells what each can do that the other cannot', async () => {
+  test('shows what each can do that the other cannot', async () => {
     const { exit, stdout, stderr } = await cli(['profiles', 'diff', 'reader', 'writer', ...gated]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     expect(stdout).toBe(
@@ -111,8 +111,8 @@ describe('profiles diff', () => {
       const file = join(folder, 'more.yaml');
       writeFileSync(
         file,
-        'profiles:\n  base: { tools: [greet], quotas: [{ id: all, max: 9, per: day, by: session }] }\n' +
-          '  a: { extends: base, quotas: [{ id: few, max: 1, per: hour, by: session }] }\n' +
+        'profiles:\n  base: { tools: [greet], quotas: [{ id: all, max: 9, per: day, by: session ' +
+          '}] }\n  a: { extends: base, quotas: [{ id: few, max: 1, per: hour, by: session }] }\n' +
           '  b: { tools: [greet] }\n',
       );
       const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
@@ -166,8 +166,8 @@ describe('profiles diff', () => {
       const file = join(folder, 'more.yaml');
       writeFileSync(
         file,
-        'profiles:\n  a: { tools: [greet], rules: [{ id: r, effect: ask, tools: greet, shadow: true ' +
-          '}] }\n  b: { tools: [greet], rules: [{ id: r, effect: ask, tools: greet }] }\n',
+        'profiles:\n  a: { tools: [greet], rules: [{ id: r, effect: ask, tools: greet, shadow: ' +
+          'true }] }\n  b: { tools: [greet], rules: [{ id: r, effect: ask, tools: greet }] }\n',
       );
       const { stdout } = await cli(['profiles', 'diff', 'a', 'b', ...gated, '--host-tools', file]);
       expect(stdout).toBe(

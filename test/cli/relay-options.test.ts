@@ -139,7 +139,7 @@ describe('the other options', () => {
     });
   });
 
-  test('--metrics serves the counts to whoever has the key', async () => {
+  test('--metrics serves the counts to anyone who has the key', async () => {
     await served(
       [...keyed, '--metrics'],
       async (url) => {
@@ -289,7 +289,8 @@ describe('a file of options', () => {
     [
       'trustProxy: yes-please',
       2,
-      ':1: expected `trustProxy` to be true, false, or a whole number from 1 to 16, got `yes-please` (string).',
+      ':1: expected `trustProxy` to be true, false, or a whole number from 1 to 16, got ' +
+        '`yes-please` (string).',
     ],
     ['store: memory', 2, ':1: `store` is code, so a file cannot have it. Give `--redis URL`.'],
     ['session: { rules: [] }', 2, ':1: a file cannot have `session.rules`.'],
@@ -322,7 +323,8 @@ describe('what is wrong on the line', () => {
     [['--max-ttl', '0'], 'Expected `--max-ttl` to be a whole number from 1 to 2000000, got `0`.'],
     [
       ['--ttl', '600', '--max-ttl', '60'],
-      'Expected the longest life of a session (`--max-ttl`) to be at least the usual one (`--ttl`), got 60 and 600 seconds.',
+      'Expected the longest life of a session (`--max-ttl`) to be at least the usual one ' +
+        '(`--ttl`), got 60 and 600 seconds.',
     ],
     [['--lease', '1s'], 'Expected `--lease` to be a whole number from 1 to 2147483647, got `1s`.'],
     [['--request-timeout', '-1'], 'Expected `--request-timeout` to be a whole number from 1'],
@@ -342,7 +344,8 @@ describe('what is wrong on the line', () => {
     ],
     [
       ['--limit', 'requestsPerMinute'],
-      'Expected `--limit requestsPerMinute=N` with a whole number from 1, got `requestsPerMinute`. For example, `--limit requestsPerMinute=120`.',
+      'Expected `--limit requestsPerMinute=N` with a whole number from 1, got ' +
+        '`requestsPerMinute`. For example, `--limit requestsPerMinute=120`.',
     ],
     [['--limit', 'requestsPerMinute=1e3'], 'got `requestsPerMinute=1e3`'],
     [
@@ -356,7 +359,8 @@ describe('what is wrong on the line', () => {
     ],
     [
       ['--allowed-origin', 'nonsense'],
-      'Expected `--allowed-origin` to be an origin such as `https://app.example.com`, got `nonsense`.',
+      'Expected `--allowed-origin` to be an origin such as `https://app.example.com`, got ' +
+        '`nonsense`.',
     ],
     [['--allow-origin', 'nonsense'], 'got `nonsense`'],
     [['--metrics'], '`--metrics` needs `--host-key VARIABLE`'],
@@ -367,7 +371,7 @@ describe('what is wrong on the line', () => {
     expect(stderr).toContain(said);
   });
 
-  test('the help tells what `--config` and `--metrics` mean here', async () => {
+  test('the help says what `--config` and `--metrics` mean here', async () => {
     const { stdout } = await cli(['help', 'relay']);
     expect(stdout).toMatch(/--config FILE +take options of `serveRelay`/);
     expect(stdout).toMatch(/--metrics +also serve counts .* with the key/);

@@ -14,7 +14,7 @@ describe('the command', () => {
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: `${address}\n` });
   });
 
-  test('tells where it listens as JSON to whoever asks for that', async () => {
+  test('prints where it listens, as JSON on request', async () => {
     let address = '';
     const { stdout } = await served(['--json'], async (url) => {
       address = url;
@@ -36,7 +36,7 @@ describe('the command', () => {
     });
   });
 
-  test('demands the key of the variable that it is told', async () => {
+  test('requires the key in the named variable', async () => {
     const { stderr } = await served(
       ['--host-key', 'RELAY_KEY'],
       async (url) => {

@@ -108,7 +108,7 @@ describe('progress', () => {
 });
 
 describe('notes', () => {
-  test('are one line each, and wait while a question stands', () => {
+  test('are one line each, and wait while a question is open', () => {
     const { screen, writes } = setup();
     const answered = screen.ask('Really? ');
     screen.note('one\ntwo\u001b[2J');
@@ -118,7 +118,7 @@ describe('notes', () => {
     expect(writes).toEqual(['Really? ', '\n', 'one\\ntwo\\u{1b}[2J\n']);
   });
 
-  test('progress goes on after the answer', () => {
+  test('progress continues after the answer', () => {
     const { screen, writes, advance } = setup();
     const answered = screen.ask('Really? ');
     answered(true);

@@ -33,7 +33,7 @@ const lines = (...messages: object[]) =>
   messages.map((message) => `${JSON.stringify(message)}\n`).join('');
 
 describe('over stdio', () => {
-  test('standard output carries the protocol alone, and the command ends with its client', async () => {
+  test('standard output has only the protocol, and the command ends with its client', async () => {
     const greet = {
       jsonrpc: '2.0',
       id: 1,
@@ -136,7 +136,7 @@ describe('an interruption', () => {
     return { child, ended };
   }
 
-  test('over stdio: calls in flight are cancelled and answered before the command ends', async () => {
+  test('over stdio: calls in flight are cancelled and answered before the end', async () => {
     const { child, ended } = start([]);
     child.stdin.write(
       lines(initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, call),

@@ -96,7 +96,7 @@ describe('code that spins is killed where the command is interrupted', () => {
 });
 
 describe('what tools see of the process', () => {
-  test('neither a channel to another process nor the variable that stands for one', async () => {
+  test('neither a channel to another process nor the variable that names one', async () => {
     const handler =
       '() => ({ send: typeof process.send, names: Object.keys(process.env).filter((name) => ' +
       'name.startsWith("HOST_TOOLS_")) })';

@@ -188,7 +188,7 @@ describe('an unhandled error is exit code 1 and one line; the answer is still pr
     expect(code).toBe(1);
   });
 
-  test('however many there are, ten are told', async () => {
+  test('however many there are, ten are shown', async () => {
     const handler =
       "for (let n = 0; n < 30; n++) Promise.reject(new Error('astray')); return 'done';";
     const { code, stderr } = await run(

@@ -10,7 +10,7 @@ const text = (maxLength: number) => ({
   properties: { q: { type: 'string', maxLength } },
 });
 
-test('tools diff tells what changed, and exits with 1 if a caller could notice', async () => {
+test('tools diff shows the changes, and exits with 1 if a caller could notice one', async () => {
   const { path } = folder({
     'm.mjs': 'export default () => null;',
     'old.json': file([

@@ -31,17 +31,20 @@ describe(
       [
         'an option of another command',
         ['list', '--input', '{}'],
-        '`list` takes no `--input`, which is an option of `call` and `explain`. Run `host-tools help list`',
+        '`list` takes no `--input`, which is an option of `call` and `explain`. Run `host-tools ' +
+          'help list`',
       ],
       [
         'an option of another command that has a counterpart here',
         ['serve', '--port', '80'],
-        '`serve` takes no `--port`, which is an option of `gateway login`, `inspect` and `relay`. Give `--http PORT`.',
+        '`serve` takes no `--port`, which is an option of `gateway login`, `inspect` and ' +
+          '`relay`. Give `--http PORT`.',
       ],
       [
         'an unknown option near to one of another command',
         ['list', '--acept', 'x'],
-        'Unknown option `--acept`. Did you mean `--accept` (an option of `mcp pin`)? Run `host-tools help list`',
+        'Unknown option `--acept`. Did you mean `--accept` (an option of `mcp pin`)? Run ' +
+          '`host-tools help list`',
       ],
       [
         "an unknown option near to several: the command's own comes first",
@@ -115,7 +118,8 @@ describe(
       [
         'a file of tools as a word',
         ['list', 'gates.yaml'],
-        '`list` takes no words, but also got `gates.yaml`: give the file with `--host-tools gates.yaml`.',
+        '`list` takes no words, but also got `gates.yaml`: give the file with `--host-tools ' +
+          'gates.yaml`.',
       ],
       [
         'a module as a word',

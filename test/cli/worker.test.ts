@@ -115,7 +115,7 @@ describe.skipIf(!redisAvailable)(`a worker${whyNot}`, () => {
     expect(JSON.parse(stdout)).toEqual({ queue, tools: ['double', 'hold'], concurrency: 3 });
   });
 
-  test('as a process, it ends with 0 when it is told to', async () => {
+  test('as a process, it ends with 0 when it is asked to', async () => {
     const queue = `worker-${++queues}`;
     const argv = ['worker', '--redis', url(), '--queue', queue, '--host-tools', file()];
     const child = spawn(process.execPath, [program('src/cli/index.ts'), ...argv], {

@@ -11,7 +11,9 @@ import { bunBinary } from './runtimes.ts';
 import { folder, manifest, type Subject, specifiers, tools } from './subject.ts';
 
 const require = createRequire(join(tools, 'package.json'));
-/** zod 3's converter is loaded by `require`, so only a tracer or a folder beside a bundle has it. */
+/**
+ * zod 3's converter is loaded by `require`, so only a tracer or a folder beside a bundle has it.
+ */
 const withoutConverter = [...applicationPrints.slice(0, 3), 'missing_dependency'];
 
 /** Bundles `entry` into `outfile`, and leaves the packages of `external` out. */

@@ -45,9 +45,13 @@ await session.close();
 export const application = `
 import { defineTool, HostToolRegistry } from 'host-tools';
 import { z } from 'zod/v3';
-const registry = new HostToolRegistry({ rules: [{ id: 'no-x', effect: 'deny', when: { p: { matches: '^x' } } }] });
+const registry = new HostToolRegistry({
+  rules: [{ id: 'no-x', effect: 'deny', when: { p: { matches: '^x' } } }],
+});
 const schema = { type: 'object', properties: { p: { type: 'string', pattern: '^[a-z]+$' } } };
-registry.register(defineTool({ name: 'raw', description: 'Echoes.', parameters: schema, handler: ({ p }) => p }));
+registry.register(
+  defineTool({ name: 'raw', description: 'Echoes.', parameters: schema, handler: ({ p }) => p }),
+);
 const session = registry.createSession({ sessionId: 's' });
 const told = [];
 for (const p of ['abc', 'xyz', '1']) {
@@ -55,7 +59,14 @@ for (const p of ['abc', 'xyz', '1']) {
   told.push(success ? output : error.code);
 }
 try {
-  registry.register(defineTool({ name: 'three', description: 'Counts.', parameters: z.object({ n: z.number() }), handler: ({ n }) => n + 1 }));
+  registry.register(
+    defineTool({
+      name: 'three',
+      description: 'Counts.',
+      parameters: z.object({ n: z.number() }),
+      handler: ({ n }) => n + 1,
+    }),
+  );
   told.push((await session.call('three', { n: 1 })).output);
 } catch (error) {
   told.push(error.code, error.message);
@@ -72,7 +83,14 @@ const specifiers = process.argv.slice(2);
 const counts = specifiers.map((specifier) => Object.keys(require(specifier)).length);
 const { defineTool, HostToolRegistry } = require('host-tools');
 const registry = new HostToolRegistry();
-registry.register(defineTool({ name: 'add', description: 'Adds.', parameters: { type: 'object' }, handler: ({ a, b }) => a + b }));
+registry.register(
+  defineTool({
+    name: 'add',
+    description: 'Adds.',
+    parameters: { type: 'object' },
+    handler: ({ a, b }) => a + b,
+  }),
+);
 const session = registry.createSession({ sessionId: 's' });
 session.call('add', { a: 1, b: 2 }).then(({ output }) => {
   console.log(JSON.stringify({ least: Math.min(...counts), output }));
@@ -83,5 +101,6 @@ session.call('add', { a: 1, b: 2 }).then(({ output }) => {
 export function everySubpath(specifiers: readonly string[]): string {
   const imports = specifiers.map((name, at) => `import * as module${at} from '${name}';`);
   const counts = specifiers.map((_, at) => `Object.keys(module${at}).length`);
-  return `${imports.join('\n')}\nconsole.log(JSON.stringify(Math.min(${counts.join(', ')}) > 0));\n`;
+  const least = `Math.min(${counts.join(', ')})`;
+  return `${imports.join('\n')}\nconsole.log(JSON.stringify(${least} > 0));\n`;
 }

@@ -10,7 +10,7 @@ test('each reason of `verifyAudit` is in the table, and no other', () => {
   const told = [...table.matchAll(/^\| (`+)(.+?)\1 \|/gm)].map((match) => match[2] as string);
   const source = readFileSync(join(root, 'src/surfaces/audit/verify-audit.ts'), 'utf8');
   const [, faults = ''] = source.split('export function createCheck');
-  const given = [...faults.matchAll(/(?:return|\?|:|reason:)\s+'((?:the|this) [^']+)'/g)].map(
+  const given = [...faults.matchAll(/(?:return|\?|:|reason:)\s+\(?\s*'((?:the|this) [^']+)'/g)].map(
     (match) => match[1] as string,
   );
   expect(given.length).toBe(told.length);

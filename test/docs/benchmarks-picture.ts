@@ -76,7 +76,9 @@ const panels: readonly Panel[] = [
   },
   {
     title: 'The same tool elsewhere',
-    note: 'Time of one call, where host-tools with a check, a timeout and a budget takes 1. Shorter is better.',
+    note:
+      'Time of one call, where host-tools with a check, a timeout and a budget takes 1. Shorter ' +
+      'is better.',
     bars: [
       factor('Mastra `execute`', 'Mastra, execute'),
       { label: 'host-tools', value: 1, text: '1 ×', ours: true },
@@ -99,7 +101,8 @@ function panel({ title, note, bars }: Panel, top: number): string {
     const length = Math.max(2, Math.round(value * scale));
     return [
       `  <text class="b e" x="${barsAt - 14}" y="${y + 15}">${label}</text>`,
-      `  <rect class="${ours === true ? 'ours' : 'other'}" x="${barsAt}" y="${y}" width="${length}" height="20" rx="3"/>`,
+      `  <rect class="${ours === true ? 'ours' : 'other'}" x="${barsAt}" y="${y}" ` +
+        `width="${length}" height="20" rx="3"/>`,
       `  <text class="b" x="${barsAt + length + 10}" y="${y + 15}">${text}</text>`,
     ].join('\n');
   });

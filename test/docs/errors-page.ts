@@ -150,15 +150,15 @@ export const reasons: readonly {
     code: 'policy_denied',
     reason: 'quota_exceeded',
     meaning:
-      'The call would exceed a quota without a `reason` of its own. `details` has `quota`, `max`, ' +
-      '`used` and `retryAfterMs`, which is null if waiting does not help.',
+      'The call would exceed a quota without a `reason` of its own. `details` has `quota`, ' +
+      '`max`, `used` and `retryAfterMs`, which is null if waiting does not help.',
   },
   {
     code: 'policy_denied',
     reason: 'quota_unreadable',
     meaning:
-      'A quota cannot determine what the call spends: a value at its path is not a number from 0, or ' +
-      'names nothing. `details.quota` has its id.',
+      'A quota cannot determine what the call spends: a value at its path is not a number from ' +
+      '0, or names nothing. `details.quota` has its id.',
   },
   {
     code: 'policy_denied',
@@ -174,8 +174,8 @@ export const reasons: readonly {
     code: 'policy_error',
     reason: 'idempotency_unavailable',
     meaning:
-      'The store of [outcomes](idempotency.md) failed, answered too late, or gave no valid answer. ' +
-      'Nothing ran.',
+      'The store of [outcomes](idempotency.md) failed, answered too late, or gave no valid ' +
+      'answer. Nothing ran.',
   },
   {
     code: 'policy_error',
@@ -207,8 +207,8 @@ export const reasons: readonly {
     code: 'policy_error',
     reason: 'opa_error',
     meaning:
-      'OPA gave no [decision](cedar-and-opa.md#opa): it failed, could not be reached, or answered ' +
-      'anything else. The logger gets the error.',
+      'OPA gave no [decision](cedar-and-opa.md#opa): it failed, could not be reached, or ' +
+      'answered anything else. The logger gets the error.',
   },
   {
     code: 'policy_error',
@@ -313,8 +313,8 @@ export const reasons: readonly {
     code: 'timeout',
     reason: 'idempotency_in_progress',
     meaning:
-      'An earlier call with the same [idempotency key](idempotency.md) still ran when the call had ' +
-      'waited for as long as it might have run. Nothing ran for this one.',
+      'An earlier call with the same [idempotency key](idempotency.md) still ran when the call ' +
+      'had waited for as long as it might have run. Nothing ran for this one.',
   },
   {
     code: 'timeout',
@@ -340,8 +340,8 @@ export const reasons: readonly {
     code: 'invalid_output',
     reason: 'outcome_not_kept',
     meaning:
-      'An earlier call with the same [idempotency key](idempotency.md) has run, and its outcome was ' +
-      'too long to be kept.',
+      'An earlier call with the same [idempotency key](idempotency.md) has run, and its outcome ' +
+      'was too long to be kept.',
   },
   {
     code: 'invalid_output',
@@ -393,8 +393,8 @@ export const reasons: readonly {
     code: 'handler_error',
     reason: 'invalid_pattern',
     meaning:
-      'The pattern for an [offloaded output](offload.md) is malformed, too complex, or cannot run in ' +
-      'linear time.',
+      'The pattern for an [offloaded output](offload.md) is malformed, too complex, or cannot ' +
+      'run in linear time.',
   },
   {
     code: 'handler_error',
@@ -524,8 +524,8 @@ export const reasons: readonly {
     code: 'tool_not_available',
     reason: 'handler_missing',
     meaning:
-      "The module of a sandbox's handler has no such function, or the worker of a fleet has no such " +
-      'tool.',
+      "The module of a sandbox's handler has no such function, or the worker of a fleet has no " +
+      'such tool.',
   },
 ];
 
@@ -547,8 +547,8 @@ const misuse: Readonly<Record<MisuseCode, string>> = {
     'A package cannot be loaded. The message has the command that installs it, or says why an ' +
     'installed package failed to load.',
   invalid_file:
-    'A file of tools, profiles, rules or quotas, a trace or a tape cannot be read, or has the wrong ' +
-    'content.',
+    'A file of tools, profiles, rules or quotas, a trace or a tape cannot be read, or has the ' +
+    'wrong content.',
   in_use: 'Another process writes the audit log.',
 };
 

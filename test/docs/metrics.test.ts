@@ -105,7 +105,7 @@ describe('the table of metrics', () => {
   });
 });
 
-test("the table of attributes has what spans have, and no more; so has that of spans' names", async () => {
+test('the tables have exactly the attributes and the names of spans', async () => {
   const { spans } = await eventful();
   const text = read('docs/telemetry.md');
   const listed = rowsBelow(text, '### Attributes').map(([name]) => codes(name)[0]);

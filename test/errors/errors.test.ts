@@ -60,7 +60,7 @@ describe('the table of codes', () => {
 });
 
 describe('toolError', () => {
-  test('takes `retryable` from the table unless told, and leaves absent parts out', () => {
+  test('takes `retryable` from the table by default, and leaves absent parts out', () => {
     expect(toolError('timeout', 'm')).toEqual({ code: 'timeout', message: 'm', retryable: true });
     expect(
       toolError('timeout', 'm', { retryable: false, reason: undefined, details: { a: 1 } }),

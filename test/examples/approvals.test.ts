@@ -1,4 +1,6 @@
-/** A call over MCP that a person approves on the page, while the host is another process by then. */
+/**
+ * A call over MCP that a person approves on the page, while the host is another process by then.
+ */
 import { describe, expect, test } from 'vitest';
 import { play, type Story, scriptedPerson } from '../../examples/approvals/main.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from './chromium.ts';
@@ -19,7 +21,7 @@ async function told(personOf: (say: Story['say']) => Story['person']): Promise<s
   return lines;
 }
 
-test('the call survives the restart, is allowed once, and its agent learns what came of it', async () => {
+test('the call survives the restart, is allowed once, and its agent gets the result', async () => {
   expect(await told(scriptedPerson)).toEqual([
     ...beginning,
     'page: support-agent asks: Refund 120.00 EUR for order A-8812?',
@@ -31,7 +33,7 @@ test('the call survives the restart, is allowed once, and its agent learns what 
 });
 
 describe.skipIf(!chromiumAvailable)(`on the page, in Chromium${whyNot}`, () => {
-  test('a person signs in, rejects with a message, and the agent is told', async () => {
+  test('a person signs in and rejects with a message, which the agent gets', async () => {
     const browser = await launchChromium();
     try {
       const lines = await told(() => async (origin, password) => {

@@ -157,7 +157,7 @@ describe('writing', () => {
     expect(await get('fs.edit_file', { path: 'three.txt', ...edit })).toBe('edited three.txt');
     expect(await text('three.txt')).toBe(expected);
   });
-  test('edit_file refuses a text that is not there, or there twice, and changes nothing', async () => {
+  test('edit_file refuses a text that is missing or there twice, changing nothing', async () => {
     const { get, text } = await host();
     expect(await get('fs.edit_file', { path: 'three.txt', oldText: 'Two', newText: '' })).toBe(
       'handler_error text_not_found',

@@ -206,7 +206,7 @@ describe.skipIf(process.platform !== 'linux')('a swap between two steps changes 
 });
 
 describe('where no path can start at an open folder', () => {
-  test('links and swaps are refused by comparing what was opened with what the name leads to', async () => {
+  test('links and swaps are refused by comparing the opened file with its name', async () => {
     vi.resetModules();
     vi.doMock('node:fs', async (original) => ({
       ...(await original<typeof import('node:fs')>()),
@@ -257,7 +257,7 @@ describe('writing', () => {
 });
 
 describe('reading is bounded', () => {
-  test('and tells whether there is more', async () => {
+  test('and says whether there is more', async () => {
     const { root } = await fixture();
     await writeFile(join(root, 'big'), 'x'.repeat(10_000));
     const at = (max: number) =>

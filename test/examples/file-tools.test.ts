@@ -46,7 +46,7 @@ describe('read_file', () => {
     const { call } = sessionOf(readFileTool, {}, { cwd: await folder() });
     expect(outcome(await call({ path }))).toBe(`policy_denied ${reason}`);
   });
-  test('a root in the profile stands above the working folder; without either nothing is read', async () => {
+  test("a profile's root overrides the working folder; without both, nothing is read", async () => {
     const root = await folder();
     expect(
       outcome(await sessionOf(readFileTool, { root }, { cwd: '/' }).call({ path: 'three.txt' })),
@@ -97,7 +97,7 @@ describe('write_file', () => {
     expect(outcome(await call({ path, content: 'x' }))).toBe(`policy_denied ${reason}`);
     expect(await readFile(join(root, '..', 'outside', 'secret.txt'), 'utf8')).toBe('secret\n');
   });
-  test('a long content is denied, a file that is there stays where the profile says so', async () => {
+  test('a long content is denied; an existing file stays if the profile says so', async () => {
     const root = await folder();
     const { call } = sessionOf(
       writeFileTool,

@@ -90,7 +90,7 @@ describe('git runs alone', () => {
       expect(stderr).toMatch(/transport '\w+' not allowed/);
     }
   });
-  test('author and committer come from the environment that is given, and nothing else of it does', async () => {
+  test('only author and committer are taken from the given environment', async () => {
     const root = await tempRepository();
     await runGit(['commit', '--quiet', '--allow-empty', '--message=x'], {
       root,

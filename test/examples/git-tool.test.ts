@@ -287,7 +287,7 @@ describe('git: limits', () => {
     expect(result).toMatchObject({ success: true, metadata: { handler: { cutAtChars: 100 } } });
     expect(result.output).toMatch(/^diff --git[\s\S]{90}\n\[cut at 100 characters\]$/);
   });
-  test('a failure of git is told without the path of the repository', async () => {
+  test('a failure of git is reported without the path of the repository', async () => {
     const { root, call } = await setup(everything);
     const result = await call({ action: 'log', ref: 'nothing-here' });
     expect(outcome(result)).toBe('handler_error git_failed');

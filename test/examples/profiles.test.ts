@@ -41,7 +41,7 @@ test('one call comes out differently under each profile', async () => {
   expect(outcome(await session('fixer').call('git', call))).toBe('ok');
 });
 
-test('where nobody can be asked, what needs a person is refused', async () => {
+test('without a person to ask, calls that need one are refused', async () => {
   const session = await sessions();
   const release = session('release');
   await release.call('git', { action: 'branch_create', branch: 'release/x' });

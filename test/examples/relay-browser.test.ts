@@ -122,7 +122,7 @@ describe.skipIf(!chromiumAvailable)(
         },
       );
 
-      test('speaks to a relay of another origin that names its own, also after a restart', async () => {
+      test('talks to a relay of another origin that allows it, even after a restart', async () => {
         const store = memoryStore();
         const port = await freePort();
         const { url, relay, agent } = await apart((origin) => ({
@@ -161,7 +161,7 @@ describe.skipIf(!chromiumAvailable)(
       await soon(() => statusOf(page)).toBe('connected (websocket)');
     });
 
-    test('tells agents what it cannot do, and what it will not take', async () => {
+    test('informs agents of what it cannot do, and what it will not accept', async () => {
       const example = later(await startExample(0));
       const page = await open(example.url);
       const agent = await agentOf(example);
@@ -276,7 +276,7 @@ describe.skipIf(!chromiumAvailable)(
       expect(said).toEqual([]);
     });
 
-    test('goes on in a new session when its session is over, and so do other pages', async () => {
+    test('continues in a new session when its own has ended, and so do other pages', async () => {
       const told: string[] = [];
       const example = later(await startExample(0, {}, ({ mcpUrl }) => void told.push(mcpUrl)));
       const page = await open(example.url);

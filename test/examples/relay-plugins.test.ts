@@ -20,7 +20,9 @@ const later = (close: () => Promise<unknown>): void => void closers.push(close);
 
 const token = 'xoxb-test';
 
-/** The host, with a person who answers as `says` does; `asked` has the tools that were asked for. */
+/**
+ * The host, with a person who answers as `says` does; `asked` has the tools that were asked for.
+ */
 async function open(says: 'allow_once' | 'reject_once' = 'allow_once') {
   const asked: string[] = [];
   const host = await startPluginHost(({ tool }) => {
@@ -107,7 +109,7 @@ describe('the Slack plugin', () => {
     expect(asked).toEqual([]);
   });
 
-  test('posts once a person has agreed, and nobody can be called by a mention', async () => {
+  test('posts once a person has agreed, and mentions call no one', async () => {
     const { host, asked } = await open();
     const { agent, posted } = await openSlack(host);
     expect(
@@ -135,7 +137,7 @@ describe('the Slack plugin', () => {
     expect(one.posted.length + other.posted.length).toBe(3);
   });
 
-  test('tells the agent what Slack refuses', async () => {
+  test('passes the refusals of Slack to the agent', async () => {
     const { host } = await open();
     const { agent } = await openSlack(host);
     expect(await agent.call('slack_post_message', { channel: 'C9', text: 'hello' })).toBe(

@@ -1,4 +1,6 @@
-/** Approvals in Slack, against a Slack that is played here: its signatures, its refusals, clicks. */
+/**
+ * Approvals in Slack, against a Slack that is played here: its signatures, its refusals, clicks.
+ */
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -114,7 +116,7 @@ function world(more: Partial<SessionOptions> = {}) {
 }
 
 describe('a question', () => {
-  test('is posted with what will run, and two buttons; a click runs it in the name of the reviewer', async () => {
+  test("is posted with two buttons; a click answers it in the reviewer's name", async () => {
     const { ask, clicked, messages, replies, ran, session } = world();
     await ask({ to: 'acme' });
     const [section, actions] = messages[0]?.blocks ?? [];

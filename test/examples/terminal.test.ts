@@ -16,7 +16,7 @@ describe('what goes to a terminal', () => {
     expect(oneLine('😀😀😀😀', 3)).toBe('😀😀…');
     expect(firstLines('a\n\nb\nc\nd', 2, 80)).toEqual(['a', 'b', '… 2 more lines']);
   });
-  test('stands in columns', () => {
+  test('is aligned in columns', () => {
     expect(
       table(
         ['#', 'name'],

@@ -130,7 +130,7 @@ describe('a body that is too large', () => {
     expect(cancelled()).toBe(true);
   });
 
-  test('whose cancellation fails is refused all the same', async () => {
+  test('whose cancellation fails is still refused', async () => {
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(bytesOf('too long')),
       cancel: () => Promise.reject(new Error('no')),

@@ -96,7 +96,7 @@ describe('a header that is read directly', () => {
     );
   });
 
-  test('joins a Host that was sent twice, so that no check can be passed with the first alone', () => {
+  test('joins a repeated Host, so that no check passes with only the first', () => {
     const rawHeaders = ['Host', 'localhost', 'Host', 'evil.test'];
     expect(headerOf(requestOf(lazyRequest, { rawHeaders }), 'host')).toBe('localhost, evil.test');
   });

@@ -119,7 +119,7 @@ describe('a body', () => {
     expect(outgoing.ended).toBe(false);
   });
 
-  test('that fails rejects, and the answer is not ended: a cut answer must not look whole', async () => {
+  test('that fails rejects without ending the answer, which must not look complete', async () => {
     const outgoing = new FakeOutgoing();
     const { body, controller } = openBody();
     const piping = pipe(body, outgoing);

@@ -217,7 +217,7 @@ describe('a listed origin', () => {
       expect(listedOrigin(fromPage(origin), { ...exact, allowedOrigins: '*' })).toBe(origin);
   });
 
-  test('is none for a request without an Origin', () => {
+  test('is undefined for a request without an Origin', () => {
     expect(listedOrigin(atHost('localhost'), { ...exact, allowedOrigins: '*' })).toBeUndefined();
   });
 

@@ -25,7 +25,7 @@ describe('copyJson', () => {
     );
   });
 
-  test('property: anything at all is copied or refused, never thrown; what is copied is JSON', () => {
+  test('property: every value is copied as JSON or refused, and nothing throws', () => {
     fc.assert(
       fc.property(
         fc.anything({
@@ -78,7 +78,7 @@ describe('copyJson', () => {
     expect(copied).toMatchObject({ ok: false, fault: 'not_json', path });
   });
 
-  test('a cycle is refused, a value that stands twice is not', () => {
+  test('a cycle is refused, a value that occurs twice is not', () => {
     const cycle: { self?: unknown } = {};
     cycle.self = [cycle];
     expect(copy(cycle)).toMatchObject({ ok: false, fault: 'not_json' });

@@ -9,7 +9,7 @@ const recorder = (told: unknown[], name: unknown = undefined): AbortEntry => ({
 });
 
 describe('an abort hub', () => {
-  test('puts one listener on a signal however many entries watch it, and none once they have left', () => {
+  test('uses one listener per signal, and none once no entry watches it', () => {
     const hub = new AbortHub();
     const { signal } = new AbortController();
     const warnings: Error[] = [];
@@ -45,7 +45,7 @@ describe('an abort hub', () => {
     expect(asked).toBe(1);
   });
 
-  test('tells every entry the reason, once, in the order in which they came', () => {
+  test('passes the reason to every entry, once, in the order of addition', () => {
     const hub = new AbortHub();
     const controller = new AbortController();
     const told: unknown[] = [];
@@ -75,7 +75,7 @@ describe('an abort hub', () => {
     expect(told).toEqual(['b']);
   });
 
-  test('a signal that throws when it is let go keeps nobody from being told', () => {
+  test('a signal that throws when its listener is removed does not stop notifications', () => {
     const hub = new AbortHub();
     const controller = new AbortController();
     controller.signal.removeEventListener = () => {
@@ -90,7 +90,7 @@ describe('an abort hub', () => {
     expect(told).toEqual(['a']);
   });
 
-  test('an entry that is removed, before or while others are told, is not told', () => {
+  test('an entry that is removed, before or during notification, is not notified', () => {
     const hub = new AbortHub();
     const controller = new AbortController();
     const told: unknown[] = [];
@@ -131,7 +131,7 @@ describe('an abort hub', () => {
     expect(told).toEqual(['entry']);
   });
 
-  test('a signal that will not be left keeps nobody from leaving', () => {
+  test('a signal whose listener cannot be removed does not stop removals', () => {
     const hub = new AbortHub();
     const { signal } = new AbortController();
     signal.removeEventListener = () => {

@@ -161,7 +161,7 @@ describe('the clock', () => {
     expect(probe.dlAt).toBe(1_100);
   });
 
-  test('a timer that fires late expires all that has come due, also when the clock is ahead', () => {
+  test('a late timer expires all due entries, even if the clock is ahead', () => {
     const deadlines = new Deadlines();
     clock(0);
     for (const duration of [10, 1_000, 1_005]) deadlines.add(new Probe(), duration, 0);
@@ -228,7 +228,7 @@ describe('lists', () => {
     },
   );
 
-  test('beyond 32 lose none of what an entry adds while it takes another one out as it expires', () => {
+  test('more than 32 lose no entry that is added while another one is removed', () => {
     const deadlines = new Deadlines();
     for (const duration of durations) deadlines.add(new Probe(), 100_000 + duration, 0);
     let expired = 0;

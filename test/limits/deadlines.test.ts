@@ -160,7 +160,7 @@ describe('expiry', () => {
     expect(probe.expiredAt.map((at) => at - start)).toEqual([30, 60, 90, 120]);
   });
 
-  test('after a blocked event loop the earlier deadline still expires first, whatever its duration', () => {
+  test('after a blocked event loop, the earlier deadline still expires first', () => {
     const deadlines = new Deadlines();
     const order: string[] = [];
     const now = performance.now();
@@ -260,7 +260,7 @@ describe('unusual clocks', () => {
     expect(grace.expiredAt).toHaveLength(1);
   });
 
-  test('a timer that fires early expires its entry all the same', () => {
+  test('a timer that fires early still expires its entry', () => {
     const deadlines = new Deadlines();
     const probe = new Probe();
     const start = performance.now();

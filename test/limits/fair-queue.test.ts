@@ -25,7 +25,7 @@ describe('a fair queue', () => {
     expect([queue.size, queue.shift()]).toEqual([0, undefined]);
   });
 
-  test('an owner that comes back after its last entry stands behind the others', () => {
+  test('an owner that comes back after its last entry queues behind the others', () => {
     const queue = new FairQueue<string>();
     const [a, b] = [{}, {}];
     queue.add('a1', a);

@@ -25,7 +25,7 @@ describe('locks', () => {
     },
   );
 
-  test('keys that nobody holds or awaits are forgotten, but for a few', () => {
+  test('keys without holders and waiters are forgotten, except for a few', () => {
     const locks = createLocks();
     for (let i = 0; i < 10_000; i += 1) {
       const holder = call();

@@ -117,8 +117,8 @@ describe('a rate window', () => {
       const [taken, asked] = [0.06491949579805747, 156.06491949579802];
       const window = new RateWindow(1, 500);
       window.take(taken);
-      // The difference is 344 to the last digit that a number holds, and yet 344 later the window has
-      // not passed.
+      // The difference is 344 to the last digit that a number holds, and yet 344 later the window
+      // has not passed.
       expect([taken + 500 - asked, asked + 344 < taken + 500]).toEqual([344, true]);
       expect(window.retryAfterMs(asked)).toBe(345);
       expect(window.take(asked + 344)).toBe(false);
@@ -155,7 +155,7 @@ describe('a rate window', () => {
     },
   );
 
-  test('what is counted while no limit applies takes no more memory however long it goes on', () => {
+  test('counting without a limit takes no more memory, however long it runs', () => {
     const lengths: number[] = [];
     vi.stubGlobal(
       'Float64Array',
@@ -190,7 +190,7 @@ describe('a rate window', () => {
     },
   );
 
-  test('above 1 024 it is exact for moments that are far apart, also long after the clock began', () => {
+  test('above 1 024 it is exact for moments that are far apart, even late', () => {
     const window = new RateWindow(1_025, 1_024);
     for (let i = 0; i < 1_024; i += 1) window.take(5_000);
     window.take(5_500);

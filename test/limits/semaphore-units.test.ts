@@ -148,7 +148,7 @@ describe('a semaphore says that it is idle', () => {
     expect(idle()).toBe(0);
   });
 
-  test('when the last one leaves a queue at which nobody holds, not before', () => {
+  test('when the last one leaves a queue without holders, not before', () => {
     const { semaphore, idle } = counted(0);
     const [first, second] = [waitFor(semaphore, new Call()), waitFor(semaphore, new Call())];
     first.cancel();
@@ -158,7 +158,7 @@ describe('a semaphore says that it is idle', () => {
     expect(idle()).toBe(1);
   });
 
-  test('not when the last one leaves a queue at which somebody still holds', () => {
+  test('not when the last one leaves a queue that still has a holder', () => {
     const { semaphore, idle } = counted(1);
     const holder = new Call();
     semaphore.acquire(holder, ignore);
@@ -168,7 +168,7 @@ describe('a semaphore says that it is idle', () => {
     expect(idle()).toBe(1);
   });
 
-  test('once when what was granted and not yet told is given back', () => {
+  test('once when a granted but unreported unit is given back', () => {
     const { semaphore, idle } = counted(1);
     const holder = new Call();
     semaphore.acquire(holder, ignore);

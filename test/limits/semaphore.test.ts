@@ -86,7 +86,7 @@ describe('a semaphore', () => {
     expect(semaphore.held).toBe(0);
   });
 
-  test('a cancelled waiter is not told, and nobody behind it misses the wake-up', async () => {
+  test('a cancelled waiter is not notified, and no one behind it misses the wake-up', async () => {
     const semaphore = new Semaphore(1);
     const owner = {};
     const told: string[] = [];
@@ -106,7 +106,7 @@ describe('a semaphore', () => {
     expect([semaphore.held, semaphore.waiting]).toEqual([1, 0]);
   });
 
-  test('cancelling after the grant was told changes nothing', async () => {
+  test('cancelling after the grant was reported changes nothing', async () => {
     const semaphore = new Semaphore(1);
     const [first, second] = [new Call({}), new Call({})];
     semaphore.acquire(first, never);
@@ -117,7 +117,7 @@ describe('a semaphore', () => {
     expect(semaphore.held).toBe(1);
   });
 
-  test('who releases before being told is not told', async () => {
+  test('a holder that releases before it is notified is not notified', async () => {
     const semaphore = new Semaphore(1);
     const [first, second] = [new Call({}), new Call({})];
     semaphore.acquire(first, never);
@@ -131,7 +131,7 @@ describe('a semaphore', () => {
     expect([told, semaphore.held]).toEqual([false, 0]);
   });
 
-  test('a waiter that throws when told gives its unit back', async () => {
+  test('a waiter that throws when notified gives its unit back', async () => {
     const semaphore = new Semaphore(1);
     const told: string[] = [];
     const first = new Call({});
@@ -162,7 +162,7 @@ describe('a semaphore', () => {
     expect([told, semaphore.held, semaphore.waiting]).toEqual([[1, 2, 3, 4, 5], 4, 0]);
   });
 
-  test('tells a waiter in its own async context, not in that of who released', async () => {
+  test('notifies a waiter in its own async context, not in that of the releaser', async () => {
     const context = new AsyncLocalStorage<string>();
     const semaphore = new Semaphore(1);
     const [first, second] = [new Call({}), new Call({})];
@@ -198,7 +198,7 @@ describe('a semaphore', () => {
     expect([semaphore.held, semaphore.waiting]).toEqual([0, 0]);
   });
 
-  test('says when it has become idle: nobody holds, nobody waits', async () => {
+  test('reports when it has become idle: no holders and no waiters', async () => {
     let idle = 0;
     const semaphore = new Semaphore(1, { onIdle: () => (idle += 1) });
     const [first, second] = [new Call({}), new Call({})];
@@ -247,7 +247,7 @@ describe('fairness', () => {
     );
   });
 
-  test('while a session waits, no other session gets more than one turn, whatever comes and goes', async () => {
+  test('while a session waits, no other session gets more than one turn', async () => {
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ arrive: fc.nat(4) }) },
       { weight: 3, arbitrary: fc.record({ release: fc.nat() }) },
@@ -350,7 +350,7 @@ describe('child calls', () => {
     expect([semaphore.held, semaphore.waiting]).toEqual([2, 1]);
   });
 
-  test('a unit whose taker ended stays taken until the last descendant that runs on it has ended', async () => {
+  test('a unit stays taken until the last descendant on it has ended', async () => {
     const semaphore = new Semaphore(1);
     const parent = new Call({});
     const [one, two] = [new Call({}, parent), new Call({}, parent)];

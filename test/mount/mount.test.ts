@@ -185,7 +185,7 @@ describe('a mount follows its session', () => {
     expect(namesOn(coordinator)).toEqual([]);
   });
 
-  test('of itself: nobody needs to ask for a refresh', async () => {
+  test('happens by itself, without a call to refresh', async () => {
     const coordinator = new TestCoordinator();
     const session = createTestSession({ tools: twoTools() });
     await mount(session, coordinator);
@@ -312,7 +312,7 @@ describe('a name that is taken', () => {
     expect(mounted.failed).toEqual([]);
   });
 
-  test('by somebody else meanwhile is theirs when we leave', async () => {
+  test('that other code has mounted meanwhile is left alone', async () => {
     const coordinator = new TestCoordinator();
     const mounted = await mount(createTestSession({ tools: twoTools() }), coordinator);
     const theirs = { name: 'read' };
@@ -323,7 +323,7 @@ describe('a name that is taken', () => {
 });
 
 describe('a coordinator that fails', () => {
-  test('at one tool: the others are mounted, and the failure is told', async () => {
+  test('at one tool: the others are mounted, and the failure is reported', async () => {
     const coordinator = new TestCoordinator();
     const repair = coordinator.failMount('read', new Error('no room'));
     const mounted = await mount(createTestSession({ tools: twoTools() }), coordinator);
@@ -362,7 +362,7 @@ describe('a coordinator that fails', () => {
     expect(mounted.failed).toEqual([{ name: 'read', error: text }]);
   });
 
-  test('at unmounting: the rest is unmounted, and nobody is thrown at', async () => {
+  test('at unmounting: the rest is unmounted, and nothing throws', async () => {
     const errors: unknown[] = [];
     const inner = new TestCoordinator();
     const coordinator: Coordinator = {
@@ -595,7 +595,7 @@ describe('the mounted object', () => {
     });
   });
 
-  test('tells the session that the call came by a mount', async () => {
+  test('marks its calls with the surface of the mount', async () => {
     const coordinator = new TestCoordinator();
     const session = createTestSession({ tools: twoTools() });
     const log = recordEvents(session);
@@ -621,7 +621,7 @@ describe('clean-up', () => {
     expect(coordinator.unmountHistory.map(({ name }) => name)).toEqual(['read', 'write']);
   });
 
-  test('a mount keeps its session open for the registry: closing the registry unmounts', async () => {
+  test('a mount keeps its session open, so closing the registry unmounts', async () => {
     const coordinator = new TestCoordinator();
     const session = createTestSession({ tools: twoTools() });
     await mount(session, coordinator);
@@ -665,7 +665,7 @@ describe('cancellation', () => {
 });
 
 describe("the coordinator's hooks", () => {
-  test('hear nothing of a mounted call: the orchestrator tells of it itself', async () => {
+  test('do not get mounted calls, which the orchestrator reports itself', async () => {
     const coordinator = new TestCoordinator();
     const session = createTestSession({
       tools: [mockTool({ name: 'read' }), mockTool({ name: 'broken', error: 'no' })],

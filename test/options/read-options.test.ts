@@ -299,7 +299,7 @@ describe('a list', () => {
   });
 });
 
-test('a default or a demand on `Object.prototype` is none of a table', () => {
+test('a default or a requirement on `Object.prototype` does not belong to a table', () => {
   Object.assign(Object.prototype, { absent: 7, required: true });
   try {
     expect(readOptions('make', {}, { size: wholeNumber(1) }).size).toBeUndefined();

@@ -48,7 +48,7 @@ describe('no identifiers', () => {
   });
 });
 
-test('an address is found wherever it stands in any text', () => {
+test('an address is found anywhere in any text', () => {
   const around = fc.string({ maxLength: 20 }).map((text) => text.replace(/\S+$|^\S+/g, ''));
   fc.assert(
     fc.property(around, around, (before, after) => {

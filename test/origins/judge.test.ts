@@ -142,7 +142,7 @@ describe('roles by label', () => {
     ]);
   });
 
-  test('of several marks for one place the strictest counts, and an unknown word is `target`', () => {
+  test('of several marks for one place the strictest counts; unknown ones are `target`', () => {
     const several = properties({
       a: { anyOf: [{ role: 'free' }, { role: 'content' }] },
       b: { 'x-role': 'contents' },
@@ -162,7 +162,7 @@ describe('roles by label', () => {
   });
 });
 
-test('a value tells where it was seen', () => {
+test('a value has the place where it was seen', () => {
   const record = show(newRecord(), [{ body: 'pay US133' }], { callId: '3', toolName: 'read_mail' });
   expect(judgeInput(record, { to: 'US133' }, inputRoles({}))).toEqual([
     {

@@ -1,7 +1,7 @@
 /**
- * What an attacker tries who can write mails, pages and names, and sometimes the words of the model.
- * Each test says what was tried; what happens is in its expectation. A question (`untrusted` or
- * `unknown`) is the safe answer.
+ * What an attacker tries who can write mails, pages and names, and sometimes the words of the
+ * model. Each test says what was tried; what happens is in its expectation. A question (`untrusted`
+ * or `unknown`) is the safe answer.
  */
 import { describe, expect, test } from 'vitest';
 import { identifiersIn } from '../../src/origins/identifiers.ts';
@@ -137,7 +137,7 @@ describe('text that claims to come from someone else', () => {
     expect(record.originOf(evil).origin).toBe('untrusted');
   });
 
-  test('a key with dots does not reach the label of another field unless the whole path is its name', () => {
+  test("a key with dots reaches another field's label only if it is the whole path", () => {
     const record = show(newRecord(), [{ 'x.id': evil, 'id.x': 'zed@evil.example' }], {
       paths: { '*.id': 'trusted' },
     });

@@ -26,7 +26,7 @@ describe('places', () => {
     expect(places(shelf, 'eve')).toEqual([]);
   });
 
-  test('every word of any texts is found where it stands', () => {
+  test('every word of any text is found at its place', () => {
     const word = fc.stringMatching(/^[a-z0-9]{1,4}$/);
     const text = fc.array(word, { minLength: 1, maxLength: 30 });
     fc.assert(
@@ -66,7 +66,7 @@ describe('steps', () => {
     return 1_000_000 - steps.left;
   };
 
-  test('a search costs what the rarest word of the value costs, whatever else is remembered', () => {
+  test('a search costs as much as the rarest word of the value', () => {
     const [small, large] = [new Shelf<number>(seed), new Shelf<number>(seed)];
     finish(small.adding('pay the rent to ann now', 0));
     finish(large.adding('pay the rent to ann now', 0));

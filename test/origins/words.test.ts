@@ -9,7 +9,8 @@ const target = { path: 'recipient', value: 'US133', role: 'target' } as const;
 test.each<[JudgedOrigin, string]>([
   [
     { ...target, origin: 'untrusted', seen },
-    '`recipient` US133 was first seen in the output of `read_file` (call 3), not in anything the user wrote.',
+    '`recipient` US133 was first seen in the output of `read_file` (call 3), not in anything the ' +
+      'user wrote.',
   ],
   [
     { ...target, origin: 'untrusted' },
@@ -35,13 +36,14 @@ test.each<[JudgedOrigin, string]>([
   ],
   [
     { ...target, path: 'body', role: 'content', origin: 'unknown' },
-    '`body` contains US133, which was seen nowhere: neither in anything the user wrote nor in any output.',
+    '`body` contains US133, which was seen nowhere: neither in anything the user wrote nor in ' +
+      'any output.',
   ],
 ])('%j', (judged, sentence) => {
   expect(originSentence(judged)).toBe(sentence);
 });
 
-test('what stands in a value cannot disturb the sentence', () => {
+test('the contents of a value cannot disturb the sentence', () => {
   const sentence = originSentence({
     path: 'a`b',
     value: `x\u202e\n\u200b${'y'.repeat(200)}`,
@@ -52,11 +54,11 @@ test('what stands in a value cannot disturb the sentence', () => {
   expect(sentence.length).toBeLessThan(220);
 });
 
-test('a value with spaces stands in quotes, so that it cannot speak for the sentence', () => {
+test('a value with spaces is quoted, so that it is not read as the sentence', () => {
   const value = 'Landlord was written by the user. "x" y';
   expect(originSentence({ ...target, value, origin: 'unknown' })).toBe(
-    '`recipient` "Landlord was written by the user. \'x\' y" was seen nowhere: neither in anything ' +
-      'the user wrote nor in any output.',
+    '`recipient` "Landlord was written by the user. \'x\' y" was seen nowhere: neither in ' +
+      'anything the user wrote nor in any output.',
   );
 });
 

@@ -63,7 +63,7 @@ describe('an optional package', () => {
     });
   });
 
-  test('is told apart by what this Node throws', async () => {
+  test('is distinguished by the errors of this Node', async () => {
     const errors = [
       await import(/* @vite-ignore */ `${'host-tools-no-such'}/part`).catch(
         (error: unknown) => error,

@@ -459,7 +459,7 @@ describe('when: the input as it was sent, and as the handler gets it', () => {
   });
 });
 
-describe('a value is looked for up to 200 levels down; one that lies deeper counts against the call', () => {
+describe('a value is searched up to 200 levels down; a deeper one counts against the call', () => {
   // Each leads to the scalar by one step of its own kind, at the depth that is asked for.
   const restricting: readonly (readonly [
     step: string,
@@ -586,7 +586,7 @@ describe('a step is a value that is looked at, or a key that is looked up', () =
     ]);
   });
 
-  test('an integer of too many digits is not written: a deny matches, and an allow does not', () => {
+  test('an integer with too many digits matches a deny and not an allow', () => {
     for (const value of [10n ** 309n, -(10n ** 309n)]) {
       expect(findsX('any', ['a'], {}, { a: value })).toBe(true);
       expect(findsX('all', ['a'], {}, { a: value })).toBe(false);
@@ -603,7 +603,7 @@ describe('a step is a value that is looked at, or a key that is looked up', () =
   });
 });
 
-describe('what a parse holds beside JSON is read as the JSON that stands for it', () => {
+describe('values of a parse that are not JSON are read as the JSON that represents them', () => {
   const seen = (value: unknown): JsonPrimitive[] => {
     const values: JsonPrimitive[] = [];
     holds(

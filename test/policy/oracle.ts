@@ -1,6 +1,6 @@
 /**
- * What `docs/policies-and-profiles.md` says about rules, written down a second time: slow, plain and
- * without any code of `src`. The property in `rules-oracle.test.ts` compares the two.
+ * What `docs/policies-and-profiles.md` says about rules, written down a second time: slow, plain
+ * and without any code of `src`. The property in `rules-oracle.test.ts` compares the two.
  */
 import type { Origin, Rule, RuleTest } from '../../src/index.ts';
 
@@ -89,9 +89,9 @@ function allows(path: readonly string[], test: RuleTest, given: Given): boolean 
 }
 
 /**
- * `plain` and `narrow` follow the path as it is written; `plain` also finds what lies in arrays that
- * the path does not name, and `twins` keys that hold several names of the path. `wide` does both,
- * and so does `twins` behind such a key.
+ * `plain` and `narrow` follow the path as it is written; `plain` also finds what lies in arrays
+ * that the path does not name, and `twins` keys that hold several names of the path. `wide` does
+ * both, and so does `twins` behind such a key.
  */
 type Way = 'narrow' | 'plain' | 'twins' | 'wide';
 
@@ -261,7 +261,9 @@ function scalarPasses(
   }
 }
 
-/** The wide reading also compares numbers and booleans by their text, and reads texts as numbers. */
+/**
+ * The wide reading also compares numbers and booleans by their text, and reads texts as numbers.
+ */
 function equal(value: unknown, expected: unknown, reading: Reading): boolean {
   if (isObject(value) || isObject(expected) || Array.isArray(expected)) return false;
   if (value === expected) return true;

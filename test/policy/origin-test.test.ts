@@ -78,7 +78,7 @@ describe('`origins` of a rule', () => {
 });
 
 describe('`origin` in `when`', () => {
-  test('stands beside other tests, and `not` turns the reading round', () => {
+  test('can be combined with other tests, and `not` reverses the reading', () => {
     const at = (effect: Effect, test: object, origins: Record<string, Origin>) =>
       matches({ effect, when: { list: test } } as Rule, origins);
     const mixed: Record<string, Origin> = { a: 'user', b: 'untrusted' };

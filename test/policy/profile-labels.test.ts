@@ -32,7 +32,8 @@ describe('labels in a profile', () => {
       at: 'free',
     });
     expect(() => read({ to: 'recipient' })).toThrow(
-      'profile `ci`: expected `roles["to"]` to be one of `target`, `content`, `free`, got `recipient` (string)',
+      'profile `ci`: expected `roles["to"]` to be one of `target`, `content`, `free`, got ' +
+        '`recipient` (string)',
     );
   });
 

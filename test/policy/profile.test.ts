@@ -151,7 +151,7 @@ describe('resolveProfile', () => {
     expect([...profile.tools.keys()]).toEqual(['c', 'a', 'b', 'd']);
   });
 
-  test("a child's knobs stand over its parent's, key by key", () => {
+  test("a child's knobs override its parent's, key by key", () => {
     const profile = resolve(
       {
         id: 'base',
@@ -239,7 +239,7 @@ describe('resolveProfile', () => {
     },
   );
 
-  test("limits: a child's own stand over the tightest of its parents'", () => {
+  test("limits: a child's own override the tightest of its parents'", () => {
     const profile = resolve(
       { id: 'one', tools: [], limits: { callsPerMinute: 60, maxOutputChars: 100, loopGuard: 3 } },
       { id: 'two', tools: [], limits: { callsPerMinute: 30, maxQueuedCalls: 5 } },
@@ -275,7 +275,7 @@ describe('resolveProfile', () => {
     ).toBe('allow');
   });
 
-  test('later mutation of what the host passed changes nothing, and what comes out is frozen', () => {
+  test('later changes by the host have no effect, and the result is frozen', () => {
     const knobs = { list: ['a'] };
     const limits = { callsPerMinute: 1 };
     const tools = [{ name: 'git', knobs }];

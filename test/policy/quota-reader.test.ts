@@ -19,7 +19,7 @@ describe('the quotas of a call', () => {
     expect(toJSON).toHaveBeenCalledTimes(2);
   });
 
-  test('tell paths apart whose names contain dots', () => {
+  test('distinguish paths whose names contain dots', () => {
     const reader = new QuotaReader({ a: { b: 1 }, 'a.b': 2 }, undefined);
     expect(reader.sum(['a.b'])).toBe(2n * one);
     expect(reader.sum(['a', 'b'])).toBe(3n * one);
@@ -45,12 +45,12 @@ describe('the quotas of a call', () => {
     expect(reader.subjects(['a'])).toBe(unreadable);
   });
 
-  test('name one value more than a call may spend for, and do not go on', () => {
+  test('name one value more than a call may spend for, and stop', () => {
     const reader = new QuotaReader({ a: many(20_000, (index) => index) }, undefined);
     expect(reader.subjects(['a'])).toHaveLength(mostSpendings + 1);
   });
 
-  test('count for nobody who is a huge integer', () => {
+  test('ignore huge integers', () => {
     for (const value of [10n ** 40n, -(10n ** 40n)])
       expect(new QuotaReader({}, { a: value }).subjects(['a'])).toBe(unreadable);
     const most = 10n ** 40n - 1n;

@@ -113,7 +113,8 @@ describe('a malformed quota throws, and says what was expected and what came', (
       'Expected session quotas to be an array, got an object',
     );
     expect(() => compileQuotas([good, { ...good, max: 2 }], 'profile:p')).toThrow(
-      'profile:p quota 1 (`q`): Expected `id` to be one that no other quota of the profile:p layer has, got `q`',
+      'profile:p quota 1 (`q`): Expected `id` to be one that no other quota of the profile:p ' +
+        'layer has, got `q`',
     );
     expect(() => compileQuotas([good], 'registry', new Set(['q']))).toThrow('registry quota 0');
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { allow, ask, deny } from '../../src/policy/decision.ts';
 import { decisionOf, denialText, makeVerdict } from '../../src/policy/verdict.ts';
 
-describe('a denial that nobody worded', () => {
+describe('a denial without a message', () => {
   test('names the rule that denied, and says not to try again', () => {
     expect(denialText(makeVerdict('deny', { reason: 'not_now', ruleId: 'r' }))).toBe(
       'The call was denied by rule `r`: not_now. Do not retry it unchanged.',

@@ -30,7 +30,7 @@ test('reservations of the same millisecond are one, without any loss', () => {
   expect(account.total).toBe(4n);
 });
 
-test('the time until an amount fits is exact, or that of the whole window if it takes too long', () => {
+test('the time until an amount fits is exact, or that of the window if it is costly', () => {
   const account = new Account(1_000);
   for (let time = 0; time < 100; time++) account.add(1n, account.slide(time));
   const waitFor = (amount: bigint, left: number): number | undefined =>

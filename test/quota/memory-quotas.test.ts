@@ -200,7 +200,7 @@ describe('memory is bounded', () => {
     }
   });
 
-  test('a call that would need one sum too many is refused; the sums that are there go on', () => {
+  test('a call that needs one sum too many is refused; existing sums continue', () => {
     const clock = fixedClock();
     const store = memoryQuotas({ now: clock.now, maxKeys: 2 });
     expect(fits(store, spend('a'), spend('b'))).toBe(true);
@@ -254,7 +254,7 @@ describe('memory is bounded', () => {
   });
 });
 
-test('options: an unknown one, a clock that is none and a bound below 1 throw', () => {
+test('options: an unknown one, an invalid clock and a bound below 1 throw', () => {
   expect(() => memoryQuotas({ max: 1 } as never)).toThrow(
     'memoryQuotas: unknown option `max`; expected one of `now`, `maxKeys`',
   );

@@ -169,7 +169,7 @@ test('where nothing can be secret, nothing is looked at', () => {
 });
 
 describe('a budget', () => {
-  test('has 4 000 000 steps unless told otherwise, and none of them is spent', () => {
+  test('has 4 000 000 steps by default, none of them spent', () => {
     expect(createBudget()).toEqual({ spent: 0, limit: 4_000_000 });
   });
 

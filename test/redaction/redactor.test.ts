@@ -383,7 +383,7 @@ describe('paths', () => {
     );
   });
 
-  test('tell places of a list apart', () => {
+  test('distinguish places of a list', () => {
     const value = { a: ['x', { b: 1, c: 2 }, 'y', { b: 3 }] };
     expect(redactor(undefined, ['a.0', 'a.1.b']).redact(value)).toEqual({
       a: [redacted, { b: redacted, c: 2 }, 'y', { b: 3 }],

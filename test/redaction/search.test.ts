@@ -43,7 +43,7 @@ describe('a search', () => {
       expect(found(searchFor(...forms), 'abcd.')).toEqual([0, 0, 2, 0, 0]);
   });
 
-  test('gives nothing where no form stands', () => {
+  test('finds nothing if no form occurs', () => {
     expect(found(searchFor('abc', 'x'.repeat(40)), 'abxbc')).toBeUndefined();
     expect(found(searchFor(), 'abc')).toBeUndefined();
     expect(found(searchFor('abc'), '')).toBeUndefined();
@@ -125,7 +125,7 @@ describe('a search', () => {
     },
   );
 
-  test('tells forms apart whose characters lie beyond Latin-1, from each other and from nothing', () => {
+  test('distinguishes forms whose characters are beyond Latin-1', () => {
     const forms = Array.from({ length: 200 }, (_, index) =>
       String.fromCharCode(0x4e00 + index, 0x5e00 + index, 0x4e00 + index),
     );
@@ -170,7 +170,7 @@ describe('a search', () => {
   });
 });
 
-test('a long form is found wherever it stands, also in a text that it almost fits everywhere', () => {
+test('a long form is found everywhere, even in a text that almost matches', () => {
   const letter = fc.constantFrom('a', 'b');
   const form = fc
     .tuple(
@@ -232,7 +232,7 @@ describe('what a search costs', () => {
     expect(cost((budget) => searchFor(long).find(text, budget))).toBe(text.length + 1 + more);
   });
 
-  test('of a long form whose places cost more than half of the text: the lengths of both, once', () => {
+  test('of a long form with many places: the lengths of both, once', () => {
     const form = `${'a'.repeat(50)}b`;
     const text = 'a'.repeat(100);
     // Each place costs 19 (the form matches up to its `b`): after three of them, 57, a search in

@@ -46,7 +46,7 @@ describe('a text is hidden for not being JSON only where a mark may lie in it', 
   });
 });
 
-test('a listed key is hidden where patterns are too many to be told apart: more than eight', () => {
+test('a listed key is hidden if there are more than eight patterns', () => {
   const patterns = (count: number): JsonObject =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`^x${index}$`, secret]));
   const value = { listed: 1 };

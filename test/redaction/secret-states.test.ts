@@ -222,7 +222,7 @@ test.each<[what: string, part: JsonObject]>([
   });
 });
 
-test('parts that speak of the same value are known once, in whichever order a schema names them', () => {
+test('parts about the same value share a state, in whatever order they are named', () => {
   const one = { $ref: '#/$defs/one' };
   const two = { $ref: '#/$defs/two' };
   const made = redactor({

@@ -151,12 +151,12 @@ describe('to find secrets in a text costs', () => {
     expect(cost(text, ...secrets)).toBe(140 * secrets.length + 5 * (1 + characters) + 10);
   });
 
-  test('more for one over 64 characters, of which every spelling may go on differently', () => {
+  test('more for one over 64 characters, whose spellings may continue differently', () => {
     expect(cost(text, 'x'.repeat(64))).toBe(140 + 5 * (1 + 5 * 32) + 10);
     expect(cost(text, 'x'.repeat(65))).toBe(140 + 5 * (1 + 14 * 32) + 10);
   });
 
-  test('a quarter of a step for each character of a long one that is written out, rounded up', () => {
+  test('a quarter of a step for each written character of a long one, rounded up', () => {
     const secret = Array.from({ length: 102 }, (_, index) =>
       String.fromCharCode(0x21 + (index % 90)),
     ).join('');

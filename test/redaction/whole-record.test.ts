@@ -258,7 +258,7 @@ describe('a marked argument', () => {
     expect(spied.told()).not.toContain(canary);
   });
 
-  test('with text around it, escaped or encoded, is found in what is told later', async () => {
+  test('with text around it, escaped or encoded, is found in later texts', async () => {
     const secret = 'p@ss "word" é/\\';
     const spied = spy();
     spied.add({
@@ -280,7 +280,7 @@ describe('a marked argument', () => {
   });
 });
 
-describe('a secret that came in is in nothing that is told of the call', () => {
+describe('a secret of the input is in no text about the call', () => {
   const cases: [
     where: string,
     config: Config,
@@ -858,7 +858,7 @@ describe('a chain of calls keeps one secret together', () => {
     expect(spied.told()).not.toContain(canary);
   });
 
-  test('what a child gives back as secret is in nothing that its parent tells', async () => {
+  test('a secret output of a child is in no text about its parent', async () => {
     const spied = spy();
     spied.add({
       parameters: { type: 'object' },
@@ -878,7 +878,7 @@ describe('a chain of calls keeps one secret together', () => {
 });
 
 describe('a suspended call', () => {
-  test('tells neither its secrets nor its token, asked, resumed, refused or failed', async () => {
+  test('reveals neither its secrets nor its token, asked, resumed, refused or failed', async () => {
     const spied = spy({ session: { approvalMode: 'suspend' } });
     spied.add({
       requiresApproval: true,
@@ -911,7 +911,7 @@ describe('a suspended call', () => {
     for (const part of approval.split('.')) expect(told).not.toContain(part);
   });
 
-  test('in a store that fails with the record in its message is told without it', async () => {
+  test('in a store that fails with the record in its message is not logged', async () => {
     const spied = spy({
       registry: {
         approvals: {
@@ -933,7 +933,7 @@ describe('a suspended call', () => {
   });
 });
 
-test('a clock that throws a secret costs no call and tells nothing', async () => {
+test('a clock that throws a secret fails no call and reveals nothing', async () => {
   const spied = spy({
     registry: {
       now: () => {

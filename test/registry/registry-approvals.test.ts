@@ -32,7 +32,7 @@ const reopening = (store: ApprovalStore, more: object = {}) => {
 };
 
 describe('an answer to a suspended call', () => {
-  test('is given in another process, which makes the session again; the asker learns of it', async () => {
+  test('is given in another process, which restores the session', async () => {
     const store = memoryApprovalStore(() => 0);
     const first = suspending({ store, session: { facts: { till: 'open' } } });
     const { id } = await suspendOne(first);
@@ -69,7 +69,7 @@ describe('an answer to a suspended call', () => {
     expect(processes.flatMap(({ runs }) => runs)).toHaveLength(1);
   });
 
-  test('is refused where the session is not open and cannot be made; the record stays', async () => {
+  test('is refused if the session cannot be restored; the record stays', async () => {
     const store = memoryApprovalStore(() => 0);
     const { id } = await suspendOne(suspending({ store }));
     const other = bench({ store });
@@ -272,7 +272,7 @@ describe('an input that was copied from the question does not run with hidden va
   });
 });
 
-test('pages go on where a clock has fractions of milliseconds', async () => {
+test('pages continue if a clock has fractions of milliseconds', async () => {
   const one = suspending({
     registry: { now: () => 1_700_000_000_000.5, approvals: { secret: key } },
   });
@@ -305,10 +305,11 @@ describe('a list continues behind the id of an approval', () => {
     expect(await registry.approvals.pending({ after: first?.id ?? '' })).toEqual([second]);
   });
 
-  test('but not behind one that nobody knows', async () => {
+  test('but not after an unknown one', async () => {
     const { registry } = bench();
     await expect(registry.approvals.pending({ after: 'no such' })).rejects.toThrow(
-      'approvals.pending: expected `after` to be an approval of the page before, or its id, got `no such`',
+      'approvals.pending: expected `after` to be an approval of the page before, or its id, got ' +
+        '`no such`',
     );
     await expect(registry.approvals.pending({ after: 5 as never })).rejects.toThrow(
       'expected `after` to be an approval of the page before, or its id, got `5` (number).',
@@ -403,13 +404,14 @@ describe('under four eyes', () => {
   });
 });
 
-test('a store that only keeps, takes and lists cannot serve an inbox, and says what to add', async () => {
+test('a store without a listing for inboxes is refused, with what to add', async () => {
   const store: ApprovalStore = { put: () => {}, take: () => undefined, list: () => [] };
   const { registry } = bench({ store });
   await expect(registry.approvals.pending()).rejects.toThrow(
     'expected `approvals.store` to have the methods `settle`, `read` and `page`',
   );
   expect(() => bench({ store: { ...store, read: () => undefined } })).toThrow(
-    'expected `approvals.store` to be an object with all of the methods `settle`, `read` and `page`',
+    'expected `approvals.store` to be an object with all of the methods `settle`, `read` and ' +
+      '`page`',
   );
 });

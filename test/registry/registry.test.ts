@@ -62,7 +62,7 @@ describe('register', () => {
     expect(registry.count).toBe(1);
   });
 
-  test('patterns that RE2 cannot express are told to the logger', () => {
+  test('the logger gets patterns that RE2 cannot express', () => {
     const warn = vi.fn();
     const registry = new HostToolRegistry({ logger: { warn, error: vi.fn() } });
     registry.register(
@@ -74,7 +74,7 @@ describe('register', () => {
     expect(warn.mock.calls[0]).toMatchObject([{ tool: 't' }, expect.stringContaining('RE2')]);
   });
 
-  test('the same definition may stand in two registries', () => {
+  test('the same definition may be in two registries', () => {
     const definition = define('a');
     const [one, two] = [new HostToolRegistry(), new HostToolRegistry()];
     one.register(definition);
@@ -102,7 +102,7 @@ describe('registerAll is all or nothing', () => {
     registry.registerAll(tools('x', 'y'));
   });
 
-  test('it answers a registration each, in order, with one tools:changed; an empty list is none', () => {
+  test('it returns the registrations in order, with one tools:changed', () => {
     const registry = new HostToolRegistry();
     const heard = heardBy(registry);
     expect(registry.registerAll(tools('a', 'b')).map(({ name }) => name)).toEqual(['a', 'b']);
@@ -162,7 +162,7 @@ describe('unregister and clear', () => {
     expect(registry.listNames()).toEqual(['b']);
   });
 
-  test('clear says how many there were, with one tools:changed, and none where there was nothing', () => {
+  test('clear returns the number of tools, with one tools:changed if there were any', () => {
     const registry = registryOf('a', 'b');
     const heard = heardBy(registry);
     expect([registry.clear(), registry.clear()]).toEqual([2, 0]);
@@ -170,7 +170,7 @@ describe('unregister and clear', () => {
     expect(heard).toEqual([{ added: [], removed: ['a', 'b'], modified: [] }]);
   });
 
-  test('a tool that is registered again stands at the end', () => {
+  test('a tool that is registered again comes last', () => {
     const registry = registryOf('a', 'b');
     registry.unregister('a');
     registry.register(define('a'));
@@ -217,7 +217,7 @@ describe('a registration', () => {
     expect(heard).toEqual([]);
   });
 
-  test('disable and enable are told once each', async () => {
+  test('disable and enable are announced once each', async () => {
     const { registry, registration, heard } = withRegistration();
     registration.disable();
     registration.disable();
@@ -232,7 +232,7 @@ describe('a registration', () => {
     expect(heard).toHaveLength(2);
   });
 
-  test('once the tool is gone or another stands in its place, it does nothing', () => {
+  test('once the tool is removed or replaced, it does nothing', () => {
     const { registry, registration } = withRegistration();
     registry.registerOrReplace(define('a', { description: 'Another.' }));
     registration.disable();
@@ -243,7 +243,7 @@ describe('a registration', () => {
     expect(registry.createSession({ sessionId: 's' }).tool('a')).toBeDefined();
   });
 
-  test('it goes on through updates, and unregisters once', () => {
+  test('it survives updates, and unregisters once', () => {
     const { registry, registration } = withRegistration();
     registration.update({ description: 'One.' });
     registration.update({ description: 'Two.' });
@@ -336,7 +336,7 @@ describe('profiles', () => {
     expect(registry.profile('q')).toBeUndefined();
   });
 
-  test('every heir follows a profile that is defined again, in whichever order they were defined', () => {
+  test('every heir follows a redefined profile, in whatever order they were defined', () => {
     const registry = registryOf('a', 'b');
     registry.defineProfile({ id: 'root', tools: ['a'] });
     registry.defineProfile({ id: 'heir', extends: 'root', tools: [] });
@@ -409,7 +409,7 @@ describe('profiles', () => {
     });
   });
 
-  test('an optional tool that is absent drops as not_registered, and comes when it is registered', () => {
+  test('an absent optional tool is not_registered, and appears when it is registered', () => {
     const registry = registryOf('a');
     registry.defineProfile({ id: 'p', tools: [{ name: 'later', optional: true }, 'a'] });
     const session = registry.createSession({ sessionId: 's', profile: 'p' });
@@ -448,7 +448,7 @@ describe('revision and events', () => {
     expect(registry.revision).toBe(last);
   });
 
-  test('tools:changed fires once on the registry, and once on each session that sees the change', () => {
+  test('tools:changed fires once on the registry and once on each affected session', () => {
     const registry = registryOf('a', 'b');
     registry.defineProfile({ id: 'p', tools: ['a'] });
     const everything = registry.createSession({ sessionId: 'all' });
@@ -501,7 +501,7 @@ describe('revision and events', () => {
     expect(heard).toEqual(['a', 'b']);
   });
 
-  test('an unsubscribed listener hears nothing more; one that throws affects nobody', () => {
+  test('an unsubscribed listener hears nothing more; one that throws affects no other', () => {
     const registry = new HostToolRegistry();
     const listener = vi.fn();
     const off = registry.events.on('tools:changed', listener);
@@ -615,7 +615,7 @@ describe('options and closing', () => {
     },
   );
 
-  test('an instance of a class may have members of its own beside those that are asked for', async () => {
+  test('an instance of a class may have members in addition to the known ones', async () => {
     class Counting {
       readonly id = 'counts';
       calls = 0;
@@ -634,7 +634,7 @@ describe('options and closing', () => {
     expect(counting.calls).toBe(2);
   });
 
-  test('a closed registry refuses what would change it, and closing twice is closing once', async () => {
+  test('a closed registry refuses changes, and closing it twice is harmless', async () => {
     const registry = registryOf('a');
     const session = registry.createSession({ sessionId: 's' });
     await Promise.all([registry.close(), registry.close()]);
@@ -711,7 +711,7 @@ describe('against a model: a Map', () => {
     toString: () => shown,
   });
 
-  test('any sequence of register, registerAll, registerOrReplace, unregister, update and clear', () => {
+  test('any sequence of register, registerAll, registerOrReplace, update and clear', () => {
     const commands = [
       fc.tuple(name, version).map(([key, text]) =>
         command(`register(${key})`, (model, { registry }) => {

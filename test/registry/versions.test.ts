@@ -125,7 +125,7 @@ describe('several versions of a tool', () => {
     expect(await drained).toBe('drained');
   });
 
-  it('are told of as changes of one tool', () => {
+  it('are announced as changes of one tool', () => {
     const { registry, session } = world('1.0.0');
     const told: unknown[] = [];
     registry.events.on('tools:changed', ({ added, removed, modified }) =>
@@ -196,22 +196,26 @@ describe('a version that cannot be registered', () => {
   it('has a twin', () => {
     refused(
       [undefined, undefined],
-      'Tool `git` is already registered. Use registerOrReplace() to replace it, or choose another name.',
+      'Tool `git` is already registered. Use registerOrReplace() to replace it, or choose ' +
+        'another name.',
     );
     refused(
       ['1.0.0', '2.0.0', '1.0.0'],
-      'Tool `git` is already registered in version 1.0.0. Use registerOrReplace() to replace it, or choose another name or version.',
+      'Tool `git` is already registered in version 1.0.0. Use registerOrReplace() to replace it, ' +
+        'or choose another name or version.',
     );
     refused(
       ['1.0.0+a', '1.0.0+b'],
-      'Tool `git` is already registered in version 1.0.0+a, which is the same as 1.0.0+b. Use registerOrReplace() to replace it, or choose another version.',
+      'Tool `git` is already registered in version 1.0.0+a, which is the same as 1.0.0+b. Use ' +
+        'registerOrReplace() to replace it, or choose another version.',
     );
   });
 
   it('has no place in an order', () => {
     refused(
       ['1.0.0', '2024-05'],
-      'Tool `git` is already registered. To register several versions of a tool, give each a version such as "1.2.0"; got "2024-05".',
+      'Tool `git` is already registered. To register several versions of a tool, give each a ' +
+        'version such as "1.2.0"; got "2024-05".',
     );
   });
 
@@ -272,8 +276,8 @@ describe('a profile', () => {
         'Register it first, or mark it `optional`.',
     );
     expect(() => registry.defineProfile({ id: 'p', tools: ['git@latest'] })).toThrow(
-      'Profile `p`: expected `tools` to name registered tools, got `git@latest`. "latest" is not a ' +
-        'range of versions, such as `^1.2`. Register it first, or mark it `optional`.',
+      'Profile `p`: expected `tools` to name registered tools, got `git@latest`. "latest" is not ' +
+        'a range of versions, such as `^1.2`. Register it first, or mark it `optional`.',
     );
     const long = `git@${'1||'.repeat(1_000)}`;
     expect(() => registry.defineProfile({ id: 'p', tools: [long] })).toThrow(

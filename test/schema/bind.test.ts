@@ -100,7 +100,7 @@ describe.each(same)('a bound schema validates by its own means: %s', (kind, sche
     expect(paths).toContain('path');
   });
 
-  test('a raw schema fills its defaults into the copy it is given; the others leave it alone', () => {
+  test('a raw schema fills its defaults into the copy; other kinds do not', () => {
     const copy = { path: 'a' };
     const { value } = bound.validate(copy) as Validated;
     expect(value === copy).toBe(kind === 'raw JSON Schema');
@@ -148,7 +148,7 @@ describe('asynchronous refinements', () => {
   });
 
   // zod 4 itself would run it twice, and let the first promise reject with nobody there.
-  test('zod 4 runs one once where it passes, also where it stands deep in the schema', async () => {
+  test('zod 4 runs one once if it passes, even deep in the schema', async () => {
     const check = vi.fn(taken);
     const name = z.string().refine(check);
     const schemas = [
@@ -274,7 +274,7 @@ describe('a schema whose code misbehaves', () => {
         });
   });
 
-  test('a value that its answer inherits counts, and so does one beside `issues` that say nothing', async () => {
+  test('an inherited value of its answer counts, and one beside empty `issues`', async () => {
     expect(await bind(standard(() => Object.create({ value: 5 }))).validate({})).toEqual({
       value: 5,
     });
@@ -286,7 +286,7 @@ describe('a schema whose code misbehaves', () => {
     ).toMatchObject({ value: undefined });
   });
 
-  test('twenty issues are told, and no more', async () => {
+  test('twenty issues are reported, and no more', async () => {
     const issues = Array.from({ length: 21 }, (_, index) => ({ message: 'm', path: [index] }));
     expect(
       (await bind(standard(() => ({ issues }))).validate({})).issues?.map(({ path }) => path),
@@ -344,7 +344,7 @@ describe('a schema whose code misbehaves', () => {
   });
 });
 
-describe('where a schema stands', () => {
+describe('the place of a schema', () => {
   test('errors name the place and what came', () => {
     expect(thrownBy(() => bind(7))).toMatchObject({
       code: 'invalid_schema',
@@ -373,7 +373,7 @@ describe('where a schema stands', () => {
     expect(bind({}, { objectOnly: false }).validate([] as never)).toEqual({ value: [] });
   });
 
-  test('a trusted pattern that RE2 cannot express is named by check, an outside one is refused', () => {
+  test('check names a trusted pattern that RE2 cannot run, and refuses an outside one', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=a)b' } } };
     expect(bind(schema).check()).toEqual([expect.stringContaining('/properties/a')]);
     expect(thrownBy(() => bind(schema, { trusted: false }).check())).toMatchObject({

@@ -11,7 +11,7 @@ const paths = (schema: JsonSchemaDocument, value: JsonValue): string[] | undefin
 const nulls = (count: number): null[] => Array.from({ length: count }, () => null);
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `m${index}`);
 
-describe('at most 20 faults are told', () => {
+describe('at most 20 faults are reported', () => {
   const indexes = names(20).map((_, index) => `/${index}`);
   test('20 of them whole', () => {
     expect(paths({ items: { type: 'string' } }, nulls(19))).toEqual(indexes.slice(0, 19));
@@ -51,7 +51,7 @@ describe('at most 20 faults are told', () => {
   });
 });
 
-describe('a place is told by its keys', () => {
+describe('a place is named by its keys', () => {
   test.each([
     ['a', '/a'],
     ['a/b~c', '/a~1b~0c'],
@@ -94,7 +94,7 @@ describe('a place is told by its keys', () => {
   });
 });
 
-describe('what somebody adds to the prototype of all objects', () => {
+describe('members that other code adds to the prototype of all objects', () => {
   const polluted = <T>(act: () => T): T => {
     Object.defineProperty(Object.prototype, 'polluted', {
       value: 'x',

@@ -78,7 +78,7 @@ test('two schemas with the same pattern both ask it', () => {
   ]);
 });
 
-describe('a dynamic reference leads to the outermost schema that was entered and has the anchor', () => {
+describe('a dynamic reference leads to the outermost entered schema with the anchor', () => {
   /** Refuses everything but its own name. */
   const only = (name: string, anchor = 'x'): JsonSchemaDocument => ({
     $dynamicAnchor: anchor,

@@ -156,7 +156,7 @@ describe('the cache of compiled schemas', () => {
     expect(of(cache, 1)).not.toBe(second);
   });
 
-  test('keeps as many as it is told', () => {
+  test('keeps the given number', () => {
     const cache = createSchemaCache(1);
     const first = of(cache, 0);
     expect(of(cache, 0)).toBe(first);

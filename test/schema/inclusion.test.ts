@@ -198,7 +198,7 @@ describe('a proof that a schema accepts everything that another one accepts', ()
     expect(both).toBe(3);
   });
 
-  it('names what stands in its way', () => {
+  it('it names the obstacles', () => {
     expect(
       obstaclesTo(
         object({ a: text, b: { type: 'array', items: text } }),

@@ -4,7 +4,7 @@ import { type Issue, issueLines, withoutEcho } from '../../src/schema/issues.ts'
 const faults = (count: number): Issue[] =>
   Array.from({ length: count }, (_, index) => ({ path: `p${index}`, message: 'is required' }));
 
-describe('what is wrong is told in one line a path', () => {
+describe('faults are described in one line per path', () => {
   test.each<readonly [rule: string, issues: readonly Issue[], text: string]>([
     ['nothing is told of nothing', [], ''],
     ['the root has no name', [{ path: '', message: 'must be an object' }], 'must be an object'],
@@ -50,14 +50,14 @@ describe('what is wrong is told in one line a path', () => {
     expect(issueLines(issues)).toBe(text);
   });
 
-  test('20 lines are told whole, and of more their number', () => {
+  test('20 lines are kept; of more, their number is reported', () => {
     const lines = faults(20).map(({ path }) => `${path}: is required`);
     expect(issueLines(faults(20)).split('\n')).toEqual(lines);
     expect(issueLines(faults(21)).split('\n')).toEqual([...lines, 'and 1 more']);
     expect(issueLines(faults(50)).split('\n')).toEqual([...lines, 'and 30 more']);
   });
 
-  test('a line of 300 characters is told whole, a longer one ends with a sign that it was cut', () => {
+  test('a line of 300 characters is kept; a longer one is cut and marked', () => {
     expect(issueLines([{ path: '', message: 'x'.repeat(300) }])).toBe('x'.repeat(300));
     expect(issueLines([{ path: '', message: 'x'.repeat(301) }])).toBe(`${'x'.repeat(299)}…`);
     expect(issueLines([{ path: 'a', message: 'x'.repeat(298) }, ...faults(1)])).toBe(
@@ -66,7 +66,7 @@ describe('what is wrong is told in one line a path', () => {
   });
 });
 
-describe('a message tells no value that came', () => {
+describe('a message contains no value that was sent', () => {
   test.each([
     [
       "Invalid enum value. Expected 'a' | 'b', received 'secret'",

@@ -284,7 +284,7 @@ describe('a limit is the last number that is taken', () => {
   });
 });
 
-describe('a keyword is refused where it stands, in words that say what is wanted', () => {
+describe('a keyword is refused at its place, with what is expected', () => {
   const name = 'expected a schema (an object or a boolean), got ';
   test.each<readonly [place: string, says: string, schema: unknown]>([
     ['#', `${name}\`string\` (string)`, 'string'],
@@ -347,7 +347,7 @@ describe('from outside', () => {
     expect(within(schema, {})).toBe('accepted');
   });
 
-  test('a `maxItems` that a schema only inherits is none', () => {
+  test('an inherited `maxItems` of a schema does not count', () => {
     Object.defineProperty(Object.prototype, 'maxItems', { value: 5, configurable: true });
     try {
       expect(within({ uniqueItems: true }, {})).toMatch(/needs a maxItems/);

@@ -67,7 +67,7 @@ describe('a keyword of a schema', () => {
 });
 
 describe('the sub-schemas of a schema', () => {
-  test('stand where a keyword says so, and those that see the same value are known', () => {
+  test('are found by keyword, and those that apply to the same value are known', () => {
     const schema: JsonObject = {
       type: 'object',
       enum: [child(0)],

@@ -166,7 +166,7 @@ describe('a reference leads', () => {
     },
   );
 
-  test('to no identifier and no anchor that a schema only inherits, and to none that is no text', () => {
+  test('to no inherited identifier or anchor, and to none that is not a text', () => {
     const heirs = {
       a: Object.create({ $anchor: 'x', $id: 'x', $dynamicAnchor: 'y' }) as JsonObject,
       b: { $id: 5, $anchor: 5 },

@@ -166,7 +166,7 @@ describe('only own members count', () => {
     });
   }
 
-  test('what somebody adds to the prototype of all objects is no member', () => {
+  test('members that other code adds to the prototype of all objects do not count', () => {
     const compiled = compileSchema(
       {
         required: ['polluted'],
@@ -189,7 +189,7 @@ describe('only own members count', () => {
     expect(found).toEqual([{ path: '/polluted', message: 'is required' }]);
   });
 
-  test('a keyword that the schema only inherits is none', () => {
+  test('an inherited keyword of the schema does not count', () => {
     expect(issues(Object.create({ type: 'string' }) as JsonSchemaDocument, 1)).toBeUndefined();
   });
 });
@@ -280,7 +280,7 @@ describe('defaults', () => {
     expect(filled({ properties: { a: { type: 'string', default: 5 } } }, {})).toEqual({ a: 5 });
   });
 
-  test('a default does not stand in for a required member', () => {
+  test('a default does not satisfy a required member', () => {
     expect(issues({ properties: { a: { default: 1 } }, required: ['a'] }, {})).toEqual([
       { path: '/a', message: 'is required' },
     ]);
@@ -392,7 +392,7 @@ describe('dialects', () => {
       issues({ $schema: 'https://json-schema.org/draft/2019-09/schema', ...schema }, 1),
     ).toHaveLength(1);
   });
-  test('in draft-07 what stands beside $ref is ignored', () => {
+  test('in draft-07, keywords beside $ref are ignored', () => {
     expect(
       issues(
         { $schema: draft07, $ref: '#/definitions/a', definitions: { a: true }, type: 'string' },

@@ -182,7 +182,7 @@ describe('a document', () => {
     );
   });
 
-  test('names the first place of a part that stands in several, and none of what is no object', () => {
+  test('names the first place of a shared part, and none of a value that is no object', () => {
     const [part, listed] = [{}, {}];
     const root = { a: [null, 'text', { b: part }, listed], c: part } as unknown as JsonObject;
     expect(pointerOf(listed, root)).toBe('/a/3');

@@ -18,7 +18,7 @@ const budget = (more: Partial<PatternBudget> = {}): PatternBudget => ({
 const sizeOf = (source: string): number => compilePattern(source, { trusted: false }).size;
 
 describe('the patterns of one schema', () => {
-  test('are so many at most, of which one that comes again is none', () => {
+  test('have a limit, and a repeated one does not count', () => {
     const one = budget();
     for (const source of ['a', 'b', 'a', 'c', 'c', 'b']) isNativePattern(source, one);
     expect(() => isNativePattern('d', one)).toThrow('More than 3 different patterns');

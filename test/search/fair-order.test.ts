@@ -23,7 +23,7 @@ describe('fairOrder', () => {
     ]);
   });
 
-  test('it has all places that nobody else can fill', () => {
+  test('it has all places that no other source can fill', () => {
     expect(fairOrder(['a1', 'a2', 'a3', 'a4', 'a5', 'b1'], 10, sourceOf)).toEqual([
       ...['a1', 'a2', 'a3', 'b1', 'a4'],
       'a5',

@@ -45,7 +45,7 @@ describe('differenceBetween', () => {
     );
   });
 
-  test('words that are similar are never told apart by their letters', () => {
+  test('the letter sets of similar words never rule them out', () => {
     fc.assert(
       fc.property(word, word, fc.integer({ min: 0, max: 3 }), (left, right, most) => {
         if (distance(left, right) <= most)

@@ -105,7 +105,7 @@ describe('what is not visible', () => {
     expect(indexOf(tools).names('launch a rocket', visible)).toEqual([]);
   });
 
-  test('its words count as words that nobody has', () => {
+  test('its words count as words of no tool', () => {
     const { index } = indexOf(tools);
     const found = (query: string) => rank(index, query, visible);
     expect(found('rocket weather')).toEqual(found('xyzzyx weather'));

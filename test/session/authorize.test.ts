@@ -1,4 +1,6 @@
-/** Tools that run elsewhere: the same gates before, and the same end, as for a tool that runs here. */
+/**
+ * Tools that run elsewhere: the same gates before, and the same end, as for a tool that runs here.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -272,7 +274,7 @@ describe('permission', () => {
 });
 
 describe('the end', () => {
-  test('may be told once; later tells are late, and get the result', async () => {
+  test('may be reported once; later reports are late, and get the result', async () => {
     const open = session();
     const late: object[] = [];
     open.events.on('tool:late', (event) => late.push(event));
@@ -284,7 +286,7 @@ describe('the end', () => {
     expect(late).toMatchObject([{ callId: permission.callId, settled: 'threw' }]);
   });
 
-  test('is a timeout if it is not told in time', async () => {
+  test('is a timeout if it is not reported in time', async () => {
     const open = session();
     const permission = await allowed(open.authorize('Bash', { command: 'ls' }, { timeoutMs: 5 }));
     const waiting = new Promise((resolve) => open.events.on('tool:error', resolve));
@@ -379,7 +381,7 @@ describe('a tool that runs elsewhere', () => {
     expect((await open.call('parent', {})).error?.reason).toBe('external');
   });
 
-  test('is not suspended, since nobody would run it when it is resumed', async () => {
+  test('is not suspended, because nothing would run it when it is resumed', async () => {
     const open = session(
       { rules, approvalMode: 'suspend', principal: 'ann' },
       { approvals: { secret: 'a secret that is long enough to be one' } },

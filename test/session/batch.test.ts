@@ -142,7 +142,7 @@ describe('executeBatch', () => {
     },
   );
 
-  test('results stand in observed order, in whatever order the calls end', async () => {
+  test('results are in observed order, in whatever order the calls end', async () => {
     const w = world();
     const gates = Array.from({ length: 4 }, () => gate<string>());
     const ended: number[] = [];
@@ -353,7 +353,7 @@ describe('executeBatch', () => {
     await w.settle();
   });
 
-  test('`stopOnError` with an abort: the failure that came first is the one that is told', async () => {
+  test('`stopOnError` with an abort: the first failure is reported', async () => {
     const w = world();
     const hold = gate();
     w.add(

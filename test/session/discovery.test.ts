@@ -148,7 +148,7 @@ describe('session.search', () => {
   });
 });
 
-test('a registry of many tools is read before somebody searches it, one of few is not', async () => {
+test('a large registry is read before the first search, a small one is not', async () => {
   const many = Array.from({ length: 501 }, (_, at) => tool(`tool_${at}`, `Does the work ${at}.`));
   const { registry, session } = open(undefined, { tools: many });
   const { finder } = registryStateOf(registry);
@@ -215,7 +215,7 @@ describe('discovery', () => {
     expect(await session.call('send_email', {})).toMatchObject({ output: 'send_email ran' });
   });
 
-  test('listeners are told what was discovered', async () => {
+  test('listeners get what was discovered', async () => {
     const { events, find } = open({});
     await find('weather');
     expect(events.filter(({ type }) => type === 'tools:changed')).toMatchObject([
@@ -234,7 +234,7 @@ describe('discovery', () => {
     expect(names()).toEqual(['find_tools', 'get_weather', 'launch_rocket']);
   });
 
-  test('what does not fit into the budget is named without its schema, and does not join', async () => {
+  test('a tool beyond the budget is named without its schema, and is not listed', async () => {
     const { names, find } = open({ maxTokens: 1 });
     expect(await find('weather')).toEqual([
       { name: 'get_weather', description: 'Tells the weather of a city.', requiresApproval: false },
@@ -242,7 +242,7 @@ describe('discovery', () => {
     expect(names()).toEqual(['find_tools']);
   });
 
-  test('the answer keeps to the budget of outputs: schemas are left out first, then tools', async () => {
+  test('the answer fits the budget: schemas are left out first, then tools', async () => {
     const search = async (maxOutputChars: number) => {
       const { registry } = open(undefined);
       registry.defineProfile({
@@ -341,7 +341,7 @@ describe('discovery', () => {
     expect(session.tools().map(({ name }) => name)).toEqual(['find_tools', 'get_weather']);
   });
 
-  test('what is found and hidden later is not listed, and keeps its place when it is back', async () => {
+  test('a found tool that is hidden is not listed, and keeps its place', async () => {
     const locked = tool('open_door', 'Opens a door.', { requires: [{ fact: 'in', equals: true }] });
     const { session, names, find } = open(
       {},

@@ -116,7 +116,7 @@ describe('explain', () => {
     });
   });
 
-  test('has no `quotas` for a tool that none applies to, and keeps a denial of the gates', async () => {
+  test('has no `quotas` if none applies, and keeps a denial of the gates', async () => {
     const w = setup([spent], { rules: [{ id: 'no', effect: 'deny', when: { amount: 500 } }] });
     expect(await w.session.explain('still_alive', {})).not.toHaveProperty('quotas');
     expect(await w.session.explain('pay', { amount: 500 })).toMatchObject({

@@ -43,7 +43,7 @@ function two(
 }
 
 describe('between two sessions of one id', () => {
-  test('tools of a session are its own: in listings, lookups, calls, batches and suggestions', async () => {
+  test('tools of a session are its own: in lists, calls, batches and suggestions', async () => {
     const { mine, theirs } = two();
     mine.register(tool('secret_helper'));
     expect(mine.effectiveTools().names).toEqual(['shared', 'secret_helper']);
@@ -153,7 +153,7 @@ describe('between two sessions of one id', () => {
     expect(why(await asked)).toEqual(['approval_denied', 'rejected']);
   });
 
-  test('suspended calls belong to the id and the principal, and nothing else sees them', async () => {
+  test('suspended calls belong to the id and principal, and are hidden from others', async () => {
     const { registry, mine, theirs } = two({ approvalMode: 'suspend' }, [
       tool('asks', { requiresApproval: true }),
     ]);
@@ -173,7 +173,7 @@ describe('between two sessions of one id', () => {
     expect(await other.approvals.pending()).toEqual([]);
   });
 
-  test('handlers of session scope are made for each, and closing one disposes its own alone', async () => {
+  test('session-scoped handlers are separate, and closing disposes only its own', async () => {
     const disposed: string[] = [];
     let made = 0;
     const { mine, theirs } = two({}, [
@@ -278,7 +278,7 @@ describe('a flood of one session', () => {
     await settle(calls);
   });
 
-  test("fills its own queue and nobody else's", async () => {
+  test('fills only its own queue', async () => {
     const registry = new HostToolRegistry();
     registry.register(tool('scarce', { maxConcurrency: 1, handler: () => new Promise(() => {}) }));
     const flood = registry.createSession({ sessionId: 'same', limits: { maxQueuedCalls: 10 } });
@@ -291,7 +291,7 @@ describe('a flood of one session', () => {
     expect(why(await late)?.[0]).toBe('session_closed');
   });
 
-  test("of questions fills its own desk and nobody else's", async () => {
+  test('of questions fills only its own desk', async () => {
     const { registry, mine, theirs } = two({ approver: () => new Promise(() => {}) }, [
       tool('asks', { requiresApproval: true }),
     ]);

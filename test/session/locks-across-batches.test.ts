@@ -100,7 +100,7 @@ describe('inside one session', () => {
     });
   });
 
-  test("a call's own key locks a tool that has no key, no slots and no limits of its own", async () => {
+  test("a call's own key locks a tool without a key, slots and limits", async () => {
     let inside = 0;
     let most = 0;
     const free = tool(
@@ -124,7 +124,7 @@ describe('inside one session', () => {
     expect(most).toBe(2);
   });
 
-  test('a key that one batch holds keeps the same key of another batch waiting, and no other key', async () => {
+  test('a key that one batch holds delays only the same key in another batch', async () => {
     const w = start();
     const one = w.session.executeBatch([edit('1x', 'x'), edit('1y', 'y')]);
     const two = w.session.executeBatch([edit('2x', 'x'), edit('2z', 'z')]);
@@ -335,7 +335,7 @@ describe('over sessions', () => {
     await Promise.all(both);
   });
 
-  test('a session that closes lets go what it holds, and what waits in it does not run', async () => {
+  test('a closing session releases its locks, and its waiting calls do not run', async () => {
     const { one, two, inside, went, open } = start({ locks: 'registry' });
     const batches = [
       two.executeBatch([edit('2', 'x')]),
@@ -352,7 +352,7 @@ describe('over sessions', () => {
     expect(went).toEqual(['2']);
   });
 
-  test('property: whatever batches come, in whatever sessions, nothing that has one key overlaps', async () => {
+  test('property: calls with the same key never overlap, in any batches and sessions', async () => {
     const files = fc.array(fc.constantFrom('x', 'y', 'z'), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(

@@ -436,7 +436,7 @@ describe('where calls run is counted', () => {
     expect(session.metrics()).toEqual(registry.metrics());
   });
 
-  test('where the tool ran at the time, also after it moved, and a tool has one count', async () => {
+  test('the place of execution at the time, and one count for each tool', async () => {
     const { registry, session } = setup([define('a')]);
     await session.call('a');
     registry.registerOrReplace(
@@ -497,7 +497,7 @@ describe('nothing that a client or a model chooses makes the counts grow without
     expect(registry.metrics()).toMatchObject({ calls: 50, rejected: 50, byTool: {} });
   });
 
-  test('tools of sessions: a thousand by name, the others in the totals; the registry’s own all', () => {
+  test('tools of sessions: a thousand by name; those of the registry all', () => {
     const registry = new Counters(undefined);
     const session = new Counters(registry);
     const internals = { runsIn: 'inline' };

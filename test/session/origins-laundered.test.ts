@@ -124,7 +124,7 @@ describe('a trusted tool with an untrusted field', () => {
     expect(await read(content.resource({ uri: 'mail:1', text: foreign }))).toBe('untrusted');
   });
 
-  test('vouches for nothing in content parts, although a label of the host reaches each part', async () => {
+  test('vouches for nothing in content parts, although a label reaches each part', async () => {
     const page = defineTool({
       name: 'read',
       description: 'Reads.',
@@ -160,7 +160,7 @@ describe('a trusted tool with an untrusted field', () => {
   });
 });
 
-test('a trusted tool vouches for no part of what a child call returned, in any member', async () => {
+test("a trusted tool vouches for no part of a child call's output", async () => {
   const attachment = { uri: 'file:///a', mimeType: foreign };
   for (const output of [
     content.link(attachment),
@@ -206,7 +206,7 @@ test('a flood of the first group of a number leaves the number untrusted', async
   expect(originIn(session, 'GB29NWBK60161331926819')).toBe('untrusted');
 });
 
-test('many values that the model made up do not hide the one from an untrusted output', async () => {
+test('many values of the model do not hide one from an untrusted output', async () => {
   const read = defineTool({
     name: 'read',
     description: 'Reads.',

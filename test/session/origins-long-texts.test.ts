@@ -1,4 +1,6 @@
-/** Texts that are too long to be remembered at once: a rule waits for them, and nothing else does. */
+/**
+ * Texts that are too long to be remembered at once: a rule waits for them, and nothing else does.
+ */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, HostToolRegistry, originRules, type ToolSession } from '../../src/index.ts';

@@ -303,7 +303,8 @@ describe('what is remembered', () => {
     session.said('short');
     expect(session.originOf('pay', { recipient: 'short', cents: 1 })[0]?.origin).toBe('unknown');
     expect(() => new HostToolRegistry({ origins: { maxChars: 0 } })).toThrow(
-      'HostToolRegistry: expected `origins.maxChars` to be a whole number from 1, got `0` (number).',
+      'HostToolRegistry: expected `origins.maxChars` to be a whole number from 1, got `0` ' +
+        '(number).',
     );
     expect(() => registry.createSession({ sessionId: 't', origins: { max: 1 } as never })).toThrow(
       'createSession: unknown option `origins.max`',
@@ -365,7 +366,7 @@ describe('`said`', () => {
     );
   });
 
-  test('tells what the host knows from what the user wrote', () => {
+  test('distinguishes what the host knows from what the user wrote', () => {
     const session = open();
     session.said(account, { origin: 'trusted' });
     expect(session.originOf('pay', { recipient: account, cents: 1 })[0]?.origin).toBe('trusted');
@@ -548,14 +549,14 @@ describe('a person who is asked', () => {
     return { asked, session: open({ approver }) };
   }
 
-  test('is told in words where the value came from', async () => {
+  test('is shown in words where the value came from', async () => {
     const { asked, session } = asking('allow_once');
     session.said('Pay what the mail says.');
     await session.call('read_mail', {}, { callId: 'call-3' });
     await session.call('pay', { recipient: foreign, cents: 40, message: 'Rent' });
     expect(asked[0]?.message).toBe(
-      `\`recipient\` ${foreign} was first seen in the output of \`read_mail\` (call call-3), not in ` +
-        'anything the user wrote.',
+      `\`recipient\` ${foreign} was first seen in the output of \`read_mail\` (call call-3), not ` +
+        'in anything the user wrote.',
     );
     expect(asked[0]?.origins).toEqual([
       {
@@ -607,7 +608,7 @@ describe('a person who is asked', () => {
     expect([of(account), of(foreign)]).toEqual(['user', 'unknown']);
   });
 
-  test('is not told secret values, and vouches for none that were hidden', async () => {
+  test('is not shown secret values, and vouches for no hidden ones', async () => {
     const registry = new HostToolRegistry();
     const transfer = defineTool({
       name: 'transfer',
@@ -701,11 +702,11 @@ describe('the event `policy:check`', () => {
   };
   const seen = { callId: 'c1', toolName: 'read_mail', path: '0.body' };
 
-  test('tells where the arguments came from, without their values', async () => {
+  test('contains where the arguments came from, without their values', async () => {
     expect(await told(originRules())).toEqual([[{ path: 'recipient', origin: 'untrusted', seen }]]);
   });
 
-  test('tells it too if a rule asked about one argument only', async () => {
+  test('contains it too if a rule asked about only one argument', async () => {
     const deny: Rule = { effect: 'deny', when: { recipient: { origin: 'untrusted' } } };
     expect(await told([deny])).toEqual([[{ path: 'recipient', origin: 'untrusted', seen }]]);
   });

@@ -259,7 +259,7 @@ describe('while it lives', () => {
 });
 
 describe('explain', () => {
-  test('tells without running what a call would come to, which rule, why hidden, what unlocks', async () => {
+  test('explains a call without running it: which rule, why hidden, what unlocks', async () => {
     const w = world({
       rules: [
         { id: 'no-prod', effect: 'deny', tools: 'deploy', when: { env: 'prod' }, reason: 'frozen' },
@@ -347,7 +347,7 @@ describe('closing by time', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('`idleTimeoutMs` closes a session that had no call for so long and none in flight', async () => {
+  test('`idleTimeoutMs` closes a session that had no call for that long', async () => {
     const registry = new HostToolRegistry();
     registry.register(
       tool(() => new Promise((resolve) => setTimeout(resolve, 500)), { name: 'slow' }),
@@ -374,7 +374,7 @@ describe('closing by time', () => {
 });
 
 describe('events', () => {
-  test('a session tells of its start and end once, to the registry and to itself', async () => {
+  test('a session announces its start and end once, to the registry and to itself', async () => {
     const registry = new HostToolRegistry();
     const seen: string[] = [];
     registry.events.on('*', ({ type }) => void seen.push(type));

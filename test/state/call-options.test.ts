@@ -55,7 +55,7 @@ describe('the options of a call', () => {
       expect(read({ signal: other })).toEqual({ ...none, signal: other });
   });
 
-  test('inherited ones are none, nor are inherited members of a surface', () => {
+  test('inherited ones do not count, nor do inherited members of a surface', () => {
     expect(read(Object.create({ timeoutMs: 'no', other: 1 }))).toEqual(none);
     expect(read({ surface: Object.create({ name: 'cli' }) })?.fault?.message).toContain(
       '`surface.name`',
@@ -174,7 +174,7 @@ describe('the options of a call', () => {
     expect(result?.signal).toBe(undefined);
   });
 
-  test('the first fault is the one that is told', () => {
+  test('the first fault is reported', () => {
     expect(read({ first: 1, second: 1, timeoutMs: 0 })?.fault?.message).toContain('`first`');
     const throws = {
       first: 1,

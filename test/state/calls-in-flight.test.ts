@@ -86,7 +86,7 @@ describe('an id that the caller gives', () => {
   });
 });
 
-describe('an id that nobody gives', () => {
+describe('an id that no caller gives', () => {
   test.each<[string, () => unknown]>([
     [
       'throws',
@@ -109,7 +109,7 @@ describe('an id that nobody gives', () => {
     expect(ids).toEqual(['talk-1', 'talk-2']);
   });
 
-  test('is not kept as long as no caller gives one, so that one that comes again costs no call', async () => {
+  test('is not kept while no caller gives one, so a repeated id costs nothing', async () => {
     const { session, hold } = held(() => 'again');
     const calls = [session.call('hold'), session.call('hold')];
     expect(stateOf(session).ids).toBeUndefined();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createGathered, type ToolsChange } from '../../src/state/gathered-changes.ts';
 
-describe('changes of tools that are told as one', () => {
+describe('changes of tools that are announced together', () => {
   test.each<[string, ToolsChange[], ToolsChange | undefined]>([
     ['none', [], undefined],
     ['what came', [{ added: ['a', 'b'] }], { added: ['a', 'b'], removed: [], modified: [] }],

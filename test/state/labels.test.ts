@@ -62,8 +62,8 @@ describe('the labels of a schema', () => {
 
   test('an unknown role is refused', () => {
     expect(register({ properties: { to: { 'x-role': 'recipient' } } }, {})).toThrow(
-      'Tool `read`, `parameters`: expected `x-role` to be one of `target`, `content`, `free`, got ' +
-        '`recipient` (string).',
+      'Tool `read`, `parameters`: expected `x-role` to be one of `target`, `content`, `free`, ' +
+        'got `recipient` (string).',
     );
   });
 
@@ -74,7 +74,7 @@ describe('the labels of a schema', () => {
     );
   });
 
-  test('without `x-`, a word of another vocabulary is left alone and a misspelling is refused', () => {
+  test('without `x-`, other words are ignored and a misspelling is refused', () => {
     expect(register({ properties: { to: { role: 'button' } } }, {})).not.toThrow();
     expect(register({ properties: { to: { role: 'tagret' } } }, {})).toThrow(
       'got `tagret` (string)',

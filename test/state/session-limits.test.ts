@@ -71,7 +71,7 @@ describe('the slots of a session', () => {
     },
   );
 
-  test('are taken by what runs already, but not by calls of others nor by those still at the gates', () => {
+  test('are taken by running calls, but not by other sessions or calls at the gates', () => {
     const registry = registryOf();
     const session = sessionOf({ maxConcurrentCalls: 1 }, registry);
     const other = sessionOf({}, registry);

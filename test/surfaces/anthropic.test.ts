@@ -130,7 +130,7 @@ describe('toAnthropicTools', () => {
 });
 
 describe('dispatchAnthropic', () => {
-  test('answers each call of a message, in order, with blocks that the next message takes', async () => {
+  test('answers each call of a message, in order, with blocks for the next message', async () => {
     const content = hostileCalls.map(({ id, name, arguments: input }) => use(id, name, input));
     const answers = await dispatchAnthropic(session(), { content });
     expect(answers.map(({ type, tool_use_id }) => [type, tool_use_id])).toEqual(
@@ -146,7 +146,7 @@ describe('dispatchAnthropic', () => {
     }
   });
 
-  test('takes the content alone; images and documents go as they are, the rest as text', async () => {
+  test('takes only the content; images and documents stay, the rest is text', async () => {
     expect(await dispatchAnthropic(session(), [use('1', 'camera', {})])).toEqual([
       {
         type: 'tool_result',

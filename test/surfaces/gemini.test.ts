@@ -171,7 +171,7 @@ describe('toGeminiTools', () => {
     expect(found).toEqual(warnings.map((path) => `/properties/property${path}`));
   });
 
-  test('as the API’s own schema: references are replaced, and cut off where they go on for ever', () => {
+  test('as the API’s own schema: references are replaced, endless ones are cut off', () => {
     const { schema, warnings } = listed(
       {
         ...object({ first: { $ref: '#/$defs/node', description: 'The first.' } }),
@@ -285,7 +285,7 @@ describe('dispatchGemini', () => {
     });
   });
 
-  test('calls without ids are told apart by their order, and answered without ids', async () => {
+  test('calls without ids are distinguished by their order, and answered without ids', async () => {
     const answers = await dispatchGemini(session(), {
       parts: [
         call('weather.today', { city: 'Oslo' }),

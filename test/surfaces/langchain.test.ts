@@ -164,7 +164,7 @@ describe.each([
     },
   );
 
-  test('an abort of the run reaches the handler, and the session records it as cancelled', async () => {
+  test('an abort of the run reaches the handler, and is recorded as cancelled', async () => {
     const controller = new AbortController();
     const stuck = mockTool({
       name: 'stuck',

@@ -73,7 +73,7 @@ describe('compareDefinitions', () => {
     ]);
   });
 
-  it('tells of hints, approval, facts, names and words', () => {
+  it('it reports hints, approval, facts, names and texts', () => {
     expect(compare(tool({ annotations: { readOnly: true } }), tool())).toEqual([
       false,
       'annotations.readOnly was true and is false',
@@ -103,7 +103,7 @@ describe('compareDefinitions', () => {
     ).toBe(true);
   });
 
-  it('tells of a change once, in however many ways a schema is reached', () => {
+  it('it reports a change once, in however many ways a schema is reached', () => {
     const of = (more: object) =>
       tool({
         parameters: {

@@ -18,7 +18,7 @@ const good = {
 const make = (more: Record<string, unknown> = {}): AnyTool<unknown> =>
   defineTool({ ...good, ...more } as never) as AnyTool<unknown>;
 
-describe('each field’s bad values throw a MisuseError that names tool, field, expected and got', () => {
+describe('bad values of each field throw a MisuseError with tool, field, expected and got', () => {
   const notText: unknown[] = [null, 7, true, [], {}];
   const durations: unknown[] = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '100', null];
   const counts: unknown[] = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null];

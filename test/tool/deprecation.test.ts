@@ -91,11 +91,13 @@ describe('a deprecated tool', () => {
     refused(true, 'Tool `old`: expected `deprecated` to be an object, got `true` (boolean).');
     refused(
       {},
-      'Tool `old`: expected `deprecated.since` to be a non-blank string of at most 100 characters, got undefined.',
+      'Tool `old`: expected `deprecated.since` to be a non-blank string of at most 100 ' +
+        'characters, got undefined.',
     );
     refused(
       { since: '1', use: ' ' },
-      'Tool `old`: expected `deprecated.use` to be a non-blank string of at most 1024 characters, got ` ` (string).',
+      'Tool `old`: expected `deprecated.use` to be a non-blank string of at most 1024 ' +
+        'characters, got ` ` (string).',
     );
     refused(
       { since: '1', msg: 'x' },

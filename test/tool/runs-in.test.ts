@@ -54,7 +54,8 @@ test('a copy of a definition keeps it, and an unknown tool has none', async () =
 test.each([
   [
     1,
-    'a word of 1 to 32 lower-case letters, digits, `-` and `_` that begins with a letter, got `1` (number).',
+    'a word of 1 to 32 lower-case letters, digits, `-` and `_` that begins with a letter, got ' +
+      '`1` (number).',
   ],
   ['', 'a word of 1 to 32 lower-case letters'],
   ['Thread', 'a word of 1 to 32 lower-case letters'],

@@ -46,7 +46,7 @@ describe('planBatch', () => {
     expect(groups(...texts)).toEqual(expected);
   });
 
-  test('unknown, ineffective and repeated calls are not accepted; the first of an id is planned', () => {
+  test('unknown, ineffective and repeated calls are rejected; the first id counts', () => {
     const plan = planBatch(
       [
         { id: '1', name: 'read' },
@@ -103,7 +103,7 @@ describe('planBatch', () => {
     );
   });
 
-  test('an empty effective list lets nothing through; without one every tool given is let through', () => {
+  test('an empty effective list accepts nothing; without one, every tool counts', () => {
     expect(planBatch(calls('read'), tools, [])).toMatchObject({
       groups: [],
       calls: [{ code: 'tool_not_available' }],

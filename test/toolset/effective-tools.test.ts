@@ -285,7 +285,7 @@ describe('a live session follows', () => {
     );
   });
 
-  test('a change that shows nothing is not told', () => {
+  test('a change without a visible effect is not announced', () => {
     const { registry, session } = live();
     const events = heard(session);
     session.setFacts({ weather: 'fine' });
@@ -296,7 +296,7 @@ describe('a live session follows', () => {
     expect(events).toEqual([]);
   });
 
-  test('the registry tells of its own changes, with the same reason', () => {
+  test('the registry announces its own changes, with the same reason', () => {
     const { registry, session } = live();
     const told: unknown[] = [];
     registry.events.on('tools:changed', ({ reason, added }) => void told.push([reason, added]));
@@ -354,7 +354,7 @@ describe('a live session follows', () => {
     expect(await why('read')).toMatchObject({ visible: true });
   });
 
-  test('what nobody provides is unlocked by nobody', async () => {
+  test('a fact that no tool provides has no prerequisite', async () => {
     const { registry, session } = start();
     registry.unregister('open');
     expect(session.effectiveTools().prerequisites).toEqual([]);
@@ -369,7 +369,7 @@ describe(
     const without = (lines: readonly string[], name: string): string[] =>
       lines.filter((line) => (JSON.parse(line) as { name: string }).name !== name);
 
-    test('another tool is replaced: it keeps its place, and the rest is byte for byte the same', () => {
+    test('a replaced tool keeps its place, and the rest is identical byte for byte', () => {
       const { registry, session } = start();
       const before = listing(session);
       registry.registerOrReplace(
@@ -409,7 +409,7 @@ describe(
       expect(listing(session)).toEqual(before);
     });
 
-    test('a tool that comes stands last, one that goes leaves the rest as it was', () => {
+    test('a new tool comes last, and a removed one leaves the rest unchanged', () => {
       const { registry, session } = start();
       const before = listing(session);
       registry.register(named('aaa'));
@@ -465,7 +465,7 @@ describe(
       ]);
     });
 
-    test('what is listed is frozen: nobody changes another’s bytes', () => {
+    test('listings are frozen, so that no one can change them for others', () => {
       const { session } = start();
       const set = session.effectiveTools();
       for (const part of [
@@ -485,7 +485,7 @@ describe(
 );
 
 describe('listings are kept', () => {
-  test('while nothing changes the same frozen arrays come back, whatever is called meanwhile', async () => {
+  test('without changes, the same frozen arrays are returned, whatever is called', async () => {
     const { session } = start();
     const { names, tools, dropped, prerequisites } = session.effectiveTools();
     await session.call('search');

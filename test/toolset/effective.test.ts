@@ -72,7 +72,7 @@ describe('computeEffective', () => {
     );
   });
 
-  test('the first code that applies is told, in the order of the list', () => {
+  test('the first code that applies is reported, in the order of the list', () => {
     const everything: ToolSpec = spec('a', {
       requires: [ready],
       blocked: ['disabled', 'denied', 'not_registered', 'knobs_missing'],
@@ -137,7 +137,7 @@ describe('computeEffective', () => {
     expect(computeEffective({ tools: [tool], budget: { maxTokens: cost - 1 } }).names).toEqual([]);
   });
 
-  test('a prerequisite names the effective tool that provides an unmet fact, and what it unlocks', () => {
+  test('a prerequisite names the tool that provides an unmet fact, and what it unlocks', () => {
     const tools = [
       spec('open', { provides: ['host.ready'] }),
       spec('a', { requires: [ready] }),
@@ -162,7 +162,7 @@ describe('computeEffective', () => {
     );
   });
 
-  test('an unknown name is told with the nearest known one', () => {
+  test('an unknown name is reported with the nearest known one', () => {
     const tools = [spec('read_file'), spec('write_file')];
     expect(() => computeEffective({ tools, profile: ['read_fle'] })).toThrow(
       /`profile`.*`read_fle`.*Did you mean `read_file`/,
@@ -172,7 +172,7 @@ describe('computeEffective', () => {
     ).toThrow(/`overrides\.run\.disable`.*`write_file`/);
   });
 
-  test('two specs of one name are refused: which one would count is nobody’s guess', () => {
+  test('two specs with one name are refused, because either could be meant', () => {
     expect(() => computeEffective({ tools: [...abc, spec('b', { tokens: 3 })] })).toThrow(
       expect.objectContaining({ code: 'duplicate_name', message: expect.stringContaining('`b`') }),
     );
@@ -230,7 +230,7 @@ describe('computeEffective', () => {
     ).toContainEqual({ name: 'c', code: 'token_budget' });
   });
 
-  test('where both limits refuse a tool, it is `tool_budget`; a limit of 0 lets nothing through', () => {
+  test('if both limits refuse a tool, it is `tool_budget`; a limit of 0 allows none', () => {
     expect(
       computeEffective({ tools: [spec('a', { tokens: 2 })], budget: { maxTools: 0, maxTokens: 0 } })
         .dropped,
@@ -290,7 +290,7 @@ describe('computeEffective', () => {
     },
   );
 
-  test('a tool that waits for several facts is told by the first; the others come as these hold', () => {
+  test('a tool that waits for several facts names the first unmet one', () => {
     const tools = [spec('a', { requires: [ready, { fact: 'os', in: ['linux'] }] })];
     expect(computeEffective({ tools }).dropped).toEqual([
       { name: 'a', code: 'fact_unmet:host.ready' },

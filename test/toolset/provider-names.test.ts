@@ -53,7 +53,7 @@ describe('toProviderNames', () => {
     );
   });
 
-  test('a suffix fits: what stands before it is cut', () => {
+  test('a suffix fits, because the text before it is cut', () => {
     const [first, second] = [`${'x'.repeat(64)}1`, `${'x'.repeat(64)}2`];
     expect(shown([first, second])).toEqual({
       [first]: `${'x'.repeat(55)}_${hashOf(first).slice(0, 8)}`,
@@ -260,7 +260,7 @@ describe('toProviderNames', () => {
     );
   });
 
-  test('real names: dotted ones and their twins all have a name of their own, and the way back', () => {
+  test('real names: dotted ones and similar ones all map to unique names and back', () => {
     const lines = readFileSync(new URL('../data/bfcl-sample-tools.jsonl', import.meta.url), 'utf8')
       .trim()
       .split('\n');

@@ -630,7 +630,8 @@ export interface HostTool<I = unknown, O = unknown> {
   readonly annotations: ToolAnnotations;
   readonly tags: readonly string[];
   readonly version?: string;
-  readonly source: string /** The JSON Schema; `parameters` and `getSchema()` are the same frozen object. */;
+  readonly source: string;
+  /** The JSON Schema; `parameters` and `getSchema()` are the same frozen object. */
   readonly inputSchema: JsonSchema;
   readonly parameters: JsonSchema;
   getSchema(): JsonSchema;

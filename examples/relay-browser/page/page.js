@@ -1,4 +1,7 @@
-/** A to-do list for people and agents: what its buttons do, its tools do. With a bundler the import is `host-tools/relay/client`; here the server gives the module. */
+/**
+ * A to-do list for people and agents: what its buttons do, its tools do. With a bundler the import
+ * is `host-tools/relay/client`; here the server gives the module.
+ */
 import { connectRelay } from './relay-client.js';
 
 const byId = (id) => document.getElementById(id);
@@ -126,7 +129,10 @@ function tools() {
   ];
 }
 
-/** Tells the relay which tools there are now. It sends only what differs, waits where the relay is away or limits updates, and rejects what `onStatus` has told. */
+/**
+ * Tells the relay which tools there are now. It sends only what differs, waits where the relay is
+ * away or limits updates, and rejects what `onStatus` has told.
+ */
 function offer() {
   connection?.update(tools(), 'the list has changed');
 }

@@ -20,7 +20,7 @@ const defaultQueueTimeoutMs = 30_000;
 
 /** Takes the session's slot, the tool's slot and the resource locks, in this order. */
 export function acquire(call: FoundCall): Step {
-  // A call that comes back here for a slot must not hold a lock, or a quota, while it waits.
+  // A call that comes back here for a slot must not hold a lock or a quota while it waits.
   releaseAll(call);
   giveBackQuota(call);
   const key = keyOf(call);
@@ -33,8 +33,8 @@ function takeAll(call: FoundCall, key: string | ToolError | undefined): Step {
   if (call.ended) return undefined;
   if (typeof key === 'object') return key;
   const own = call.options?.resourceKey;
-  // Both keys are taken, since a caller must not be able to leave out the tool's key. They are
-  // sorted, so that two calls cannot hold one each and wait for the other.
+  // Both keys are taken, because a caller must not be able to leave out the tool's key. They are
+  // sorted, so that two calls cannot each hold one and wait for the other.
   const keys =
     key === undefined
       ? own === undefined
@@ -174,7 +174,8 @@ function unknownKey(call: Call, thrown: unknown): ToolError {
   reportFault(call, thrown, 'resourceKey', 'a resource key could not be determined');
   const error = toolError(
     'policy_error',
-    `The resource key of \`${shownNameOf(call)}\` could not be determined, so the call did not run.`,
+    `The resource key of \`${shownNameOf(call)}\` could not be determined, so the call did not ` +
+      'run.',
     { reason: 'resource_key_failed', source: 'tool' },
   );
   return withCause(error, thrown);

@@ -1,4 +1,6 @@
-/** Admission: turns the input into bounded JSON, announces the call, and enforces the rate limit. */
+/**
+ * Admission: turns the input into bounded JSON, announces the call, and enforces the rate limit.
+ */
 
 import { describe, type ToolError, toolError } from '../../errors/index.ts';
 import type { ToolEvents } from '../../events.ts';
@@ -20,13 +22,13 @@ const defaultMaxBytes = 1_048_576;
 const defaultLimits = { maxDepth, maxValues, maxChars: defaultMaxBytes };
 
 /**
- * Deepest nesting of calls that host code makes inside the gates of other calls. Beyond it the
- * stack could overflow in the middle of our own code.
+ * Deepest nesting of calls that host code makes inside the gates of other calls. Beyond it, the
+ * stack could overflow in the middle of the library's own code.
  */
 const mostNested = 64;
 
 /**
- * Claims the call's id. A call that is refused here emits no event: a closed session emits none,
+ * Claims the call's id. A call that is refused here emits no event. A closed session emits none,
  * and events with an id that is in flight belong to the call that has it.
  */
 export function enter(call: Call, namedByCaller: boolean): ToolError | undefined {
@@ -73,7 +75,7 @@ export function watchSignal(call: Call): void {
 export function admit(call: Call): Outcome {
   const { session } = call;
   const fault = readInput(call);
-  // The getters of an input may have ended the call, and a call that has ended is not announced.
+  // Reading the input may have ended the call. A call that has ended is not announced.
   if (call.ended) return undefined;
   announce(call);
   if (fault !== undefined) return fault;

@@ -1,6 +1,6 @@
 /**
- * Approval. The only place that enforces it: an answer that the call brought, a grant, a person in
- * this process, or a suspension until a person answers.
+ * Approval. This is the only place that enforces it: with an answer that the call brought, a grant,
+ * a person in this process, or a suspension until a person answers.
  */
 import type { FoundCall } from '../../state/call.ts';
 import { granted, keepAnswer, noteApproval, rejected, takeAnswer } from '../approval-outcome.ts';
@@ -15,13 +15,13 @@ export function approve(call: FoundCall): Step {
     keepAnswer(call);
     return undefined;
   }
-  // A person's answer counts even if no rule asks any more: a rejection stays a rejection.
+  // A person's answer counts even if no rule asks any more, so a rejection stays a rejection.
   if (resumed !== undefined && !call.more.answered) {
     call.more.answered = true;
     return takeAnswer(call, resumed.approvalId, resumed.answer, resumed.quotas);
   }
   if (verdict?.effect !== 'ask') return undefined;
-  // Who allowed a call always has not allowed it beyond a quota.
+  // Someone who always allows a call has not allowed it to exceed a quota.
   const isLifted = verdict.quotas !== undefined && findGrant(call)?.effect === 'allow';
   const grant = isLifted ? undefined : takeGrant(call);
   if (grant !== undefined) {
@@ -32,7 +32,7 @@ export function approve(call: FoundCall): Step {
     return undefined;
   }
   const desk = session.approvalDesk();
-  // Nobody would run a call that is resumed, so whoever asks for permission asks a person at once.
+  // Nothing would run a resumed call here, so the caller must ask a person at once.
   if (session.setup.approvalMode !== 'suspend' || call.entry.internals.runsIn === 'external')
     return askApprover(call, verdict, desk);
   if (call.parent !== undefined)

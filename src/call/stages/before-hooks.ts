@@ -1,4 +1,7 @@
-/** Before hooks: host code that may change the input or refuse the call. A failing hook refuses. */
+/**
+ * Before hooks: host code that may change the input or refuse the call. If a hook fails, the call
+ * is refused.
+ */
 
 import { describe, MisuseError, type ToolError, toolError, withCause } from '../../errors/index.ts';
 import type { BeforeAnswer, Hook } from '../../hooks.ts';
@@ -11,7 +14,10 @@ import { reportFault } from '../report-fault.ts';
 import type { Outcome, Step } from '../step.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
-/** Runs each hook once per call: not again after a resume, nor after a person edited the input. */
+/**
+ * Runs each hook once per call. Hooks do not run again after a resume, or after a person has edited
+ * the input.
+ */
 export function beforeHooks(call: FoundCall): Step {
   const { hooks } = call.session;
   if (call.resumed !== undefined) return undefined;

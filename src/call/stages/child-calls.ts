@@ -19,8 +19,8 @@ export function childProblem(parent: FoundCall, child: Call): ToolError | undefi
   if (!parent.entry.internals.uses.includes(child.toolName))
     return toolError(
       'tool_not_available',
-      `\`${shownNameOf(parent)}\` may not call \`${shownNameOf(child)}\`: its definition does not ` +
-        `name it in \`uses\`.`,
+      `\`${shownNameOf(parent)}\` may not call \`${shownNameOf(child)}\`: its definition does ` +
+        'not name it in `uses`.',
       { reason: 'not_declared' },
     );
   let depth = 0;

@@ -1,6 +1,6 @@
 /**
- * Calls with an idempotency key, where the registry keeps outcomes. The key is claimed when all gates
- * have let the call through, so that of all calls with it only one runs.
+ * Calls with an idempotency key, if the registry keeps outcomes. The key is claimed after all gates
+ * have allowed the call. Of all calls with the same key, only one runs.
  */
 import { type ToolError, toolError, withCause } from '../../errors/index.ts';
 import type { FoundCall } from '../../state/call.ts';
@@ -11,7 +11,7 @@ import { hold, inputDigest, letGoOfKey, makeClaim, untilWoken } from '../claim.t
 import { releaseAll } from '../release.ts';
 import { type Outcome, type Step, steps } from '../step.ts';
 
-/** How often a call that waits looks again if no one wakes it, in milliseconds. */
+/** Milliseconds between two looks of a waiting call that nothing wakes. */
 const firstLookMs = 25;
 const lastLookMs = 1_000;
 
@@ -27,7 +27,7 @@ export function claimKey(call: FoundCall, idempotency: Idempotency): Step {
       before.canonical = call.canonical;
       return undefined;
     }
-    // A person has changed the input since.
+    // A person has changed the input since then.
     letGoOfKey(call, idempotency, before);
   }
   const claim = makeClaim(call, idempotency);
@@ -52,7 +52,7 @@ function conclude(
 ): Outcome {
   switch (answer.state) {
     case 'claimed':
-      // It may have ended in the turn in which the answer came.
+      // The call may have ended in the turn in which the answer came.
       if (call.ended) releaseKey(call, idempotency, claim);
       else hold(call, idempotency, claim);
       return undefined;
@@ -71,8 +71,8 @@ function conclude(
 }
 
 /**
- * Waits for the call that runs, for as long as this one might have run itself. Slots and locks are
- * given back meanwhile.
+ * Waits for the running call, as long as this one might have run itself. Slots and locks are given
+ * back meanwhile.
  */
 async function waitForHolder(
   call: FoundCall,
@@ -94,7 +94,7 @@ async function waitForHolder(
     if (call.ended) return undefined;
     const answer = await askToClaim(call, idempotency, claim);
     if (answer.state !== 'running') {
-      // It needs its slots and locks again before it may run.
+      // The call needs its slots and locks again before it may run.
       if (answer.state === 'claimed') call.goto = steps.acquire;
       return conclude(call, idempotency, claim, answer);
     }
@@ -105,8 +105,8 @@ async function waitForHolder(
 
 const conflictError: ToolError = toolError(
   'invalid_input',
-  'This idempotency key was used with other arguments. Repeat the call with the same arguments, or ' +
-    'use another key.',
+  'This idempotency key was used with other arguments. Repeat the call with the same arguments, ' +
+    'or use another key.',
   { reason: 'idempotency_conflict', source: 'idempotency' },
 );
 

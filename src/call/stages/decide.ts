@@ -1,6 +1,6 @@
 /**
- * Decides about a call: every gate is asked, and their answers are weighed. This is the only code
- * that reaches a verdict; `call` and `explain` both use it.
+ * Decides about a call by asking every gate and weighing the answers. No other code reaches a
+ * verdict; `call` and `explain` both use this.
  */
 import { deniedError, withCause } from '../../errors/index.ts';
 import type { ToolEvents } from '../../events.ts';
@@ -66,7 +66,10 @@ export function tellVerdict(call: Call): void {
   tellTrials(call);
 }
 
-/** Emits `policy:check`. Separate from {@link decide}: a call that is judged again emits none. */
+/**
+ * Emits `policy:check`. It is separate from {@link decide}, since a call that is judged again emits
+ * no second event.
+ */
 function tellCheck(call: Call): void {
   const { session, toolName, callId, verdict } = call;
   if (verdict === undefined || !session.hears('policy:check')) return;
@@ -79,7 +82,7 @@ function tellCheck(call: Call): void {
     sessionId,
     principal: session.actor,
     surface: call.surfaceName,
-    // Within the turn in which the call was announced, the time has not changed.
+    // In the turn in which the call was announced, the time has not changed.
     at: session.toldOf === call && !call.waited ? session.toldAt : registry.now(),
     seq: ++session.seq,
     toolName,
@@ -144,7 +147,9 @@ function conclusionOf(binding: Binding, tally: Tally): Verdict {
   return { ...(tally.ask ?? tally.allow ?? allowed), steps };
 }
 
-/** The gates of a tool in a session, in the order of their layers. Made once per refresh. */
+/**
+ * The gates of a tool in a session, in the order of their layers. They are made once per refresh.
+ */
 function judgesOf(binding: Binding): readonly Judge[] {
   if (binding.judges === undefined) {
     const { registryRules, policies, sessionRules, sessionPolicies, entry } = binding;
@@ -167,7 +172,7 @@ function judgesOf(binding: Binding): readonly Judge[] {
 /** Rules about origins wait for texts that are too long to be remembered at once. */
 const textsSettled: Judge = ({ session }) => session.origins?.settled;
 
-/** The gate that the rules of one layer make up together. All layers share one budget of steps. */
+/** One gate for all rules of a layer. All layers share one budget of steps. */
 function rulesJudge(all: readonly CompiledRule[]): Judge {
   const shadows = all.filter(({ shadow }) => shadow);
   const rules = shadows.length === 0 ? all : all.filter(({ shadow }) => !shadow);
@@ -178,11 +183,11 @@ function rulesJudge(all: readonly CompiledRule[]): Judge {
     const { steps } = tally;
     let judged: Judged | undefined;
     for (let index = 0; index < rules.length; index++) {
-      // After a denial the other rules are only counted, and `explain` counts nothing.
+      // After a denial, the other rules are only counted. `explain` counts nothing.
       if (tally.deny !== undefined && steps !== undefined) break;
       const rule = rules[index] as CompiledRule;
       if (rule.hasWhen) {
-        // `explain` without an input says nothing about rules that look at it.
+        // `explain` without an input skips the rules that look at it.
         if (steps !== undefined && call.input === undefined) continue;
         judged ??= judgedOf(call, tally.left);
         const match = matchOf(rule, judged);
@@ -205,7 +210,7 @@ function nowhere(): undefined {
   return undefined;
 }
 
-/** What a rule decides, where it is the same each time. An ask has the words of its tool. */
+/** The decision of a rule if it is always the same. An ask also has the texts of its tool. */
 function ownVerdict({
   effect,
   id: ruleId,
@@ -218,7 +223,7 @@ function ownVerdict({
   return Object.freeze({ ...denial, text: denialText(denial) });
 }
 
-/** Adds what a rule that matched decides. */
+/** Adds the decision of a rule that matched. */
 function speak(
   { entry }: FoundCall,
   tally: Tally,

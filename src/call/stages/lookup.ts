@@ -48,11 +48,11 @@ export function checkAvailable(call: FoundCall): Outcome {
   const withdrawn = binding.entry.internals.outside?.withdrawn();
   if (withdrawn !== undefined) return notAvailable(call, withdrawn);
   if (drop === undefined) return undefined;
-  // `decide` refuses the call with the words of the rule that hides the tool.
+  // `decide` refuses the call with the text of the rule that hides the tool.
   if (drop === 'denied') return undefined;
   if (drop === 'external' && call.options?.elsewhere !== undefined) return undefined;
   if (drop === 'not_in_profile' && call.parent !== undefined) {
-    // `uses` takes the place of the profile. The checks that follow the profile's still apply.
+    // `uses` replaces the profile. The checks after the profile still apply.
     const fact = unmetFact(binding.entry.internals.requires, call.session.facts);
     if (fact !== undefined) return notAvailable(call, `fact_unmet:${fact}`);
     return binding.knobs === undefined ? notAvailable(call, 'knobs_missing') : undefined;

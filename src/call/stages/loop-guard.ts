@@ -8,7 +8,7 @@ import type { Step } from '../step.ts';
 /**
  * Allows `loopGuard` identical calls in a row. Off by default. A resumed or re-judged call counts
  * once. Only calls by the model count: a tool may poll another tool, and its calls must not
- * interrupt the row of the model's calls.
+ * interrupt a series of calls by the model.
  */
 export function loopGuard(call: Call): Step {
   const { session } = call;

@@ -1,4 +1,4 @@
-/** The limits of an output: its schema, and the budget of characters that a model is shown. */
+/** The limits of an output: its schema, and the budget of characters that a model may see. */
 
 import {
   type ContentPart,
@@ -57,8 +57,8 @@ function read(call: FoundCall, validated: Validated): Shaped {
   if (validated.issues !== undefined) {
     const error = toolError(
       'invalid_output',
-      `The output of \`${shownNameOf(call)}\` does not match its output schema. The tool may have ` +
-        `run.\n${issueLines(validated.issues)}`,
+      `The output of \`${shownNameOf(call)}\` does not match its output schema. The tool may ` +
+        `have run.\n${issueLines(validated.issues)}`,
       {
         reason: 'output_schema',
         details: validated.issues.map(({ path, message }) => ({ path, message })),
@@ -71,10 +71,7 @@ function read(call: FoundCall, validated: Validated): Shaped {
 
 type Strategy = ToolInternals['outputStrategy'];
 
-/**
- * Cuts an output to its budget, or keeps it whole elsewhere. Data with an output schema is refused
- * instead.
- */
+/** Cuts an output to its budget, or offloads it. Data with an output schema is refused instead. */
 export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped | Promise<Shaped> {
   const { maxOutputChars, entry } = call.binding;
   if (maxOutputChars === Number.POSITIVE_INFINITY) return shaped;
@@ -87,7 +84,7 @@ export function withinBudget(call: FoundCall, shaped: Snapshot): Shaped | Promis
   const text = exact ? output : boundedText(output, maxOutputChars);
   if (text.length <= maxOutputChars) {
     if (overflow !== true) return shaped;
-    // The copy stopped too early: the value is small enough for a snapshot.
+    // The copy stopped too early. The value is small enough for a snapshot.
     const again = snapshotOf(call, output);
     return again.ok ? withinBudget(call, again) : again;
   }
@@ -133,14 +130,14 @@ function neverParts(): never {
   throw new Error('An output without parts has none to fit.');
 }
 
-/** What is kept of an output that is cut and not offloaded. */
+/** The part that is kept of an output that is cut and not offloaded. */
 function endsOf(strategy: Strategy): 'head' | 'head_tail' {
   return strategy === 'head' ? strategy : 'head_tail';
 }
 
 /**
- * Whether a snapshot fits for certain. For most the lower bound settles it. For others the engine
- * writes the text, several times faster than {@link boundedText}.
+ * Whether a snapshot certainly fits. Usually the lower bound is enough to tell. Otherwise the
+ * engine writes the text, several times faster than {@link boundedText}.
  */
 function fits(output: unknown, leastChars: number, limit: number): boolean {
   return (

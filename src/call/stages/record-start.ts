@@ -1,5 +1,6 @@
 /**
- * Lets those who must record a call before it runs do so. If one of them cannot, the call is refused.
+ * Lets the observers that must record a call before it runs do so. If one of them fails, the call
+ * is refused.
  */
 import { type ToolError, toolError, withCause } from '../../errors/index.ts';
 import type { FoundCall } from '../../state/call.ts';
@@ -10,7 +11,7 @@ import type { Outcome, Step } from '../step.ts';
 import { answerInTime, tooLate } from '../with-deadline.ts';
 
 /**
- * Records the start. A call that waited for that is judged again and comes back here, and is
+ * Records the start. A call that waited for that is judged again and comes back here. It is
  * recorded again only if its input has changed meanwhile.
  */
 export function recordStart(call: FoundCall): Step {

@@ -23,7 +23,7 @@ export function reserveQuota(call: FoundCall): Step {
   const reserved = call.extra?.reserved;
   if (reserved !== undefined) {
     if (isSame(reserved.spends, due)) return undefined;
-    // The quotas, or what they read, have changed since.
+    // The quotas, or the values that they read, have changed since then.
     giveBackQuota(call);
   }
   if (due.length === 0) return undefined;
@@ -39,14 +39,15 @@ function take(call: FoundCall, due: readonly Spending[], answer: Reservation): O
   if (hasOwn(answer, 'reservation')) {
     const { reservation } = answer;
     call.more.reserved = { reservation, spends: due.map(({ spend }) => spend) };
-    // It may have ended in the turn in which the answer came.
+    // The call may have ended in the turn in which the answer came.
     if (call.ended) giveBackQuota(call);
     return undefined;
   }
   const over = compare(due, answer.refused).filter((one) => one.over);
   const refused = over.find(({ quota }) => quota.over === 'deny');
   if (refused !== undefined) return exceededError(refused);
-  // A person is asked while nothing is held. What they agree to is then counted without a limit.
+  // A person is asked while the call holds nothing. An amount that the person allows is counted
+  // without a limit.
   releaseAll(call);
   call.approved = false;
   call.verdict = askBeyond(call, over);

@@ -1,8 +1,4 @@
-/**
- * Runs the handler, once, under its deadline. A timeout ends the call at once; when the handler
- * settles later, that is only counted.
- */
-
+/** Runs the handler, once, under its deadline. A timeout ends the call at once. */
 import { describe, errorName, type ToolError } from '../../errors/index.ts';
 import { cloneJson, type JsonObject } from '../../json/index.ts';
 import { nextTurn } from '../../limits/next-turn.ts';
@@ -19,7 +15,7 @@ import { failureError, thrownError } from '../thrown-error.ts';
 export interface RunOptions {
   /** Takes the value that the handler returned: at most once, and not after the call has ended. */
   returned(call: FoundCall, value: unknown, metadata: JsonObject | undefined): void;
-  /** Takes the error that the handler failed with, under the same terms. */
+  /** Takes the error with which the handler failed, under the same conditions. */
   threw(call: FoundCall, error: ToolError): void;
   /** The handler settled after the call had ended. */
   late(call: FoundCall, settled: 'returned' | 'threw'): void;
@@ -28,8 +24,7 @@ export interface RunOptions {
 /** Starts the clock and the handler. */
 export function run(call: FoundCall, options: RunOptions): void {
   if (call.ended) return;
-  const { session } = call;
-  const { binding } = call;
+  const { session, binding } = call;
   const { internals } = binding.entry;
   const { registry } = session;
   const asked = call.options?.timeoutMs;
@@ -43,7 +38,7 @@ export function run(call: FoundCall, options: RunOptions): void {
   session.discovery?.used(call.toolName);
   call.state = 'running';
   call.handlerLive = true;
-  // A profile that changes from now on only affects later calls.
+  // A profile that changes from now on affects only later calls.
   call.knobs = binding.knobs;
   const now = call.paused ? registry.monotonic() : call.startedAt;
   registry.deadlines.add(call, timeoutMs, now);
@@ -76,8 +71,8 @@ export function run(call: FoundCall, options: RunOptions): void {
 }
 
 /**
- * From here on the handler runs: what the call has reserved of its quotas is spent, and its outcome
- * is kept for its idempotency key.
+ * From here on the handler runs. The reserved quotas are spent, and the outcome is kept for the
+ * idempotency key.
  */
 function begins({ extra }: FoundCall): void {
   if (extra === undefined) return;
@@ -172,7 +167,7 @@ function follow(call: FoundCall, options: RunOptions, promise: Promise<unknown>)
   );
 }
 
-/** A proxy may throw when it is inspected; it is then not treated as a promise. */
+/** A proxy may throw when it is inspected. It then does not count as a promise. */
 function isNativePromise(value: object): value is Promise<unknown> {
   try {
     return value instanceof Promise;
@@ -210,7 +205,10 @@ function caught(call: FoundCall, options: RunOptions, thrown: unknown): void {
     reportFault(call, thrown, 'handler', 'a handler threw after its call had ended');
 }
 
-/** Whether the call still waits for its handler. If it has ended, the late settling is counted. */
+/**
+ * Whether the call still waits for its handler. If the call has ended, the late settling is
+ * counted.
+ */
 function settledOnce(call: FoundCall, options: RunOptions, settled: 'returned' | 'threw'): boolean {
   if (!call.handlerLive) return false;
   call.handlerLive = false;
@@ -231,7 +229,10 @@ function isGenerator(value: object): value is AsyncGenerator {
 /** Milliseconds for which a generator that never waits may block the event loop at a time. */
 const longestTurnMs = 5;
 
-/** Runs a generator to its end. What it yields is progress, and what it returns is the result. */
+/**
+ * Runs a generator to its end. Each yielded value is progress, and the returned value is the
+ * result.
+ */
 async function drive(
   call: FoundCall,
   options: RunOptions,

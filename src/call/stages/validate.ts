@@ -57,7 +57,8 @@ function read(call: FoundCall, validated: Validated): Outcome {
     const text = issueLines(validated.issues);
     const error = toolError(
       'invalid_input',
-      `The arguments of \`${shownNameOf(call)}\` are invalid. Correct them and call again.\n${text}`,
+      `The arguments of \`${shownNameOf(call)}\` are invalid. Correct them and call ` +
+        `again.\n${text}`,
       { details: validated.issues as unknown as JsonValue },
     );
     // A repair may have uncovered further secrets.
@@ -110,7 +111,10 @@ function repairText(call: Call): Outcome {
   return undefined;
 }
 
-/** After so many texts that are not JSON, the input cannot be repaired and the rest is skipped. */
+/**
+ * After this many texts that are not JSON, the input counts as beyond repair, and the rest is
+ * skipped.
+ */
 const mostUnreadable = 100;
 
 /**
@@ -157,7 +161,7 @@ function repairMembers(
 
 /**
  * The object or array in a text, if the schema accepts it. The first character rules out most other
- * texts; `JSON.parse` would make an error for each.
+ * texts, for which `JSON.parse` would create an error.
  */
 function container(text: string, schema: JsonObject, call: Call): JsonValue | undefined {
   const { more } = call;
@@ -175,8 +179,8 @@ function wantsContainer(schema: JsonObject): boolean {
 }
 
 /**
- * Whether a schema accepts values of a type. Without `type` it accepts any. Of `anyOf` and `oneOf`
- * one branch is enough.
+ * Whether a schema accepts values of a type. Without `type` it accepts any. For `anyOf` and
+ * `oneOf`, one branch is enough.
  */
 function allows(schema: JsonObject, type: string): boolean {
   const { type: named } = schema;

@@ -1,4 +1,4 @@
-/** Where MCP clients keep the servers that somebody has installed. */
+/** Where MCP clients keep their configured servers. */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ export interface ClientFile {
   readonly path: string;
 }
 
-/** The surroundings that say where clients keep their files. */
+/** The environment that determines where clients keep their files. */
 export interface Surroundings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly platform: string;
 }
 
-/** All places that are looked at, those of the project first. */
+/** All places that are checked, those of the project first. */
 export function clientFiles({ cwd, env, platform }: Surroundings): readonly ClientFile[] {
   const home = platform === 'win32' ? env.USERPROFILE : env.HOME;
   const project: ClientFile[] = [
@@ -41,7 +41,7 @@ export function clientFiles({ cwd, env, platform }: Surroundings): readonly Clie
   ];
 }
 
-/** Those that exist, each once. */
+/** The files that exist, each once. */
 export async function existing(files: readonly ClientFile[]): Promise<readonly ClientFile[]> {
   const found = new Map<string, ClientFile>();
   for (const file of files) {

@@ -1,14 +1,14 @@
-/** Makes the servers of a gateway from those in the configuration of a client. */
+/** Converts the servers in a client's configuration to servers of a gateway. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
 
-/** What became of a configuration. */
+/** The result of converting a configuration. */
 export interface Converted {
   /** Servers by name, as a file of tools has them. */
   readonly servers: Readonly<Record<string, JsonObject>>;
   /** The variables that must be set, each once. */
   readonly variables: readonly string[];
-  /** What a person should know: one line each. */
+  /** Notes for a person, one line each. */
   readonly warnings: readonly string[];
   /** Whether the file calls its servers `servers`, as VS Code does. */
   readonly isVsCode: boolean;
@@ -19,7 +19,7 @@ interface Notes {
   readonly warnings: string[];
 }
 
-/** Keys that say nothing which a gateway needs. */
+/** Keys that a gateway does not need. */
 const idle = new Set(['type', 'transport', 'name', 'description']);
 const known = new Set(['command', 'args', 'env', 'cwd', 'url', 'headers', ...idle]);
 
@@ -83,7 +83,9 @@ function convert(name: string, entry: JsonValue, notes: Notes): JsonObject | und
   };
 }
 
-/** What VS Code and Cursor fill in by themselves, and no variable of the environment. */
+/**
+ * Placeholders that VS Code and Cursor fill in by themselves. They are not environment variables.
+ */
 const ofEditors = new Set([
   'workspaceFolder',
   'workspaceFolderBasename',
@@ -119,8 +121,8 @@ function filledOf(
       notes.variables.add(variable as string);
     if (looksSecret(name, text))
       warn(
-        `\`${key}.${name}\` is in the file as plain text. Put \`\${${variableOf(name)}}\` there, and set ` +
-          'that variable.',
+        `\`${key}.${name}\` is in the file as plain text. Put \`\${${variableOf(name)}}\` there, ` +
+          'and set that variable.',
       );
     return [[name, text] as const];
   });
@@ -137,7 +139,7 @@ function variableOf(id: string): string {
   return /^[A-Z_]/.test(name) ? name : `_${name}`;
 }
 
-/** Whatever a client might replace. */
+/** Anything that a client might replace. */
 function placeholders(text: string): readonly string[] {
   return text.match(/\$\{[^}]*\}?/g) ?? [];
 }

@@ -14,19 +14,20 @@ import { type Converted, convertServers } from './convert-servers.ts';
 import { withoutComments } from './without-comments.ts';
 
 const target = 'gateway.yaml';
-/** The servers' own hints do not loosen a rule, so its user has to be told what does. */
-const hint = `# A server's word that a tool only reads does not count. Until you label such tools, the rule
+/** The servers' own hints do not loosen a rule, so the file says what does. */
+const hint = `\
+# A server's word that a tool only reads does not count. Until you label such tools, the rule
 # above asks about them too. In the server's entry:
 #   labels:
 #     "read_*": { annotations: { readOnly: true, destructive: false } }
 `;
-/** What a gateway needs beside this package. */
+/** What a gateway needs in addition to this package. */
 const optionalPackages = [
   'yaml@2',
   '@modelcontextprotocol/client@2',
   '@modelcontextprotocol/server@2',
 ];
-/** Claude Code keeps much else in the same file. */
+/** Claude Code keeps much other data in the same file. */
 const maxBytes = 64 * 1_048_576;
 
 export const gatewayImport: Command = {
@@ -36,10 +37,10 @@ export const gatewayImport: Command = {
   notes: [
     'FILE is the configuration of a client, in JSON with or without comments. Without FILE, the ' +
       'command looks for',
-    'those of Claude Desktop, Cursor, VS Code and Claude Code. If there are several, it lists them ' +
-      'and ends with exit code 2.',
-    `${target} is written to this folder, and only its owner can read it. An existing file is not ` +
-      'overwritten: exit code 1.',
+    'those of Claude Desktop, Cursor, VS Code and Claude Code. If there are several, it lists ' +
+      'them and ends with exit code 2.',
+    `${target} is written to this folder, and only its owner can read it. An existing file is ` +
+      'not overwritten: exit code 1.',
     'It does not change any file of a client.',
   ],
   options: [],
@@ -56,15 +57,15 @@ export const gatewayImport: Command = {
   },
 };
 
-/** The one configuration that there is. @throws CliFault */
+/** The only configuration that exists. @throws CliFault */
 async function onlyClient(io: CliIo): Promise<string> {
   const places = clientFiles({ cwd: io.cwd, env: io.env, platform: process.platform });
   const found = await existing(places);
   const [first] = found;
   if (first === undefined)
     throw failure(
-      'Found no configuration of an MCP client. Name it: `host-tools gateway import FILE`. Looked ' +
-        `at ${places.map(({ path }) => `\`${path}\``).join(', ')}.`,
+      'Found no configuration of an MCP client. Name it: `host-tools gateway import FILE`. ' +
+        `Looked at ${places.map(({ path }) => `\`${path}\``).join(', ')}.`,
     );
   if (found.length > 1)
     throw usageFault(
@@ -109,7 +110,8 @@ async function write(path: string, { servers }: Converted): Promise<void> {
 
 function answer(path: string, from: string, converted: Converted): Answer {
   const { servers, variables, warnings, isVsCode } = converted;
-  // A client may start it in any folder, where `npx` loads what is optional only if it is named.
+  // A client may start the gateway in any folder. There, `npx` loads optional packages only if they
+  // are named.
   const packages = ['host-tools', ...optionalPackages].flatMap((name) => ['-p', name]);
   const server = { command: 'npx', args: ['-y', ...packages, 'host-tools', 'serve', path] };
   const entry = isVsCode

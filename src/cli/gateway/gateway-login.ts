@@ -29,8 +29,8 @@ export const gatewayLogin: Command = {
   notes: [
     `NAME is the name of a server in FILE. The default for FILE is ./${defaultFile}.`,
     'The command prints the address to open in a browser on standard error, and waits ten minutes.',
-    'If a server does not let clients register themselves, register one there and pass its id with ' +
-      '--client-id.',
+    'If a server does not let clients register themselves, register one there and pass its id ' +
+      'with --client-id.',
     'Its redirect address is http://127.0.0.1:PORT/callback. Choose the port with --port.',
     'The tokens are kept in a file that only you can read. `serve` uses and renews them.',
   ],
@@ -92,12 +92,13 @@ function clientOf(
   const secret = env[clientSecret];
   if (secret === undefined || secret === '')
     throw usageFault(
-      `The environment variable \`${clientSecret.slice(0, 60)}\` of \`--client-secret\` is not set.`,
+      `The environment variable \`${clientSecret.slice(0, 60)}\` of \`--client-secret\` is not ` +
+        'set.',
     );
   return { id: clientId, secret };
 }
 
-/** @throws CliFault for a server that there is not, or that has no address */
+/** @throws CliFault for a server that does not exist, or that has no address */
 async function addressOf(path: string, name: string): Promise<string> {
   const { mcpServers } = await readFile(path).catch((error: unknown) => {
     throw failure(messageOf(error));
@@ -126,16 +127,16 @@ function callbackServer(state: string): { readonly server: Server; answer: Promi
     came = resolve;
     failed = reject;
   });
-  // Nothing may wait for it yet.
+  // No code may await it yet.
   answer.catch(() => {});
   const server = createServer({ headersTimeout: 10_000 }, (request, response) => {
-    // Any page can send a request here, also one whose address is none.
+    // Any page can send a request here, even one whose address is invalid.
     const address = request.url ?? '/';
     if (!URL.canParse(address, `http://${host}`)) return tell(response, 404, 'Not found.');
     const { pathname, searchParams } = new URL(address, `http://${host}`);
     if (request.method !== 'GET' || pathname !== '/callback')
       return tell(response, 404, 'Not found.');
-    // Another page could send a code of its own.
+    // Another page could send its own code.
     if (!isSame(searchParams.get('state') ?? '', state))
       return tell(response, 400, 'This is not the login that was asked for.');
     const code = searchParams.get('code');

@@ -1,8 +1,8 @@
 /** JSON as editors write it: with comments and trailing commas. */
 
 /**
- * Replaces comments and trailing commas by spaces, so that places stay the same. What is inside
- * strings is unchanged. The result may still not be JSON.
+ * Replaces comments and trailing commas with spaces, so that positions stay the same. Strings are
+ * unchanged. The result may still not be JSON.
  */
 export function withoutComments(text: string): string {
   const out: string[] = [];

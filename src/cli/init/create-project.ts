@@ -96,7 +96,7 @@ async function kindAt(path: string): Promise<'folder' | 'other' | undefined> {
     return (await lstat(path)).isDirectory() ? 'folder' : 'other';
   } catch (error) {
     const code = codeOf(error);
-    // `ENOTDIR` means that a parent is a file, which is found on its own.
+    // `ENOTDIR` means that a parent is a file. Another check finds that.
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new Error(`Cannot read \`${path}\`: ${reasonOf(error)}. ${none}`);
   }

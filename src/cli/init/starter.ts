@@ -89,7 +89,8 @@ profiles:
         reason: production_needs_a_person
 `;
 
-const handler = `/** Put your own code here. The input has passed the schema and the rules of host-tools.yaml. */
+const handler = `\
+/** Put your own code here. The input has passed the schema and the rules of host-tools.yaml. */
 export function deploy({ service, environment }) {
   return { deployed: service, to: environment };
 }
@@ -133,7 +134,8 @@ its rule are in \`host-tools.yaml\`, its code is in \`tools/deploy.js\`.
 ${nextCommands.join('\n')}
 \`\`\`
 
-\`.mcp.json\` starts the server (\`npm run serve\`) for MCP clients that read such a file, for example Claude Code.
+\`.mcp.json\` starts the server (\`npm run serve\`) for MCP clients that read such a file, for
+example Claude Code.
 The docs are in \`node_modules/host-tools/docs\`.
 `;
 }

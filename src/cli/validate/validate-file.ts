@@ -121,8 +121,10 @@ function entryFault({
   arrays,
   names,
 }: ModuleOffer): string | undefined {
-  if (mount !== undefined && typeof mount.value !== 'function')
-    return `Expected \`mount\` to be a function (coordinator, config), got ${describe(mount.value)}.`;
+  if (mount !== undefined && typeof mount.value !== 'function') {
+    const got = describe(mount.value);
+    return `Expected \`mount\` to be a function (coordinator, config), got ${got}.`;
+  }
   if (setup !== undefined && typeof setup.value !== 'function')
     return `Expected \`${setup.name}\` to be a function (registry), got ${describe(setup.value)}.`;
   // If it were called with a registry, its error would be misleading.
@@ -204,7 +206,7 @@ async function checkConfig(
 ): Promise<readonly string[]> {
   const { timeoutMs } = options;
   const registry = new HostToolRegistry();
-  // They are not started, so their form is all that is checked.
+  // Servers are not started, so only their form is checked.
   let servers = 0;
   try {
     const ended = await within(timeoutMs, async () => {

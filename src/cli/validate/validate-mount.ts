@@ -39,8 +39,9 @@ export async function checkMount(
     ended.kind === 'late'
       ? `\`mount\` did not settle within ${timeoutMs} ms.`
       : ended.kind === 'threw'
-        ? `\`mount\` failed with ${given}: ${ended.text.replace(/\.$/, '')}. If the module needs a configuration, ` +
-          'give one with --config. If the agent can do without the tools, return null.'
+        ? `\`mount\` failed with ${given}: ${ended.text.replace(/\.$/, '')}. If the module needs ` +
+          'a configuration, give one with --config. If the agent can do without the tools, ' +
+          'return null.'
         : undefined;
   const names: string[] = [];
   try {
@@ -231,7 +232,8 @@ async function checkCleanup(
   if (ended.kind === 'late')
     findings.fail(
       'cleanup_runs',
-      `The function that it registered with \`registerCleanup\` did not settle within ${timeoutMs} ms.`,
+      'The function that it registered with `registerCleanup` did not settle within ' +
+        `${timeoutMs} ms.`,
     );
   else if (broken > 0)
     findings.fail(

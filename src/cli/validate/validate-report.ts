@@ -11,8 +11,8 @@ export interface ValidatedFile {
   /** All checks, in order. */
   readonly checks: readonly ValidateCheck[];
   /**
-   * The file's definitions, and where their calls run: `inline`, `external`, or what their executor
-   * says. Mounted tools are not listed, since only they know where they run.
+   * The file's definitions, and where their calls run: `inline`, `external`, or the name that their
+   * executor gives. Mounted tools are not listed, since only they know where they run.
    */
   readonly tools: readonly { readonly name: string; readonly executor: string }[];
   /** The failed checks of severity `error`, as `name (tool): message`. */

@@ -1,2 +1,4 @@
-/** The words that name coding agents, apart from the agents: help needs no definitions of tools. */
+/**
+ * The names of coding agents, in a separate file because the help does not need their definitions.
+ */
 export const agentNames: readonly string[] = ['claude-code', 'codex', 'gemini-cli'];

@@ -1,4 +1,4 @@
-/** What definitions of an agent's own tools are made of. */
+/** The building blocks of definitions for an agent's own tools. */
 import { type AnyTool, type CallInfo, defineTool, type ToolAnnotations } from '../../index.ts';
 import type { JsonObject } from '../../json/index.ts';
 import { type PathFacts, type Place, pathFacts } from './place.ts';
@@ -9,9 +9,9 @@ export interface ToolRow {
   readonly name: string;
   readonly description: string;
   readonly annotations?: ToolAnnotations;
-  /** Where the text of its output comes from. @default by `openWorld` */
+  /** The origin of the text of its output. @default by `openWorld` */
   readonly origin?: 'trusted' | 'untrusted';
-  /** Members of the input that rules can rely on. They must be there, and be texts. */
+  /** Members of the input that rules can rely on. They must be present, and be texts. */
   readonly required?: readonly string[];
   /** Members that are paths: rules read `NAME@inside`, `NAME@path` and `NAME@name`. */
   readonly paths?: readonly string[];
@@ -21,7 +21,7 @@ export interface ToolRow {
   readonly patch?: string;
   /** The member that is a web address: rules read `NAME@host`. */
   readonly url?: string;
-  /** Members that are texts rather than what the call is aimed at, for rules about origins. */
+  /** Members that are free texts rather than targets, for rules about origins. */
   readonly content?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export type PlaceOf = (call: CallInfo) => Place;
 
 /**
  * Defines a tool that the agent runs. Its input may have members that are not named here.
- * @param labels Whether some rule asks where values came from. Labels alone would make a session
+ * @param labels Whether some rule tests the origins of values. Labels alone would make a session
  * remember what the user wrote.
  * @param timeoutMs Milliseconds until a call that has not ended counts as timed out. The registry's
  * default if it is left out.
@@ -96,7 +96,7 @@ function fileFacts(text: string, place: Place): PathFacts {
   };
 }
 
-/** Most files of a patch. One with more is outside of the project, as far as rules can tell. */
+/** Most files of a patch. For rules, a patch with more counts as outside of the project. */
 const mostFiles = 500;
 
 /** The files that a patch names, in the form of `apply_patch`. */
@@ -111,12 +111,12 @@ function patchFacts(patch: string, place: Place): JsonObject {
   };
 }
 
-/** `""` for what is no web address. */
+/** `""` for a text that is not a web address. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
 }
 
-/** The definition of a tool that an MCP server brings, whose input is not known here. */
+/** The definition of a tool of an MCP server, whose input is unknown here. */
 export function mcpTool(name: string, timeoutMs?: number): AnyTool {
   return defineTool({
     name,

@@ -1,4 +1,4 @@
-/** What differs between coding agents: their events, their answers, their tools. */
+/** What differs between coding agents: their events, their answers, and their tools. */
 import type { JsonObject, JsonValue } from '../../json/index.ts';
 import type { ToolRow } from './agent-tools.ts';
 
@@ -23,21 +23,21 @@ export type AgentEvent =
       readonly text: string;
     }
   | {
-      /** Something else, about which nothing is decided. */
+      /** Something else, which needs no decision. */
       readonly kind: 'other';
     };
 
-/** The call that an event is about. */
+/** The call of an event. */
 export interface CallAbout {
   readonly tool: string;
   readonly input: JsonObject;
-  /** The agent's id of the call; undefined where it gives none. */
+  /** The agent's id of the call; undefined if it gives none. */
   readonly id: string | undefined;
 }
 
-/** What is decided about a call. */
+/** The decision about a call. */
 export interface Answer {
-  /** `none`: nothing was decided, and the agent does as it always does. */
+  /** `none`: there is no decision, and the agent behaves as usual. */
   readonly effect: 'allow' | 'ask' | 'deny' | 'none';
   /** For the model and the person. */
   readonly reason: string;
@@ -53,11 +53,11 @@ export interface Agent {
   readonly projectVariable: string | undefined;
   /** Whether a hook can make it ask a person. If not, such calls are denied. */
   readonly canAsk: boolean;
-  /** Reads the part of an event that is its own. @throws HookFault */
+  /** Reads the agent-specific part of an event. @throws HookFault */
   read(name: string, event: JsonObject): AgentEvent;
   /** The text for its standard input. */
   write(answer: Answer): JsonObject;
-  /** The tools that it brings along. */
+  /** The agent's own tools. */
   readonly tools: readonly ToolRow[];
   /** Where the settings go, and what to add to them. @param command The hook's command line */
   settings(command: string): { readonly file: string; readonly text: string };

@@ -17,17 +17,17 @@ import type { Place } from './place.ts';
 import { refusal } from './refusal.ts';
 import type { Entry, SessionFile } from './state/session-file.ts';
 
-/** What an event is judged with. */
+/** What is needed to judge an event. */
 export interface HookWorld {
   readonly agent: Agent;
-  /** With the rules, quotas and tools of the files. */
+  /** It has the rules, quotas and tools of the files. */
   readonly registry: HostToolRegistry;
   /** The files, for messages. */
   readonly files: readonly string[];
   readonly place: Place;
   readonly principal: string;
   readonly session: SessionFile;
-  /** Opens the audit log when it is this hook's turn; undefined without one. */
+  /** Opens the audit log when it is this hook's turn; undefined if there is no log. */
   readonly audit: ((options: AuditOptions) => Promise<AuditLog>) | undefined;
 }
 
@@ -93,10 +93,10 @@ async function ask(
   const log = await audit?.({ required: true });
   try {
     const detach = log?.attach(registry);
-    // Whether the person agrees is known only when the call has ended. The line is written then.
+    // The person's answer is known only when the call has ended. The line is written then.
     whenAsked(() => detach?.());
     const permission = await session.authorize(tool, input, id === undefined ? {} : { callId: id });
-    // What becomes of the call is not known here.
+    // The outcome of the call is unknown here.
     if (permission.allowed) detach?.();
     if (!permission.allowed) {
       const asks = question();
@@ -135,7 +135,7 @@ async function end(
   await world.session.add({ ended: key, tool, input, approved, ...kept }, false);
   if (world.audit === undefined || toolFor(world, tool) === undefined) return;
   const permission = await session.authorize(tool, input, id === undefined ? {} : { callId: id });
-  // The rules may have changed since, but the call did run.
+  // The rules may have changed since then, but the call did run.
   if (!permission.allowed) return;
   const log = await world.audit({});
   try {
@@ -147,8 +147,8 @@ async function end(
 }
 
 /**
- * The definition of a tool: that of a file, else the agent's own, which is registered when it is
- * first needed, since a hook judges one call. Those of MCP servers are known by their names.
+ * The definition of a tool: that of a file, or else the agent's own, which is registered when it is
+ * needed, because a hook judges only one call. Tools of MCP servers are recognised by their names.
  */
 function toolFor({ agent, registry, place }: HookWorld, name: string): AnyTool | undefined {
   const known = registry.get(name);
@@ -177,14 +177,14 @@ function unknownTool({ agent, files }: HookWorld, name: string): Answer {
   };
 }
 
-/** Whether some rule asks where values came from. */
+/** Whether some rule tests the origins of values. */
 function remembering(session: ToolSession): boolean {
   const state = stateOf(session);
   followOrigins(state);
   return state.origins !== undefined;
 }
 
-/** Remembers what earlier hooks of the session were told. */
+/** Remembers what earlier hooks of the session have recorded. */
 function replay(world: HookWorld, session: ToolSession, entries: readonly Entry[]): void {
   const state = stateOf(session);
   for (const entry of entries) {
@@ -197,13 +197,13 @@ function replay(world: HookWorld, session: ToolSession, entries: readonly Entry[
   }
 }
 
-/** What a person has approved is known from then on. */
+/** Values that a person has approved are known from then on. */
 function vouch(session: ToolSession, tool: string, input: JsonObject): void {
   for (const { role, value } of session.originOf(tool, input))
     if (role === 'target') stateOf(session).origins?.approved(value, 'the user');
 }
 
-/** Names a call in the state. Agents that give no id have one for equal calls. */
+/** Names a call in the state. For agents that give no id, equal calls have the same name. */
 function keyOf({ id, tool, input }: CallAbout): string {
   return id ?? JSON.stringify([tool, input]);
 }

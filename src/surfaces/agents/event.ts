@@ -4,7 +4,7 @@ import { describe } from '../../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import type { Agent, AgentEvent, CallAbout } from './agent.ts';
 
-/** Why an event cannot be judged, in words for a person. */
+/** Why an event cannot be judged, as a text for a person. */
 export class HookFault extends Error {
   override readonly name = 'HookFault';
 }
@@ -12,7 +12,7 @@ export class HookFault extends Error {
 /** Largest event, in characters. */
 export const mostEventChars = 16_000_000;
 
-/** An event with what every agent says of it. */
+/** An event with the members that every agent sends. */
 export interface ReadEvent {
   readonly sessionId: string;
   /** An absolute path, or `""`. */
@@ -61,7 +61,7 @@ export function textOf(event: JsonObject, member: string): string {
   throw new HookFault(`Expected \`${member}\` of the event to be a text, got ${describe(value)}.`);
 }
 
-/** The call that an event is about, in the members that the agents share. @throws HookFault */
+/** The call of an event, from the members that the agents share. @throws HookFault */
 export function callOf(event: JsonObject): CallAbout {
   const input = memberOf(event, 'tool_input') ?? {};
   if (!isJsonObject(input))

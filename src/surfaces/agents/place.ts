@@ -1,4 +1,4 @@
-/** Where an agent works, and what a path of its input means there. */
+/** The folders in which an agent works, and the meaning of a path in its input. */
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
@@ -12,17 +12,19 @@ export interface Place {
   readonly home: string;
 }
 
-/** What rules read of a path: `file_path@inside`, `file_path@path`, `file_path@name`. */
+/** What rules can read of a path: `file_path@inside`, `file_path@path`, `file_path@name`. */
 export interface PathFacts {
-  /** Whether it is the project's folder or below it, as written and behind symbolic links. */
+  /**
+   * Whether it is the project's folder or below it, as written and after resolving symbolic links.
+   */
   readonly inside: boolean;
-  /** The absolute paths that it may mean: as written, and behind symbolic links. */
+  /** The absolute paths that it may mean: as written, and after resolving symbolic links. */
   readonly path: readonly string[];
   /** The last part of it. */
   readonly name: string;
 }
 
-/** What a path means. It need not exist. */
+/** The meaning of a path. The path need not exist. */
 export function pathFacts(text: string, place: Place): PathFacts {
   const written = resolve(place.cwd, withoutTilde(text, place.home));
   const real = realPath(written);
@@ -43,10 +45,10 @@ function isBelow(path: string, folder: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** Most parts at the end of a path that need not exist. */
+/** Most parts at the end of a path that may be missing. */
 const mostParts = 64;
 
-/** Follows the symbolic links of the part that exists. Undefined if it cannot be told. */
+/** Resolves the symbolic links of the part that exists. Undefined if that is not possible. */
 function realPath(path: string): string | undefined {
   let missing = '';
   for (let at = path, left = mostParts; left > 0; left--) {
@@ -62,7 +64,7 @@ function realPath(path: string): string | undefined {
   return undefined;
 }
 
-/** A link that leads nowhere: writing to it makes a file at a place that is not known here. */
+/** A link that leads nowhere. Writing to it would create a file at an unknown place. */
 function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }

@@ -1,4 +1,4 @@
-/** Why a call was refused, in words for the model and the person. */
+/** Why a call was refused, as a text for the model and the person. */
 import type { ToolError } from '../../index.ts';
 
 /** The message of an error, and the rule that it comes from. */

@@ -46,7 +46,10 @@ export interface Question {
   readonly callId: string;
 }
 
-/** Most calls per session. Beyond it the oldest are forgotten: their clients have gone away. */
+/**
+ * Most calls per session. Beyond this, the oldest ones are forgotten, because their clients have
+ * probably left.
+ */
 const mostAsked = 1_000;
 const tables = new WeakMap<ToolSession, Map<string, AskedCall>>();
 

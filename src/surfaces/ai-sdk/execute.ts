@@ -20,11 +20,11 @@ export interface Run {
    * The call ids of each model answer. The SDK passes the same messages to every call of an answer.
    */
   readonly seen: WeakMap<object, Set<string>>;
-  /** The messages whose texts the session has been told. */
+  /** The messages whose texts were reported to the session. */
   readonly heard: WeakSet<object>;
   /**
-   * The SDK is version 7 or later, which has a form of its own for files. Version 6 knows only the
-   * older form, which both read.
+   * The SDK is version 7 or later, which has its own form for files. Version 6 knows only the older
+   * form, which both read.
    */
   tagged: boolean;
 }

@@ -42,9 +42,9 @@ export interface AiSdkOptions<
    */
   readonly failures?: 'results' | 'errors' | undefined;
   /**
-   * For a session with `discovery`: with `ours`, what the model finds can be called in the same
-   * run. `tools` has everything that the session may be shown, and `prepareStep`, which the run
-   * needs, shows the model what the session lists at each step.
+   * For a session with `discovery`: with `ours`, the tools that the model finds can be called in
+   * the same run. `tools` has all tools that the session may show. `prepareStep`, which the run
+   * needs, shows the model the tools that the session lists at each step.
    * @default a run has the tools that the session lists when it begins
    */
   readonly defer?: 'ours' | undefined;

@@ -56,8 +56,8 @@ export interface AiSdkTools<Tools extends readonly AnyTool[] | undefined = undef
    */
   readonly takeDenials: (messages: readonly unknown[]) => Promise<void>;
   /**
-   * With `defer`, for the SDK's `prepareStep`: which of the tools the model is shown at a step. Without
-   * `defer` it changes nothing.
+   * With `defer`, for the SDK's `prepareStep`: which of the tools the model is shown at a step.
+   * Without `defer` it changes nothing.
    */
   readonly prepareStep: () => {
     /** The names of the tools that the session lists now. Absent without `defer`. */
@@ -72,8 +72,9 @@ const made = new WeakMap<Listing, Map<string, AiSdkTools>>();
  * Returns a session's effective tools for the AI SDK, version 6 or 7. A failed call is a result
  * with an error text for the model.
  * @throws MisuseError `invalid_option` for unknown options, for `approvals: "sdk"` on a session
- * with an approver, for `defer` on a session without discovery, and for a definition in `tools` whose shown name differs from its type;
- * `unknown_tool` for a definition that the session does not know.
+ * with an approver, for `defer` on a session without discovery, and for a definition in `tools`
+ * whose shown name differs from its type; `unknown_tool` for a definition that the session does not
+ * know.
  *
  * @example
  * ```ts
@@ -142,8 +143,8 @@ function makeSet(
 }
 
 /**
- * The same tools, whose keys follow the session's listing. The SDK shows a model its tools in the
- * order of the keys, so what was found comes after everything that was shown before.
+ * The same tools, in an object whose keys follow the session's listing. The SDK shows a model its
+ * tools in the order of the keys, so found tools come after everything that was shown before.
  */
 function inListedOrder(
   session: ToolSession,

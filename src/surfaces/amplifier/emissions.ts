@@ -1,7 +1,7 @@
 /**
- * The data of emissions. The binding returns what handlers answered, but not what became of the
- * event's data. A handler of our own at the end of the order reads the data, and it must go to the
- * emission that it belongs to.
+ * The data of emissions. The binding returns the answers of handlers, but not the event's final
+ * data. Our own handler at the end of the order reads the data, and must assign it to the right
+ * emission.
  */
 
 import type { NodeHooks } from './node-binding-port.ts';
@@ -19,7 +19,7 @@ export interface Emission {
 }
 
 export interface Emissions {
-  /** Notes an emission. */
+  /** Records an emission. */
   begin(event: string, data: EventData): Emission;
   /** Forgets an emission that has ended. */
   end(event: string, emission: Emission): void;

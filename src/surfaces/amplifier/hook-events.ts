@@ -39,9 +39,9 @@ export interface HookPolicyShadow extends HookEventBase {
   readonly name: 'hook.policy.shadow';
   /** The shadow rule. */
   readonly rule_id: string;
-  /** What would have been decided if this rule alone had been enforced. */
+  /** The decision if this rule alone had been enforced. */
   readonly would_be: Effect;
-  /** What was decided. */
+  /** The actual decision. */
   readonly was: Effect;
 }
 /** A call ended. There is exactly one for each `hook.tool.before`. */
@@ -68,7 +68,7 @@ export type HookEvent =
   | HookPolicyShadow
   | HookToolAfter;
 
-/** The events of a call that the stream is made of. */
+/** The events of a call from which the stream is made. */
 type CallEvent = ToolEvents[
   | 'tool:pre'
   | 'tool:post'
@@ -115,7 +115,8 @@ export function hookEvents(
   const stream = createHookStream((event) =>
     stopped ? undefined : listener(Object.freeze(event)),
   );
-  // One subscription for each event, so that a listener that fails at one still gets the next.
+  // One subscription for each event, so that a listener that fails at one event still gets the
+  // next.
   const subscriptions = [
     events.on('tool:pre', stream.begun),
     events.on('policy:check', stream.judged),

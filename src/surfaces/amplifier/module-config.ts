@@ -3,7 +3,7 @@
 import { type JsonObject, MisuseError } from '../../index.ts';
 import { checkOption, object, readMembers, type TableOf, text } from '../../options/index.ts';
 
-/** The `config` of a mount plan's entry. It fills what the module's options leave open. */
+/** The `config` of a mount plan's entry. It sets what the module's options leave open. */
 export interface ModuleConfig {
   /** The id of a profile of the registry. */
   readonly profile?: string;

@@ -75,7 +75,7 @@ export function wrapNodeHooks(
         const result = await hooks.emit(event, dataJson);
         return readNodeResult(result, heard ? emission.seen : (JSON.parse(dataJson) as EventData));
       } catch (error) {
-        // An emission may be a check: if it cannot run, the answer is no.
+        // An emission may be a check. If it cannot run, the answer is no.
         onFault({ where: 'binding', name: event, error });
         return { action: 'deny', reason: 'The event could not be emitted' };
       } finally {
@@ -112,7 +112,7 @@ function createBridge(
     name,
     call(event, dataJson) {
       if (current === undefined) return continueJson;
-      // Nothing may be thrown from here: it would crash the binding.
+      // An exception from here would crash the binding.
       try {
         const answer = current(event, JSON.parse(dataJson) as EventData);
         if (!isThenable(answer)) return answerJson(answer);

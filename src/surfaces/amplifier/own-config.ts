@@ -1,4 +1,7 @@
-/** A module's own configuration: what a mount plan sets for its tools, beside the known keys. */
+/**
+ * A module's own configuration: the settings of a mount plan for its tools, in addition to the
+ * known keys.
+ */
 
 import { MisuseError } from '../../index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
@@ -52,7 +55,7 @@ async function readBy(
   const plan = Object.create(null) as Record<string, unknown>;
   const own = Object.create(null) as Record<string, unknown>;
   if (config !== undefined && config !== null) {
-    // Not an object: the reader of the mount plan's part refuses it.
+    // It is not an object, so the reader of the mount plan's part refuses it.
     if (typeof config !== 'object' || Array.isArray(config)) return { plan: config, own };
     for (const [key, value] of Object.entries(config)) {
       if (knownKeys.has(key)) plan[key] = value;

@@ -118,7 +118,10 @@ const toolSearch = {
   name: 'tool_search_tool_bm25',
 } as const;
 
-/** What is kept, a search, and what it finds. Without a search, nothing could be found. */
+/**
+ * The kept tools, a search, and the tools that it finds. Without a search, no other tool could be
+ * found.
+ */
 function deferredTools<Tool extends AnthropicTool>(
   { kept, finder, deferred }: DeferredListing,
   byProvider: boolean,
@@ -142,7 +145,9 @@ function messagesTool({ name, tool, schema }: ShownTool, strict: boolean): Anthr
   };
 }
 
-/** What makes a tool runnable. It is bound to the tool's name, which is looked up at each call. */
+/**
+ * The `run` function of a tool. It is bound to the tool's name, which is looked up at each call.
+ */
 function runOf(
   session: ToolSession,
   { shownName }: Listing,

@@ -6,34 +6,39 @@ import { join } from 'node:path';
 import { type JsonObject, MisuseError } from '../../index.ts';
 import { isJsonObject } from '../../json/index.ts';
 
-/** What is kept under an id: a suspended call, or in its place that it was taken. */
+/** What is kept under an id: a suspended call, or the mark that it was taken. */
 export type FileKind = 'open' | 'taken';
 
-/** A draft that is older was left by a process that died. */
+/** An older draft was left by a process that died. */
 const oldDraftMs = 3_600_000;
 
-/** The latest time that every file system can keep for a file: the year 2037. */
+/** The latest time that every file system can store: the year 2037. */
 const latestTime = 2_145_916_800_000;
 
-/** What is in a file: nothing if there is none, or `value` is undefined if it is no object. */
+/**
+ * The content of a file: nothing if there is no file. `value` is undefined if the content is not an
+ * object.
+ */
 export interface Found {
   readonly value: JsonObject | undefined;
 }
 
-/** The files of one folder. Ids become names by their hash, so that no id leads out of it. */
+/**
+ * The files of one folder. Ids become names by their hash, so that no id leads out of the folder.
+ */
 export interface ApprovalFiles {
   /** The file's content; undefined if there is no such file. */
   read(name: string, kind: FileKind): Promise<Found | undefined>;
   /** Whether there is such a file. */
   has(name: string, kind: FileKind): Promise<boolean>;
-  /** Writes a file whole, in place of one of that name. @param keptUntil Epoch milliseconds. */
+  /** Writes a whole file, replacing one of that name. @param keptUntil Epoch milliseconds. */
   replace(name: string, kind: FileKind, value: object, keptUntil: number): Promise<void>;
-  /** Writes a file whole. False if there is one of that name: of many writers, one succeeds. */
+  /** Writes a whole file. False if there is one of that name. Of several writers, one succeeds. */
   create(name: string, kind: FileKind, value: object, keptUntil: number): Promise<boolean>;
   remove(name: string, kind: FileKind): Promise<void>;
-  /** The names that are kept, of suspended calls and of those that were taken. */
+  /** The names of suspended calls and of those that were taken. */
   names(): Promise<Readonly<Record<FileKind, Set<string>>>>;
-  /** Names of files whose time may be over, and removes drafts that were left. */
+  /** Names of files that may have expired. Removes abandoned drafts. */
   old(now: number): Promise<{ readonly name: string; readonly kind: FileKind }[]>;
 }
 
@@ -52,37 +57,13 @@ export function nameOf(id: string): string {
 export function approvalFiles(where: string, folder: string): ApprovalFiles {
   makeFolder(where, folder);
   const pathOf = (name: string, kind: FileKind): string => join(folder, `${name}.${kind}`);
-  const draft = async <T>(
-    value: object,
-    keptUntil: number,
-    place: (path: string) => Promise<T>,
-  ): Promise<T> => {
-    const path = join(folder, `${randomUUID()}.draft`);
-    try {
-      // Written beside its place: nobody reads half a file, and what is there survives a crash.
-      const file = await open(path, 'wx', 0o600);
-      try {
-        await file.writeFile(JSON.stringify(value));
-        const time = Math.min(Math.max(keptUntil, 0), latestTime) / 1_000;
-        await file.utimes(time, time);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      const placed = await place(path);
-      await syncFolder(folder);
-      return placed;
-    } finally {
-      await rm(path, { force: true });
-    }
-  };
   return {
     read: (name, kind) => readObject(pathOf(name, kind)),
     has: async (name, kind) => (await orMissing(stat(pathOf(name, kind)))) !== undefined,
     replace: (name, kind, value, keptUntil) =>
-      draft(value, keptUntil, (path) => rename(path, pathOf(name, kind))),
+      placeDraft(folder, value, keptUntil, (path) => rename(path, pathOf(name, kind))),
     create: (name, kind, value, keptUntil) =>
-      draft(value, keptUntil, (path) =>
+      placeDraft(folder, value, keptUntil, (path) =>
         link(path, pathOf(name, kind)).then(
           () => true,
           (error: unknown) => {
@@ -116,6 +97,35 @@ export function approvalFiles(where: string, folder: string): ApprovalFiles {
   };
 }
 
+/**
+ * Writes a draft and moves it to its place. So no reader sees half a file, and a crash leaves the
+ * file that was there before.
+ */
+async function placeDraft<T>(
+  folder: string,
+  value: object,
+  keptUntil: number,
+  place: (path: string) => Promise<T>,
+): Promise<T> {
+  const path = join(folder, `${randomUUID()}.draft`);
+  try {
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(JSON.stringify(value));
+      const time = Math.min(Math.max(keptUntil, 0), latestTime) / 1_000;
+      await file.utimes(time, time);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const placed = await place(path);
+    await syncFolder(folder);
+    return placed;
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
 const filePattern = /^([0-9a-f]{64})\.(open|taken)$/;
 const draftPattern = /^[0-9a-f-]{36}\.draft$/;
 
@@ -123,15 +133,15 @@ function makeFolder(where: string, folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false }) ?? makeMissing(folder);
   if (!found.isDirectory())
     throw new MisuseError('invalid_option', `${where}: expected \`dir\` to be a folder.`);
-  // Windows has neither owners nor bits of this kind.
+  // Windows has neither owners nor permission bits of this kind.
   const user = process.getuid?.();
   if (user === undefined) return;
   if (found.uid !== user && found.uid !== 0)
     throw new MisuseError(
       'invalid_option',
       `${where}: expected a \`dir\` of the user of this process, ${user}, got one of user ` +
-        `${found.uid}, who can put answered approvals back. Run \`chown\` on it, or give a folder ` +
-        'of its own.',
+        `${found.uid}, who can put answered approvals back. Run \`chown\` on it, or give a ` +
+        'folder of its own.',
     );
   if ((found.mode & 0o022) !== 0)
     throw new MisuseError(
@@ -147,7 +157,7 @@ function makeMissing(folder: string): Stats {
   return statSync(folder);
 }
 
-/** Something that is not a file counts as one that cannot be read: it is no record, but a mark. */
+/** Anything that is not a file counts as unreadable. It is not a record, but it is a mark. */
 async function readObject(path: string): Promise<Found | undefined> {
   let text: string | undefined;
   try {
@@ -175,14 +185,14 @@ async function orMissing<T>(operation: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What reading gives for folders, and for links that lead nowhere. */
+/** The errors of reading folders, and links that lead nowhere. */
 const notFiles: ReadonlySet<unknown> = new Set(['EISDIR', 'ENOTDIR', 'ELOOP']);
 
 function codeOf(error: unknown): unknown {
   return (error as { readonly code?: unknown } | null)?.code;
 }
 
-/** Makes renames survive the loss of power. Some systems cannot open a folder, and need not. */
+/** Makes renames survive a power failure. Some systems cannot open a folder, and need not. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Suspended calls in the files of a folder, which any number of processes share. */
+/** Suspended calls in the files of a folder, which any number of processes may share. */
 import { resolve } from 'node:path';
 import type { ApprovalQuery, ApprovalRecord, InboxStore, JsonObject } from '../../index.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../options/index.ts';
@@ -9,7 +9,7 @@ import { type ApprovalFiles, approvalFiles, nameOf } from './approval-files.ts';
 export interface FileApprovalsOptions {
   /**
    * The folder. Use it for this store only, on a local disk with hard links. It is created if it is
-   * missing, for its owner only. Nobody else may have write access to it. 1 to 4 096 characters.
+   * missing, for its owner only. No one else may have write access to it. 1 to 4 096 characters.
    */
   readonly dir: string;
   /**
@@ -27,7 +27,7 @@ const table = {
 
 const where = 'fileApprovals';
 
-/** How often a process looks for files whose time is over. */
+/** How often a process looks for expired files. */
 const sweepMs = 60_000;
 
 /** Files that are read at the same time. */
@@ -35,9 +35,9 @@ const readAtOnce = 16;
 
 /**
  * A store for a registry's approvals in a folder, one file for each. Any number of processes on one
- * machine share the folder: each lists and answers what another one has suspended, and exactly one
- * answer counts. What was acknowledged survives the loss of power. Files are readable by their
- * owner only and contain the arguments in full, as well as the tokens.
+ * machine share the folder: each lists and answers the calls that others have suspended, and
+ * exactly one answer counts. Acknowledged writes survive a power failure. Files are readable by
+ * their owner only and contain the arguments in full, as well as the tokens.
  *
  * Expired files are removed, at most once a minute, when something is stored. Listing reads every
  * open approval, so use a database or `redisApprovals` for more than some thousands.
@@ -76,10 +76,10 @@ export function fileApprovals(options: FileApprovalsOptions): InboxStore {
       if (record === undefined) return undefined;
       const { sessionId, principal, expiresAt } = record;
       const mark = { id, sessionId, principal, expiresAt };
-      // Making this file is the one atomic step, which tells who takes the record. If the process
+      // Creating this file is the one atomic step that decides who takes the record. If the process
       // dies after it, the approval is spent.
       if (!(await files.create(name, 'taken', mark, expiresAt + rememberedMs))) return undefined;
-      // The record may have been replaced meanwhile. From here on it cannot be.
+      // The record may have been replaced meanwhile. From here on, it cannot be.
       const last = (await readRecord(files, name)) ?? record;
       await files.remove(name, 'open');
       return last;
@@ -99,7 +99,7 @@ export function fileApprovals(options: FileApprovalsOptions): InboxStore {
     async read(id) {
       const name = nameOf(id);
       const record = await readRecord(files, name);
-      // Looked for last: a record that was taken in between is not shown as open.
+      // Checked last, so that a record that was taken meanwhile is not shown as open.
       const taken = await files.read(name, 'taken');
       // A mark that cannot be read still means that the record was taken.
       return taken === undefined ? record : (taken.value ?? { id });
@@ -112,7 +112,7 @@ export function fileApprovals(options: FileApprovalsOptions): InboxStore {
   };
 }
 
-/** The first records of a page, of those that were found before and of others. */
+/** The first records of a page, from those found before and further ones. */
 function best(
   found: readonly ApprovalRecord[],
   records: readonly ApprovalRecord[],
@@ -122,7 +122,7 @@ function best(
   return pageOf([...found, ...records], query, now);
 }
 
-/** The records that were not taken, some at a time. */
+/** The records that were not taken, several at a time. */
 async function* openRecords(files: ApprovalFiles): AsyncGenerator<ApprovalRecord[]> {
   const { open, taken } = await files.names();
   const names = [...open].filter((name) => !taken.has(name));
@@ -151,7 +151,7 @@ async function readRecord(
     : undefined;
 }
 
-/** Returns what removes expired files, once in a while. */
+/** Returns a function that removes expired files, once in a while. */
 function sweeper(files: ApprovalFiles, now: () => number): () => Promise<void> {
   let next = Number.NEGATIVE_INFINITY;
   return async () => {
@@ -160,14 +160,14 @@ function sweeper(files: ApprovalFiles, now: () => number): () => Promise<void> {
     next = time + sweepMs;
     try {
       for (const { name, kind } of await files.old(time)) {
-        // The time of a file may be wrong, as after a restored backup. What it says counts.
+        // The time of a file may be wrong, as after a restored backup. Its content counts.
         const expiresAt = (await files.read(name, kind))?.value?.expiresAt;
         const remembered = kind === 'taken' ? rememberedMs : 0;
         if (typeof expiresAt === 'number' && expiresAt + remembered <= time)
           await files.remove(name, kind);
       }
     } catch {
-      // What was stored is stored. The next look tries again.
+      // The record is stored. The next clean-up tries again.
     }
   };
 }

@@ -1,4 +1,4 @@
-/** What the approvals handler answers to somebody who has signed in. */
+/** The answers of the approvals handler to a person who has signed in. */
 import { readBodyText } from '../../http/body.ts';
 import { headerOf } from '../../http/direct-body.ts';
 import { type HostToolRegistry, isMisuseError, type PendingApproval } from '../../index.ts';
@@ -8,22 +8,22 @@ import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/page.ts';
 import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
 
-/** A request of somebody who is known. */
+/** A request of a known person. */
 export interface InboxRequest {
   readonly request: Request;
   readonly principal: string;
-  /** What follows the slash behind the base path. */
+  /** The path after the base path and a slash. */
   readonly path: string;
   readonly searchParams: URLSearchParams;
 }
 
 type Approvals = HostToolRegistry<never>['approvals'];
 
-/** Most characters of a list. At least one approval is told. */
+/** Most characters of a list. It contains at least one approval. */
 const mostChars = 4_000_000;
-/** Milliseconds that an answer waits for the end of the call that it lets through. */
+/** Milliseconds that an answer waits for the end of the call that it allows. */
 const waitMs = 10_000;
-/** Answered ones that are remembered, so that they are told from those that never were. */
+/** Most answered approvals that are remembered, to distinguish them from unknown ones. */
 const mostAnswered = 1_000;
 /** Most characters of an id. */
 const mostOfId = 512;
@@ -31,7 +31,7 @@ const mostOfId = 512;
 const unknownId = 'No call waits for approval under this id.';
 const answeredBefore = 'The approval was answered before.';
 
-/** Why nothing was answered, and the status that it gets. */
+/** Why nothing was answered, and the HTTP status for it. */
 const refusals: ReadonlyMap<string, number> = new Map([
   ['unknown_approval', 404],
   ['four_eyes', 403],
@@ -59,13 +59,13 @@ const always = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** The page is a document of its own: no other page may hold on to its window. */
+/** The page is a separate document: no other page may keep a reference to its window. */
 const ofPages = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** An answer that says why there is no other. */
+/** An answer with an error message. */
 export function refuse(status: number, error: string): Response {
   return json(JSON.stringify({ error }), status);
 }
@@ -100,7 +100,7 @@ export function createInboxAnswers(
     }
     if (method !== 'POST') return refuse(405, 'Expected GET or POST.');
     const type = headerOf(request, 'content-type') ?? '';
-    // Pages of others can send only forms and plain text without being asked about it first.
+    // Other sites can send only forms and plain text without a preflight request.
     if (!/^application\/json *(?:;|$)/i.test(type))
       return refuse(415, 'Expected a body of the type application/json.');
     const body = await readBodyText(request, maxBytes);
@@ -117,10 +117,11 @@ export function createInboxAnswers(
     const before = answered.has(id);
     if (found === undefined) {
       if (before) return refuse(409, answeredBefore);
-      // The registry takes tokens as well. They do not belong in addresses, and have a dot.
+      // The registry accepts tokens as well. They do not belong in addresses, and contain a dot.
       if (id.includes('.')) return refuse(404, unknownId);
     }
-    // Noted before the answer is given: of two that arrive together, one reads that it is too late.
+    // Recorded before the answer is given. If two arrive together, the second one learns that it is
+    // too late.
     answered.add(id);
     const given = Object.assign({}, sent.value, { by: principal });
     const outcome = await outcomeOf(id, () => approvals.answer(id, given), sent.value.decision);
@@ -147,7 +148,7 @@ async function list(
   const read = readQuery(query);
   if ('fault' in read) return refuse(400, read.fault);
   const { limit, after, sessionId, principal } = read.value;
-  // One more than is told says whether there is a next page.
+  // One more than is returned, to find out whether there is a next page.
   const found = await approvals.pending({ limit: limit + 1, after, sessionId, principal });
   const texts: string[] = [];
   let chars = 0;
@@ -162,7 +163,7 @@ async function list(
   return json(`{"by":${JSON.stringify(by)},"approvals":[${texts.join()}]${next}}`);
 }
 
-/** What the caller is told of an answer: how the call ended, and not what it returned. */
+/** What the caller learns about an answer: how the call ended, but not what it returned. */
 async function outcomeOf(
   id: string,
   answer: () => Promise<ToolResult>,
@@ -195,7 +196,7 @@ type View = { [Name in keyof WaitingApproval]: WaitingApproval[Name] | undefined
   'tool'
 >;
 
-/** Member by member: a token must never be told. */
+/** Member by member, because a token must never be sent. */
 function viewOf(asked: PendingApproval, allowEdits: boolean): View {
   const { id, sessionId, principal, callId, tool, input, title, message, risk } = asked;
   const { ruleId, source, quotas, origins, requestedAt, expiresAt, hiddenFields } = asked;
@@ -217,7 +218,7 @@ function viewOf(asked: PendingApproval, allowEdits: boolean): View {
     quotas,
     requestedAt,
     expiresAt,
-    // What is hidden is not in the input that was shown, so an edit of it would lose it.
+    // Hidden fields are not in the input that was shown, so an edit of it would lose them.
     editable: allowEdits && hiddenFields.length === 0,
   };
 }

@@ -1,10 +1,10 @@
-/** Reads what is asked of the approvals handler. Everything from outside is checked here. */
+/** Reads the requests to the approvals handler. Everything from outside is checked here. */
 import type { PendingOptions } from '../../index.ts';
 import { isJsonObject, type JsonObject } from '../../json/index.ts';
 import { suggestion } from '../../options/index.ts';
 import { excessOf } from '../../text/json-bounds.ts';
 
-/** Most bytes of an answer that is sent. Its `input` may be as large as that of a call. */
+/** Most bytes of an answer in a request. Its `input` may be as large as that of a call. */
 export const maxBytes = 2_097_152;
 const bounds = { maxDepth: 64, maxValues: 50_000 } as const;
 const mostOfMessage = 4_000;
@@ -17,18 +17,18 @@ export interface SentAnswer {
   readonly input?: JsonObject;
 }
 
-/** What was read, or what is wrong with it. */
+/** The value that was read, or what is wrong with it. */
 export type Read<T> = { readonly value: T } | { readonly fault: string };
 
 const decisions = ['allow_once', 'allow_always', 'reject_once', 'reject_always'];
 const members = ['decision', 'message', 'input'];
 const filters = ['limit', 'after', 'sessionId', 'principal'];
 
-/** A misspelt `input` would run what was shown, so every member must be known. */
+/** A misspelt `input` would run the original one, so every member must be known. */
 export function readSent(body: string): Read<SentAnswer> {
   const sent = objectOf(body);
   if (sent === undefined) return { fault: 'Expected a JSON object.' };
-  // Whoever signed in answers. A `by` in the body counts for nothing.
+  // The answer counts as given by the person who signed in. A `by` in the body is ignored.
   const unknown = Object.keys(sent).find((name) => name !== 'by' && !members.includes(name));
   if (unknown !== undefined)
     return { fault: `Unknown member \`${unknown.slice(0, 60)}\`${suggestion(unknown, members)}` };
@@ -46,7 +46,7 @@ export function readSent(body: string): Read<SentAnswer> {
   return { value: (input === undefined ? read : { ...read, input }) as SentAnswer };
 }
 
-/** Which approvals are asked for. */
+/** Which approvals are requested. */
 export function readQuery(query: URLSearchParams): Read<PendingOptions & { limit: number }> {
   const unknown = [...query.keys()].find((name) => !filters.includes(name));
   if (unknown !== undefined)
@@ -71,7 +71,7 @@ export function readQuery(query: URLSearchParams): Read<PendingOptions & { limit
   };
 }
 
-/** The `after` that continues behind an approval. */
+/** The `after` that continues after an approval. */
 export function nextAfter({ id, expiresAt }: { id: string; expiresAt: number }): string {
   return `${Math.trunc(expiresAt)}.${id}`;
 }

@@ -27,10 +27,10 @@ import { createInboxAnswers, refuse } from './handler-answers.ts';
 /** Options of {@link createApprovalsHandler}. */
 export interface ApprovalsHandlerOptions {
   /**
-   * Says who sent a request, by its cookie or its `Authorization`: 1 to 1 024 characters. Undefined
-   * for a stranger, who always gets 401. If this throws or takes longer than the registry's
-   * `policyTimeoutMs`, the answer is 401 too, and the registry's logger gets the error. Anyone with
-   * a name can see and answer every approval.
+   * Returns the name of the person who sent a request, by its cookie or its `Authorization`: 1 to 1
+   * 024 characters. Undefined for an unknown sender, who always gets 401. If this throws or takes
+   * longer than the registry's `policyTimeoutMs`, the answer is 401 too, and the registry's logger
+   * gets the error. Anyone with a name can see and answer every approval.
    */
   readonly authenticate: (request: Request) => string | undefined | Promise<string | undefined>;
   /** The path below which the handler answers, such as `/approvals`. @default "" */
@@ -41,7 +41,7 @@ export interface ApprovalsHandlerOptions {
    */
   readonly allowEdits?: boolean | undefined;
   /**
-   * The hosts that are answered: names for any port, or `name:port`.
+   * The hosts in requests that are accepted: names for any port, or `name:port`.
    * @default loopback names only
    */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -106,33 +106,9 @@ export function createApprovalsHandler<S>(
   const state = registryStateOf(registry);
   const given = readOptions(where, options, table);
   const { authenticate, basePath, allowEdits } = given;
-  const policy: OriginPolicy = {
-    allowedHosts:
-      given.allowedHosts && new Set(given.allowedHosts.map((host) => host.toLowerCase())),
-    allowedOrigins: given.allowedOrigins && new Set(given.allowedOrigins.map(readOrigin)),
-    unlistedHosts: 'loopback',
-    unlistedOrigins: 'own',
-    spelling: 'exact',
-  };
+  const policy = policyOf(given);
   const answers = createInboxAnswers(registry as unknown as HostToolRegistry<never>, allowEdits);
 
-  const nameOf = async (request: Request): Promise<string | undefined> => {
-    try {
-      const asking = Promise.resolve(authenticate(request));
-      const name: unknown = await withDeadline(asking, state.policyTimeoutMs, () => {
-        throw new Error(`\`authenticate\` took longer than ${state.policyTimeoutMs} ms.`);
-      });
-      if (name === undefined || isName(name)) return name;
-      // The value is not named: it may be a credential.
-      throw new TypeError(
-        `Expected \`authenticate\` to give undefined or a text of 1 to ${mostOfName} characters.`,
-      );
-    } catch (error) {
-      const source = 'approvals handler';
-      state.hostFault(error, { source }, '`authenticate` of the approvals handler failed');
-      return undefined;
-    }
-  };
   const answer = async (request: Request): Promise<Response> => {
     if (!isHostAllowed(request, policy))
       return refuse(403, 'This Host is not allowed here: see the option `allowedHosts`.');
@@ -144,11 +120,12 @@ export function createApprovalsHandler<S>(
         status: 204,
         headers: preflightHeaders('GET, POST', 'Authorization, Content-Type'),
       });
-    const principal = await nameOf(request);
-    // A stranger gets the same answer whatever is asked for, and whatever exists.
+    const principal = await nameOf(request, authenticate, state);
+    // An unknown sender gets the same answer for every path, so the answer does not show what
+    // exists.
     if (principal === undefined) return refuse(401, 'Sign in first.');
     const { pathname, searchParams } = new URL(request.url);
-    // The page finds the rest by its own address, which has to end with a slash.
+    // The page finds the rest relative to its own address, which has to end with a slash.
     if (pathname === basePath && request.method === 'GET')
       return new Response(null, {
         status: 308,
@@ -176,6 +153,42 @@ export function createApprovalsHandler<S>(
       return response;
     },
   });
+}
+
+function policyOf({
+  allowedHosts,
+  allowedOrigins,
+}: Pick<ApprovalsHandlerOptions, 'allowedHosts' | 'allowedOrigins'>): OriginPolicy {
+  return {
+    allowedHosts: allowedHosts && new Set(allowedHosts.map((host) => host.toLowerCase())),
+    allowedOrigins: allowedOrigins && new Set(allowedOrigins.map(readOrigin)),
+    unlistedHosts: 'loopback',
+    unlistedOrigins: 'own',
+    spelling: 'exact',
+  };
+}
+
+/** The name of the person who asks. Undefined if `authenticate` gives none, or fails. */
+async function nameOf(
+  request: Request,
+  authenticate: ApprovalsHandlerOptions['authenticate'],
+  state: ReturnType<typeof registryStateOf>,
+): Promise<string | undefined> {
+  try {
+    const asking = Promise.resolve(authenticate(request));
+    const name: unknown = await withDeadline(asking, state.policyTimeoutMs, () => {
+      throw new Error(`\`authenticate\` took longer than ${state.policyTimeoutMs} ms.`);
+    });
+    if (name === undefined || isName(name)) return name;
+    // The message leaves the value out, because it may be a credential.
+    throw new TypeError(
+      `Expected \`authenticate\` to give undefined or a text of 1 to ${mostOfName} characters.`,
+    );
+  } catch (error) {
+    const source = 'approvals handler';
+    state.hostFault(error, { source }, '`authenticate` of the approvals handler failed');
+    return undefined;
+  }
 }
 
 function isName(name: unknown): name is string {

@@ -1,4 +1,4 @@
-/** An inbox for approvals: stores that it reads, answers by HTTP, and messages by webhook. */
+/** An inbox for approvals: stores that it reads, answers over HTTP, and messages by webhook. */
 
 export { type FileApprovalsOptions, fileApprovals } from './file-approvals.ts';
 export {

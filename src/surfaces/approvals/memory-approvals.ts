@@ -30,7 +30,7 @@ const table = { now: fn<() => number>() } satisfies TableOf<MemoryApprovalsOptio
  * const store = memoryApprovals();
  * const [chat, mail] = [
  *   new HostToolRegistry({ approvals: { secret, store } }),
- *   new HostToolRegistry({ approvals: { secret, store } }), // lists and answers those of `chat` too
+ *   new HostToolRegistry({ approvals: { secret, store } }), // lists those of `chat` too
  * ];
  * ```
  */

@@ -14,13 +14,13 @@ import { inboxStoreOf, outcomeIn, registryStateOf } from '../../surface-port.ts'
 /** Options of {@link approvalOutcomeTool}. */
 export interface ApprovalOutcomeToolOptions {
   /**
-   * `masked` hides why a handler failed, as a surface for callers outside does. What is kept of a
-   * call does not say for whom its message was meant. @default "masked"
+   * `masked` hides why a handler failed, as a surface for callers outside does. The stored outcome
+   * does not say for whom its message was meant. @default "masked"
    */
   readonly exposeErrors?: 'message' | 'masked' | undefined;
 }
 
-/** What the tool takes. */
+/** The input of the tool. */
 export interface ApprovalOutcomeInput {
   /** The id of the approval, which the answer `approval_pending` names. */
   readonly id: string;
@@ -43,7 +43,8 @@ const outputSchema = {
   properties: {
     status: { enum: ['pending', 'settled', 'expired', 'unknown'] },
     decision: { type: 'string' },
-    // Its secrets were known to the tool that gave it. Here, events and logs hide all of it.
+    // The tool that produced it knew its secrets. Here they are unknown, so events and logs hide
+    // all of it.
     output: { 'x-secret': true },
     error: { type: 'object' },
   },
@@ -80,11 +81,11 @@ export function approvalOutcomeTool<S>(
   return defineTool({
     name: 'approval_outcome',
     description:
-      'Says how a call that ended as approval_pending was decided. `id` is the id of the approval, ' +
-      'which that answer names. The status is `pending` while nobody has answered, `settled` once ' +
-      'somebody has, `expired` if nobody did in time, and `unknown` for any other id. A settled ' +
-      'one has the output or the error of the call, unless the call is still running. Do other ' +
-      'work before you ask again.',
+      'Says how a call that ended as approval_pending was decided. `id` is the id of the ' +
+      'approval, which that answer names. The status is `pending` while nobody has answered, ' +
+      '`settled` once somebody has, `expired` if nobody did in time, and `unknown` for any other ' +
+      'id. A settled one has the output or the error of the call, unless the call is still ' +
+      'running. Do other work before you ask again.',
     parameters,
     outputSchema,
     annotations: { readOnly: true },

@@ -1,10 +1,10 @@
-/** What webhooks say of approvals, and how they are signed. */
+/** The messages of webhooks about approvals, and their signatures. */
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ToolEvents } from '../../index.ts';
 
 /** One message, the same at each attempt. */
 export interface WebhookMessage {
-  /** Receivers know a message that comes twice by it. */
+  /** Receivers recognise a repeated message by it. */
   readonly id: string;
   /** The JSON text. */
   readonly body: string;
@@ -17,7 +17,7 @@ const mostOfText = 2_000;
 
 type Required = ToolEvents['approval:required'];
 
-/** Member by member: what an event may hold one day is not told to others by accident. */
+/** Copied member by member, so that a future member of an event is not sent by accident. */
 export function messageOfRequired(event: Required): WebhookMessage {
   const body = bodyOf('approval.required', event, { request: requestOf(event.request) });
   return messageOf(
@@ -75,7 +75,7 @@ function requestOf(request: Required['request']): object {
   };
 }
 
-/** A question without what makes it long. `shortened` says that a person has to look elsewhere. */
+/** A question without its long parts. `shortened` means that a person has to look elsewhere. */
 function shortened(request: Required['request']): object {
   const { id, sessionId, principal, callId, tool, risk, ruleId, source } = request;
   const { title, message, requestedAt, expiresAt } = request;
@@ -96,7 +96,7 @@ function shortened(request: Required['request']): object {
   };
 }
 
-/** A clock of the host's may give what no date can hold. */
+/** The host's clock may return a value that no date can represent. */
 function timeOf(at: number): string {
   const time = new Date(at);
   return Number.isNaN(time.getTime()) ? new Date(0).toISOString() : time.toISOString();

@@ -11,7 +11,7 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON text that was signed: `{ type, timestamp, data }`. */
   readonly body: string;
-  /** Redirects are not followed: the receiver of the message is the one that you named. */
+  /** Redirects are not followed: only the receiver that you named gets the message. */
   readonly redirect: 'manual';
   /** Aborts after ten seconds, and when the notifier is closed. */
   readonly signal: AbortSignal;
@@ -19,9 +19,9 @@ export interface WebhookRequest {
 
 /** The part of an answer that is used. */
 export interface WebhookResponse {
-  /** From 200 to 299 if the message was taken. */
+  /** From 200 to 299 if the message was accepted. */
   readonly status: number;
-  /** Cancelled, not read. */
+  /** It is cancelled, not read. */
   readonly body?: { cancel(): Promise<void> } | null | undefined;
 }
 
@@ -41,10 +41,10 @@ const mostAtOnce = 8;
 const source = 'webhook';
 const gone = 410;
 
-/** A message that was neither taken nor given up. */
+/** A message that was neither accepted nor given up. */
 interface Delivery {
   readonly message: WebhookMessage;
-  /** The registry that is told of faults. */
+  /** The registry whose logger gets the faults. */
   readonly state: RegistryState;
   /** Attempts that have failed. */
   failed: number;
@@ -61,26 +61,61 @@ export interface WebhookQueue {
 }
 
 /**
- * Nothing in the answer is used. Unread, it would hold the connection. A `fetch` of the host's may
- * give a body of another kind; the message was taken all the same.
+ * The body of the answer is not used. Unread, it would keep the connection. The host's `fetch` may
+ * give another kind of body; the message was accepted all the same.
  */
 async function discard(response: WebhookResponse): Promise<void> {
   try {
     await response.body?.cancel();
   } catch {
-    // There is nothing to let go of.
+    // There is nothing to release.
   }
 }
 
-export function createWebhookQueue({
-  url,
-  key,
-  send,
-}: {
+interface Receiver {
   readonly url: string;
   readonly key: Buffer;
   readonly send: WebhookFetch;
-}): WebhookQueue {
+}
+
+/** Sends a message once. Resolves to the status of the answer. Rejects if there is none in time. */
+async function sendOnce(
+  { url, key, send }: Receiver,
+  { message, state }: Delivery,
+  controller: AbortController,
+): Promise<number> {
+  const seconds = Math.floor(state.now() / 1_000);
+  const { signal } = controller;
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': message.id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': signatureOf(key, message, seconds),
+  };
+  const timer = setTimeout(
+    () => controller.abort(new Error(`The webhook was not taken within ${attemptMs} ms.`)),
+    attemptMs,
+  );
+  // The attempt ends here even if `fetch` ignores the signal.
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  try {
+    const init = { method: 'POST', headers, body: message.body, redirect: 'manual', signal };
+    // In a turn of its own, so that an error that `send` throws at once is a failed attempt too.
+    const sent = Promise.resolve().then(() => send(url, init as WebhookRequest));
+    const response = await Promise.race([sent, aborted]);
+    const { status } = response;
+    void discard(response);
+    return status;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Longer than 60 lines, since its short functions share the deliveries that wait. */
+export function createWebhookQueue(receiver: Receiver): WebhookQueue {
+  const { url } = receiver;
   const waiting = new Set<Delivery>();
   const ready: Delivery[] = [];
   let chars = 0;
@@ -111,13 +146,13 @@ export function createWebhookQueue({
       ready.push(delivery);
       pump();
     }, pauseMs);
-    // A receiver that is away does not keep the process alive, unless `flush` waits for it.
+    // An unavailable receiver does not keep the process alive, unless `flush` waits for it.
     if (delivery.onEnd.length === 0) delivery.pause.unref();
   };
   const attempt = async (delivery: Delivery): Promise<void> => {
     delivery.attempt = new AbortController();
     try {
-      const status = await sendOnce(delivery, delivery.attempt);
+      const status = await sendOnce(receiver, delivery, delivery.attempt);
       if (!waiting.has(delivery)) return;
       if (status >= 200 && status < 300) return end(delivery);
       const fault = new Error(`The receiver of the webhook answered ${status}.`);
@@ -127,38 +162,6 @@ export function createWebhookQueue({
     } finally {
       active--;
       pump();
-    }
-  };
-  const sendOnce = async (
-    { message, state }: Delivery,
-    controller: AbortController,
-  ): Promise<number> => {
-    const seconds = Math.floor(state.now() / 1_000);
-    const { signal } = controller;
-    const headers = {
-      'content-type': 'application/json',
-      'webhook-id': message.id,
-      'webhook-timestamp': String(seconds),
-      'webhook-signature': signatureOf(key, message, seconds),
-    };
-    const timer = setTimeout(
-      () => controller.abort(new Error(`The webhook was not taken within ${attemptMs} ms.`)),
-      attemptMs,
-    );
-    // A `fetch` that does not heed the signal ends here all the same.
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    });
-    try {
-      const init = { method: 'POST', headers, body: message.body, redirect: 'manual', signal };
-      // In a turn of its own: what it throws at once is a failed attempt like any other.
-      const sent = Promise.resolve().then(() => send(url, init as WebhookRequest));
-      const response = await Promise.race([sent, aborted]);
-      const { status } = response;
-      void discard(response);
-      return status;
-    } finally {
-      clearTimeout(timer);
     }
   };
   const pump = (): void => {
@@ -174,7 +177,8 @@ export function createWebhookQueue({
   return {
     push(message, state) {
       if (waiting.size >= mostMessages || chars + message.body.length > mostChars) {
-        // Said once until there is room again: a flood of messages makes no flood of logs.
+        // Logged once until there is room again, so that many messages do not cause many log
+        // entries.
         if (!full) {
           const data = { source, waiting: waiting.size };
           state.warn(data, 'too many webhooks wait; newer ones are dropped', 'error');

@@ -1,4 +1,4 @@
-/** Tells another system by HTTP that a call waits for a person, and what came of it. */
+/** Informs another system over HTTP that a call waits for a person, and how the wait ended. */
 import { MisuseError } from '../../errors/index.ts';
 import type { HostToolRegistry } from '../../index.ts';
 import { fn, type Kind, kind, readOptions, required, type TableOf } from '../../options/index.ts';
@@ -21,16 +21,16 @@ export interface WebhookNotifierOptions {
    */
   readonly secret: string;
   /**
-   * Sends a message. Give one of your own to change its form for the receiver, or to use a proxy.
+   * Sends a message. Pass your own function to change its form for the receiver, or to use a proxy.
    * @default the global `fetch`
    */
   readonly fetch?: WebhookFetch | undefined;
 }
 
-/** Tells of approvals by webhook. */
+/** Reports approvals by webhook. */
 export interface WebhookNotifier {
   /**
-   * Tells of the approvals of this registry from now on. The returned function ends that.
+   * Reports the approvals of this registry from now on. The returned function stops that.
    * @throws MisuseError `invalid_option` for anything but a registry, and once the notifier is
    * closed.
    */
@@ -38,8 +38,8 @@ export interface WebhookNotifier {
   /** Resolves once every message so far has been delivered or given up. Never rejects. */
   flush(): Promise<void>;
   /**
-   * Ends all attachments and attempts. What was not taken yet is dropped, and reported to the
-   * logger of its registry. Call `flush` first to send it. Idempotent.
+   * Ends all attachments and attempts. Messages that were not accepted yet are dropped, and
+   * reported to the logger of their registry. Call `flush` first to send it. Idempotent.
    */
   close(): void;
 }
@@ -58,7 +58,7 @@ const table = {
  * Messages hold the same data as the events, without secrets and tokens. A message that is not
  * accepted is sent again after 1, 4, 16, 64 and 256 seconds, unless the answer is 410. No call
  * waits for a message or fails because of one. At most 1 000 messages, or 16 million characters,
- * wait; what is beyond that or given up is reported to the registry's logger.
+ * wait. Messages beyond that, and those that are given up, are reported to the registry's logger.
  * @throws MisuseError `invalid_option`, which never contains the address or the secret.
  *
  * @example
@@ -114,15 +114,15 @@ export function webhookNotifier(options: WebhookNotifierOptions): WebhookNotifie
   });
 }
 
-// Read when a message is sent, so that a host may replace it after this.
+// Read when a message is sent, so that a host may replace it later.
 function globalFetch(url: string, init: WebhookRequest): Promise<WebhookResponse> {
   return fetch(url, init);
 }
 
-/** The messages name neither address nor secret: both may be credentials. */
+/** The messages contain neither address nor secret, because both may be credentials. */
 function readUrl(url: string, isGlobal: boolean): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  // The global one would refuse each message, and nobody would notice for minutes.
+  // The global `fetch` would refuse each message, and this would go unnoticed for minutes.
   if (isGlobal && parsed !== undefined && parsed.username + parsed.password !== '')
     throw new MisuseError(
       'invalid_option',
@@ -142,7 +142,7 @@ function readSecret(secret: string): Buffer {
   if (key.length >= 24 && key.length <= 64) return key;
   throw new MisuseError(
     'invalid_option',
-    `${where}: expected \`secret\` to be \`whsec_\` and the base64 of 24 to 64 bytes, got another ` +
-      'text. Make one by: echo "whsec_$(openssl rand -base64 32)"',
+    `${where}: expected \`secret\` to be \`whsec_\` and the base64 of 24 to 64 bytes, got ` +
+      'another text. Make one by: echo "whsec_$(openssl rand -base64 32)"',
   );
 }

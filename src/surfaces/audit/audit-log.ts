@@ -1,4 +1,4 @@
-/** A running log: links the lines, begins new files, and counts what it cannot take. */
+/** A running log: links the lines, begins new files, and counts lines that it cannot accept. */
 import { type Emitter, MisuseError, type ToolEvents } from '../../index.ts';
 import { withDeadline } from '../../limits/with-deadline.ts';
 import {
@@ -17,29 +17,31 @@ import type { LineWriter } from './writers.ts';
 export interface AuditLog {
   /**
    * Records the calls of a session, or of a registry and all its sessions, from now on. A call that
-   * is recorded through both gets one line. The returned function ends that.
+   * is recorded through both gets one line. The returned function stops that.
    * @throws MisuseError `closed`, or `invalid_option` for anything else.
    */
   attach(target: { readonly events: Emitter<ToolEvents> }): () => void;
-  /** The last line that was written. Keep it elsewhere to notice later that lines were cut off. */
+  /**
+   * The last line that was written. Store it elsewhere to notice later whether lines were cut off.
+   */
   head(): AuditHead;
-  /** How many lines were lost because too many were waiting. The log says so too. */
+  /** How many lines were lost because too many were waiting. The log records this too. */
   readonly dropped: number;
-  /** Writes what waits, safely. Rejects with the reason if it cannot be written. */
+  /** Writes all waiting lines safely. Rejects with the reason if they cannot be written. */
   flush(): Promise<void>;
   /**
-   * Flushes, and lets another process write the log. Idempotent. Rejects, but closes, if what waits
-   * cannot be written, or not within 10 seconds. Where a log is `required`, calls
-   * are refused from then on, unless it was detached.
+   * Flushes, and lets another process write the log. Idempotent. Rejects, but closes, if waiting
+   * lines cannot be written, or not within 10 seconds. If a log is `required`, calls are refused
+   * from then on, unless it was detached.
    */
   close(): Promise<void>;
 }
 
-/** What a log is made of. */
+/** What a log needs. */
 export interface LogParts {
   readonly writer: LineWriter;
   readonly opened: Opened;
-  /** Gives the lock back. */
+  /** Releases the lock. */
   readonly release: () => void;
   readonly hash: LineHash;
   readonly argumentsOf: ArgumentsOf;
@@ -48,11 +50,12 @@ export interface LogParts {
   readonly rotate: { readonly maxBytes: number | undefined; readonly daily: boolean };
 }
 
-/** How long closing waits for what waits to be written. */
+/** How long closing waits for the waiting lines. */
 const closeMs = 10_000;
 
 type Told = (error: unknown) => void;
 
+/** Longer than 60 lines, since its short functions share the queue and the count of lost lines. */
 export function startLog(parts: LogParts): AuditLog {
   const { opened, argumentsOf, required, release } = parts;
   const attached = new Set<Observing>();
@@ -124,7 +127,7 @@ export function startLog(parts: LogParts): AuditLog {
         throw new Error(`The audit log could not be written within ${closeMs / 1_000} s.`);
       }).finally(() => {
         release();
-        // A log that is required goes on refusing.
+        // A required log continues to refuse calls.
         if (!required) for (const one of attached) one.stop();
       });
       return closing;
@@ -141,10 +144,10 @@ interface NextLine {
   readonly at: number;
 }
 
-/** Links the lines, and says which of them begins a new file. */
+/** Links the lines, and decides which of them begins a new file. */
 interface Chain {
   next(members: NewMembers, at: number): NextLine;
-  /** Makes it the last line. Returns its place. */
+  /** Makes it the last line. Returns its position. */
   take(line: NextLine): AuditHead;
 }
 
@@ -153,7 +156,7 @@ function createChain({ opened, hash, rotate }: LogParts): Chain {
   const { maxBytes, daily } = rotate;
   const render = (members: NewMembers, at: number, rotates: boolean): NextLine => {
     const isFirst = rotates || size === 0;
-    // The first line of a file says so, and verifying misses it if it is cut off.
+    // The first line of a file is marked as such. Verifying notices if it is cut off.
     if (isFirst) members.file = rotates ? file + 1 : file;
     const { text, head: own } = renderLine(members, head, hash);
     return { text, rotates, head: own, bytes: Buffer.byteLength(text), at };

@@ -1,4 +1,4 @@
-/** What a line says of a call. */
+/** The contents of a call's line. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { canonicalJson, type JsonValue } from '../../json/index.ts';
@@ -9,7 +9,7 @@ import type { Key, NewMembers } from './line.ts';
 /** What a log keeps of the arguments; `redacted` is the default. */
 export type Content = 'redacted' | 'hashed' | 'none';
 
-/** What a line says of the arguments of a call; undefined if it says nothing. */
+/** The arguments of a call as a line contains them; undefined if it contains none. */
 export type ArgumentsOf = (input: JsonValue) => JsonValue | undefined;
 
 /** Longest name of a tool in a line. A model chooses the names of tools that do not exist. */
@@ -40,7 +40,7 @@ export function callLine(record: CallRecord, argumentsOf: ArgumentsOf): NewMembe
     status,
     code: record.code,
     durationMs: status === undefined ? undefined : Math.round(record.durationMs * 1_000) / 1_000,
-    // Written where the line gets its place; here they keep the object in one shape.
+    // They are set when the line gets its position. Here they keep the shape of the object.
     file: undefined,
     seq: 0,
     prev: '',
@@ -56,8 +56,8 @@ export function argumentsBy(content: Content, key: Key): ArgumentsOf {
 }
 
 /**
- * The key for `hashed`, in a file that only its owner can read. Made where there is none: short
- * values could be guessed from a plain hash.
+ * The key for `hashed`, in a file that only its owner can read. It is created if there is none.
+ * Without a key, short values could be guessed from their hash.
  */
 export function contentKey(file: string): Buffer {
   const made = randomBytes(32).toString('hex');

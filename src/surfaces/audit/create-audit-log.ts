@@ -20,7 +20,7 @@ import { takeLock } from './lock-file.ts';
 import { type Opened, openLog } from './open-log.ts';
 import { fileWriter, sinkWriter } from './writers.ts';
 
-/** Options of {@link createAuditLog}: `path` or `sink`, and the rest as wanted. */
+/** Options of {@link createAuditLog}: `path` or `sink`, and any others. */
 export interface AuditOptions {
   /**
    * The newest file of the log. Older files are next to it as `path.1`, `path.2`, …, and so are
@@ -28,8 +28,8 @@ export interface AuditOptions {
    */
   readonly path?: string | undefined;
   /**
-   * Takes the lines instead of a file, without a line break, one at a time. A line whose call
-   * throws or rejects is given again. @default none
+   * Takes the lines instead of a file, without a line break, one at a time. If the function throws
+   * or rejects, it gets the line again. @default none
    */
   readonly sink?: ((line: string) => void | Promise<void>) | undefined;
   /**
@@ -38,17 +38,17 @@ export interface AuditOptions {
    */
   readonly required?: boolean | undefined;
   /**
-   * What is kept of arguments: the JSON without secrets; an HMAC of that, which shows equal
-   * arguments as equal; or nothing. @default "redacted"
+   * How arguments are kept: the JSON without secrets; an HMAC of that, so that equal arguments can
+   * be recognised; or not at all. @default "redacted"
    */
   readonly content?: 'redacted' | 'hashed' | 'none' | undefined;
   /**
-   * Makes the hashes HMACs, which only the owner of the key can make. At least 32 bytes; a string
-   * counts as UTF-8. Necessary for hashed content in a `sink`. @default none
+   * Makes the hashes HMACs, which only the owner of the key can compute. At least 32 bytes; a
+   * string counts as UTF-8. Required for hashed content in a `sink`. @default none
    */
   readonly key?: string | Uint8Array | undefined;
   /**
-   * When a new file is begun: before the current one exceeds `maxBytes`, from 1 024; or, with
+   * When a new file begins: before the current one exceeds `maxBytes`, from 1 024; or, with
    * `daily`, with the first line of a day (UTC). @default never
    */
   readonly rotate?:
@@ -81,8 +81,8 @@ const where = 'createAuditLog';
 /**
  * Makes an audit log, or opens it again. A torn last line, which a crash may leave, is replaced by
  * a line that says so.
- * @throws MisuseError `invalid_option`; `in_use` if another log writes to `path`; `invalid_file` if the
- * last line of the file is not one of this log and key. An error of the file system as it is.
+ * @throws MisuseError `invalid_option`; `in_use` if another log writes to `path`; `invalid_file` if
+ * the last line of the file is not one of this log and key. An error of the file system as it is.
  *
  * @example
  * ```ts
@@ -99,7 +99,8 @@ export function createAuditLog(options: AuditOptions): AuditLog {
   if ((path === undefined) === (sink === undefined))
     throw new MisuseError(
       'invalid_option',
-      `${where}: expected either \`path\` or \`sink\`, got ${path === undefined ? 'neither' : 'both'}.`,
+      `${where}: expected either \`path\` or \`sink\`, got ` +
+        `${path === undefined ? 'neither' : 'both'}.`,
     );
   const rotate = readOptions(where, read.rotate, rotateTable, { path: 'rotate' });
   if (sink !== undefined) {
@@ -108,7 +109,8 @@ export function createAuditLog(options: AuditOptions): AuditLog {
     if (content === 'hashed' && key === undefined)
       throw new MisuseError(
         'invalid_option',
-        `${where}: hashed content in a \`sink\` needs a \`key\`, because there is no file to keep one in.`,
+        `${where}: hashed content in a \`sink\` needs a \`key\`, because there is no file to ` +
+          'keep one in.',
       );
   }
   const hash = lineHash(where, key);

@@ -6,7 +6,7 @@ import type { LineWriter, QueuedLine } from './writers.ts';
 export const maxQueuedLines = 10_000;
 /** Most characters that wait. */
 export const maxQueuedChars = 16 * 1_048_576;
-/** With `fsync: "batch"`, what was written is made safe after this time. */
+/** With `fsync: "batch"`, written lines are made safe after this time. */
 const syncAfterMs = 1_000;
 /** The first and the longest pause after a failure. */
 const pausesMs = { first: 100, longest: 10_000 };
@@ -18,17 +18,19 @@ interface Waiting extends QueuedLine {
   readonly told: ((error: unknown) => void) | undefined;
 }
 
-/** What happens to lines that were accepted. */
+/** Handles accepted lines. */
 export interface LineQueue {
   /** Whether there is room for a line. */
   hasRoom(chars: number): boolean;
-  /** @param told Called without an error once the line is written, or with one if that failed. */
+  /**
+   * @param told Called without an error once the line is written, or with an error if that failed.
+   */
   add(line: QueuedLine, head: AuditHead, told?: (error: unknown) => void): void;
-  /** The place of the last line that was written. */
+  /** The position of the last line that was written. */
   head(): AuditHead;
   /** Resolves once all lines are written and safe; rejects if they cannot be. */
   flush(): Promise<void>;
-  /** Flushes, and writes no more. */
+  /** Flushes, and stops writing. */
   close(): Promise<void>;
 }
 
@@ -40,6 +42,10 @@ export interface QueueOptions {
   readonly failed: (error: unknown) => void;
 }
 
+/**
+ * Longer than 60 lines, since its short functions share the lines that wait and the state of the
+ * writer.
+ */
 export function createLineQueue({ writer, head: from, fsync, failed }: QueueOptions): LineQueue {
   const waiting: Waiting[] = [];
   let chars = 0;
@@ -122,7 +128,8 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
     })().finally(() => {
       if (pumping !== now) return;
       pumping = undefined;
-      // A line that came after the last look, such as during a sync, has started no run of its own.
+      // A line that arrived after the last check, such as during a sync, has not started its own
+      // run.
       if (waiting.length > 0 && pause === undefined && !closed) void run(false);
     });
     pumping = now;
@@ -138,7 +145,7 @@ export function createLineQueue({ writer, head: from, fsync, failed }: QueueOpti
       const { text, rotates } = line;
       waiting.push({ text, rotates, head: place, told });
       chars += text.length;
-      // During an outage, only a call that waits for its line does not wait for the next attempt.
+      // During an outage, only a call that waits for its line starts an attempt at once.
       if (pumping === undefined && (pause === undefined || told !== undefined)) void run(false);
     },
     head: () => head,

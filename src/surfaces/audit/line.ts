@@ -1,8 +1,8 @@
-/** The lines of a log: JSON, and the hash that links each to the one before. */
+/** The lines of a log: JSON, and the hash that links each line to the previous one. */
 import { createHash, createHmac, hash as hashOf } from 'node:crypto';
 import { MisuseError } from '../../errors/index.ts';
 
-/** A place in the chain: the number and the hash of a line. */
+/** A position in the chain: the number and the hash of a line. */
 export interface AuditHead {
   /** Grows by one with each line; 0 before the first. */
   readonly seq: number;
@@ -29,7 +29,7 @@ export function lineHash(where: string, key: Key | undefined): LineHash {
       `${where}: expected \`key\` to have at least ${shortestKey} bytes, got ${secret.length}.`,
     );
   return (first, ...rest) => {
-    // Several times as fast as an object that is fed.
+    // It is several times as fast as an incremental hash object.
     if (secret === undefined && rest.length === 0) return hashOf('sha256', first, 'hex');
     const hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret);
     hash.update(first);
@@ -38,10 +38,10 @@ export function lineHash(where: string, key: Key | undefined): LineHash {
   };
 }
 
-/** Members that a line is rendered from; its place in the chain is written into them. */
+/** The members from which a line is rendered. Its position in the chain is written into them. */
 export type NewMembers = Record<string, unknown>;
 
-/** Renders a line, with its line break, and says where the chain then stands. */
+/** Renders a line with its line break, and returns the resulting position of the chain. */
 export function renderLine(
   members: NewMembers,
   after: AuditHead,
@@ -56,7 +56,7 @@ export function renderLine(
   return { text: `${body.slice(0, -1)},"hash":"${own}"}\n`, head: { seq, hash: own } };
 }
 
-/** A line that was read: its members, and whether its hash fits its text. */
+/** A line that was read: its members, and whether its hash matches its text. */
 export interface ReadLine {
   readonly members: LineMembers;
   readonly seq: number;
@@ -86,7 +86,7 @@ function parse(text: string): LineMembers | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? // A member that only a prototype has is none.
+      ? // A member that only a prototype has does not count.
         Object.assign(Object.create(null) as Record<string, unknown>, value)
       : undefined;
   } catch {

@@ -1,29 +1,32 @@
 /**
- * A lock file: one process at a time writes a log. The lock of a process that has died does not
- * count, so that a crash needs no one to clean up.
+ * A lock file: only one process at a time writes a log. The lock of a process that has died does
+ * not count, so that no one needs to clean up after a crash.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { MisuseError } from '../../errors/index.ts';
 
-/** How often the owner says that it is alive. Only other machines need that. */
+/** How often the owner updates the lock. Only other machines need that. */
 const heartbeatMs = 10_000;
-/** A lock of another machine counts for so long after its owner was last heard of. */
+/** How long a lock of another machine counts after its last update. */
 const silentMs = 60_000;
-/** A lock that its owner has not filled in yet counts for so long. */
+/** How long a lock counts that its owner has not filled in yet. */
 const unfilledMs = 10_000;
 
 interface Owner {
   readonly pid: number;
   readonly host: string;
-  /** When the process started, as its system counts; tells it from a later one with its number. */
+  /**
+   * When the process started, as its system counts. It distinguishes the process from a later one
+   * with the same id.
+   */
   readonly started: string;
   readonly token: string;
 }
 
 /**
- * Takes the lock. The returned function gives it back.
+ * Takes the lock. The returned function releases it.
  * @throws MisuseError `in_use` if another log holds it.
  */
 export function takeLock(file: string): () => void {
@@ -31,7 +34,7 @@ export function takeLock(file: string): () => void {
   const own: Owner = { pid, host: hostname(), started: startOf(pid), token: randomUUID() };
   const text = JSON.stringify(own);
   if (!create(file, text)) {
-    // One process at a time looks at an old lock, so that no two take it over.
+    // Only one process at a time checks an old lock, so that no two take it over.
     const turn = `${file}.turn`;
     if (!create(turn, text)) {
       if (ageOf(turn) < unfilledMs) throw held(file);
@@ -51,7 +54,7 @@ export function takeLock(file: string): () => void {
       const now = new Date();
       utimesSync(file, now, now);
     } catch {
-      // Someone has removed the file. The lock is lost, and there is nothing to do about it here.
+      // Someone has removed the file. The lock is lost, and nothing can be done about that here.
     }
   }, heartbeatMs);
   beat.unref();
@@ -124,7 +127,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process started, where the system says it: on Linux. `""` elsewhere. */
+/** When a process started, if the system says so, as Linux does. `""` elsewhere. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

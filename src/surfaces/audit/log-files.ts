@@ -1,4 +1,4 @@
-/** The files of a log: `path` is the newest, `path.1` the one before, and so on. */
+/** The files of a log: `path` is the newest, `path.1` the previous one, and so on. */
 import { readdirSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 

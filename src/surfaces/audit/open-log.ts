@@ -1,4 +1,4 @@
-/** Opens the files of a log: finds where the chain stands, and recovers a torn last line. */
+/** Opens the files of a log: finds the end of the chain, and recovers a torn last line. */
 import {
   closeSync,
   existsSync,
@@ -13,14 +13,14 @@ import { shortened } from '../../text/shortened.ts';
 import { type AuditHead, type LineHash, readLine, renderLine } from './line.ts';
 import { olderFile, olderNumbers } from './log-files.ts';
 
-/** Longest line that is looked for, in bytes. */
+/** Longest line that is searched for, in bytes. */
 export const maxLineBytes = 64 * 1_048_576;
 /** How much of a torn line is kept, in characters. */
 const maxTornChars = 4_096;
 const chunkBytes = 65_536;
 const newline = 0x0a;
 
-/** Where a log stands when it is opened. */
+/** The state of a log when it is opened. */
 export interface Opened {
   readonly head: AuditHead;
   /** Bytes in the newest file; 0 if the next line is its first. */
@@ -29,17 +29,19 @@ export interface Opened {
   readonly file: number;
   /** When the first line of the newest file was written; undefined if it has none. */
   readonly since: number | undefined;
-  /** Whether the newest file can be cut back and moved, which devices and pipes cannot. */
+  /**
+   * Whether the newest file can be truncated and moved, which is impossible for devices and pipes.
+   */
   readonly regular: boolean;
 }
 
 /**
- * Opens a log, making its file where there is none. A torn last line is replaced by a line that
+ * Opens a log, and creates its file if there is none. A torn last line is replaced by a line that
  * says so.
  * @throws MisuseError `invalid_file` if the last whole line is not one of this log and key.
  */
 export function openLog(path: string, hash: LineHash): Opened {
-  // Made by appending, since other flags would empty a file.
+  // Created by appending, because other flags would empty a file.
   closeSync(openSync(path, 'a', 0o600));
   const fd = openSync(path, 'r+');
   try {
@@ -65,8 +67,8 @@ export function openLog(path: string, hash: LineHash): Opened {
       head,
       hash,
     );
-    // Written over the torn line before the rest is cut off: a crash in between leaves a torn line
-    // again, so what was torn is recorded in any case.
+    // Written over the torn line before the rest is cut off. A crash in between leaves a torn line
+    // again, so the torn text is recorded in any case.
     const bytes = Buffer.from(recovered.text);
     writeAll(fd, bytes, end);
     ftruncateSync(fd, end + bytes.length);
@@ -110,12 +112,15 @@ function newestOf(path: string, hash: LineHash): { head: AuditHead; file: number
 function broken(file: string): MisuseError {
   return new MisuseError(
     'invalid_file',
-    `createAuditLog: expected the last line of ${file} to be one of an audit log with this \`key\`. ` +
-      'Look at it with `host-tools audit verify`, then move the files of the log away.',
+    `createAuditLog: expected the last line of ${file} to be one of an audit log with this ` +
+      '`key`. Look at it with `host-tools audit verify`, then move the files of the log away.',
   );
 }
 
-/** The head that the last whole line gives. @param end Right after its line break. */
+/**
+ * The head after the last whole line.
+ * @param end Right after its line break.
+ */
 function lastHead(file: string, fd: number, end: number, hash: LineHash): AuditHead {
   const start = lastBreak(fd, end - 1);
   const line = readLine(readBytes(fd, start, end - 1 - start), hash);
@@ -142,7 +147,7 @@ function firstMembers(
   };
 }
 
-/** The place right after the last line break before `end`; 0 if there is none. */
+/** The position right after the last line break before `end`; 0 if there is none. */
 function lastBreak(fd: number, end: number): number {
   for (let to = end; to > 0; ) {
     if (end - to > maxLineBytes) throw new Error('The last line of the audit log is too long.');

@@ -1,4 +1,6 @@
-/** Reads the lines of a log, oldest first, over all of its files: as a stream, since logs are big. */
+/**
+ * Reads the lines of a log, oldest first, from all of its files, as a stream, because logs are big.
+ */
 import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { olderFile, olderNumbers } from './log-files.ts';
@@ -9,7 +11,7 @@ export interface RawLine {
   /** The line without its line break. */
   readonly bytes: Buffer;
   readonly file: string;
-  /** It is the first of its file. */
+  /** It is the first line of its file. */
   readonly isFirst: boolean;
   /** It has no line break: the process that wrote it ended in the middle, or it is too long. */
   readonly torn: boolean;
@@ -27,7 +29,7 @@ export function filesOf(path: string): readonly string[] {
 /** The lines of all files, oldest first. @throws the error of a file that cannot be read. */
 export async function* linesOf(path: string): AsyncGenerator<RawLine, void, undefined> {
   const files = filesOf(path);
-  // A log without files is none: opening it throws what is wrong.
+  // Without any file, opening the log throws the reason.
   for (const file of files.length === 0 ? [resolve(path)] : files) yield* linesOfFile(file);
 }
 

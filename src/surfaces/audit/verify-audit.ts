@@ -11,9 +11,9 @@ import {
 } from './line.ts';
 import { linesOf, type RawLine } from './read-log.ts';
 
-/** What {@link verifyAudit} found. */
+/** The result of {@link verifyAudit}. */
 export interface AuditCheck {
-  /** Whether every line is as it was written, and none is missing between them. */
+  /** Whether every line is unchanged, and none is missing between them. */
   readonly ok: boolean;
   /** How many lines the log has, over all of its files. */
   readonly lines: number;
@@ -29,7 +29,7 @@ export interface AuditCheck {
 export interface VerifyAuditOptions {
   /**
    * An earlier end of the log, as `head()` returned it, or only its hash. Without it, lines that
-   * were cut off the end go unnoticed. @default none
+   * were cut off at the end go unnoticed. @default none
    */
   readonly head?: AuditHead | string | undefined;
   /** The key of the log. @default none */
@@ -81,11 +81,11 @@ export async function verifyAudit(
   return check.end(found);
 }
 
-/** Follows the chain of the lines that it is given. */
+/** Follows the chain of its input lines. */
 export interface ChainCheck {
-  /** The line as far as it is one. After the first fault, lines are only counted. */
+  /** The line, as far as it is valid. After the first fault, lines are only counted. */
   add(line: RawLine): ReadLine | undefined;
-  /** @param headFound Whether the place that the log must have was among the lines. */
+  /** @param headFound Whether the position that the log must contain was among the lines. */
   end(headFound: boolean): AuditCheck;
 }
 
@@ -128,7 +128,10 @@ function faultOf(
   lastFile: number | undefined,
 ): string | undefined {
   if (torn)
-    return 'the line is torn: its writer ended in the middle of it. Opening the log again records that';
+    return (
+      'the line is torn: its writer ended in the middle of it. Opening the log again records ' +
+      'that'
+    );
   if (line === undefined) return 'this is not a line of an audit log';
   if (!line.fits) return 'the line was changed, or the key is not the one of the log';
   const { file } = line.members;

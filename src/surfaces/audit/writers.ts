@@ -1,4 +1,4 @@
-/** Where lines go: to the files of a path, or to a function of the host. */
+/** Where lines are written: to the files of a path, or to a function of the host. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { shiftFiles } from './log-files.ts';
@@ -13,12 +13,12 @@ export interface QueuedLine {
 /** Writes lines in order. Only one of its functions runs at a time. */
 export interface LineWriter {
   /**
-   * Writes the first of the lines, or more of them. What it says is written stays; if it throws,
-   * nothing of this call is.
+   * Writes the first of the lines, or more of them. Lines that it counts as written stay. If it
+   * throws, none of the lines of this call count.
    * @returns how many were written
    */
   write(lines: readonly QueuedLine[]): Promise<number>;
-  /** Makes what was written survive the loss of power. */
+  /** Makes written lines survive a power failure. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export function fileWriter(
   };
   return {
     async write(lines) {
-      // What was moved stays moved if the line cannot be written: the file is then empty.
+      // Files that were moved stay moved if the line cannot be written. The new file is then empty.
       if (lines[0]?.rotates === true && size > 0 && regular) await rotate();
       const next = lines.findIndex(({ rotates }, at) => at > 0 && rotates);
       const batch = next === -1 ? lines : lines.slice(0, next);
@@ -86,7 +86,7 @@ export function fileWriter(
   };
 }
 
-/** Makes renames survive the loss of power. Some systems cannot open a folder, and need not. */
+/** Makes renames survive a power failure. Some systems cannot open a folder, and need not. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * The tools that the agent brings, as tools of the session. A tool is registered when the agent
- * first uses it. One that the host has registered under its name wins.
+ * The agent's own tools, as tools of the session. A tool is registered when the agent first uses
+ * it. If the host has registered a tool under its name, that one is used.
  */
 import { resolve } from 'node:path';
 import { isMisuseError, type ToolSession } from '../../index.ts';
@@ -9,15 +9,18 @@ import { agentTool, mcpTool } from '../agents/agent-tools.ts';
 import { claudeCodeTools } from '../agents/claude-code/tools.ts';
 import type { Place } from '../agents/place.ts';
 
-/** What the agent's tools are, and where they work. */
+/** The agent's tools, and where they work. */
 export interface BuiltInTools {
   /** Registers a tool, if it is known here and the session does not have it yet. */
   prepare(tool: string): void;
-  /** Says in which folder a call would run. @returns forgets it */
+  /**
+   * Sets the folder in which a call would run.
+   * @returns forgets it
+   */
   locate(callId: string, cwd: string): () => void;
 }
 
-/** A tool may run as long as the agent lets it. What never ends is forgotten after a day. */
+/** A tool may run as long as the agent lets it. A call that never ends is forgotten after a day. */
 const longestMs = 86_400_000;
 
 export function builtInTools(
@@ -44,7 +47,7 @@ export function builtInTools(
             : agentTool(row, place, asksForOrigins(session), longestMs)) as never,
         );
       } catch (error) {
-        // The session has a tool of this name, or of one that looks like it, or is closed.
+        // The session has a tool of this name, or of a similar one, or is closed.
         if (!isMisuseError(error)) throw error;
       }
       prepared.add(tool);
@@ -56,7 +59,7 @@ export function builtInTools(
   };
 }
 
-/** Labels alone would begin a record of where values came from. */
+/** Labels alone would begin a record of origins. */
 function asksForOrigins(session: ToolSession): boolean {
   const state = stateOf(session);
   followOrigins(state);

@@ -1,4 +1,6 @@
-/** The agent's hooks: they ask before a call, and hear how it ended. None of them throws. */
+/**
+ * The agent's hooks. They ask before a call, and are informed how it ended. None of them throws.
+ */
 import type {
   HookCallback,
   HookCallbackMatcher,
@@ -6,7 +8,7 @@ import type {
   HookInput,
   HookJSONOutput,
 } from '@anthropic-ai/claude-agent-sdk';
-import { messageOf } from '../../errors/index.ts';
+import { describe, messageOf } from '../../errors/index.ts';
 import type { ToolSession } from '../../index.ts';
 import { canonicalJson, copyJson, type JsonValue } from '../../json/index.ts';
 import { serializeOutput } from '../../serialize.ts';
@@ -17,7 +19,7 @@ import type { Permissions } from './permissions.ts';
 
 type Event<Name extends HookEvent> = Extract<HookInput, { hook_event_name: Name }>;
 
-/** The longest that the process may take with an answer beyond the time for the decision. */
+/** Most seconds that an answer may take in addition to the time for the decision. */
 const spareSeconds = 30;
 
 /** The hooks for `query`. @param decisionTimeoutMs The longest that a decision may take */
@@ -27,23 +29,8 @@ export function hooksOf(
   decisionTimeoutMs: number,
 ): Partial<Record<HookEvent, HookCallbackMatcher[]>> {
   const { leave } = permissions;
-  // A hook that takes too long would let the call run, so it answers before its time is over.
+  // If a hook takes too long, the call runs. So it answers before its time is over.
   const timeout = Math.ceil(decisionTimeoutMs / 1_000) + spareSeconds;
-  const on = <Name extends HookEvent>(
-    name: Name,
-    run: (event: Event<Name>, signal: AbortSignal) => Promise<HookJSONOutput> | undefined,
-    failed: (error: unknown, event: Event<Name>) => HookJSONOutput = () => ({}),
-  ): HookCallback => {
-    return async (input, _id, { signal }) => {
-      try {
-        return input.hook_event_name === name
-          ? ((await run(input as Event<Name>, signal)) ?? {})
-          : {};
-      } catch (error) {
-        return failed(error, input as Event<Name>);
-      }
-    };
-  };
   const before = on(
     'PreToolUse',
     (event, signal) => askBefore(permissions, event, signal),
@@ -57,8 +44,8 @@ export function hooksOf(
           on(
             'PostToolUse',
             (event) => settle(permissions, event),
-            (error, { tool_response }) =>
-              withhold(`The hook failed: ${messageOf(error)}`, tool_response),
+            (error, event) =>
+              withhold(`The hook failed: ${messageOf(error)}`, event?.tool_response),
           ),
         ],
       },
@@ -76,10 +63,10 @@ export function hooksOf(
         return undefined;
       }),
     ),
-    ...endsOf(leave, on),
+    ...endsOf(leave),
     UserPromptSubmit: only(
       on('UserPromptSubmit', ({ prompt, source }) => {
-        // What tasks and timers put in was not written by a person.
+        // Tasks and timers also submit prompts, which no person wrote.
         if (wroteIt(source)) overheard(stateOf(session), prompt, 'user');
         return undefined;
       }),
@@ -87,11 +74,26 @@ export function hooksOf(
   };
 }
 
+/** A hook for one event. @param failed The answer if `run` rejects */
+function on<Name extends HookEvent>(
+  name: Name,
+  run: (event: Event<Name>, signal: AbortSignal) => Promise<HookJSONOutput> | undefined,
+  failed: (error: unknown, event: Event<Name> | undefined) => HookJSONOutput = () => ({}),
+): HookCallback {
+  return async (input, _id, options) => {
+    try {
+      const { signal } = options;
+      const { hook_event_name: given } = input;
+      if (given !== name) throw new TypeError(`Expected a ${name} event, got ${describe(given)}.`);
+      return (await run(input as Event<Name>, signal)) ?? {};
+    } catch (error) {
+      return failed(error, input as Event<Name>);
+    }
+  };
+}
+
 /** When an agent stops, the calls that it has not run will not run. */
-function endsOf(
-  leave: Permissions['leave'],
-  on: <Name extends HookEvent>(name: Name, run: (event: Event<Name>) => undefined) => HookCallback,
-): Partial<Record<HookEvent, HookCallbackMatcher[]>> {
+function endsOf(leave: Permissions['leave']): Partial<Record<HookEvent, HookCallbackMatcher[]>> {
   const stopped = (sessionId: string, agentId: string | undefined): undefined =>
     void leave(
       (_, asker) =>

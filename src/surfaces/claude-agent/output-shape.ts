@@ -1,10 +1,10 @@
 /**
- * Text in place of an output. Claude Code takes another output only if it has the form of the
- * tool's own, and shows the model the old one otherwise.
+ * Text that replaces an output. Claude Code accepts another output only if it has the form of the
+ * tool's own, and otherwise shows the model the original one.
  */
 import { define, isJsonObject, type JsonValue } from '../../json/value.ts';
 
-/** A copy in which the longest text is replaced by `text`, and every other one is empty. */
+/** A copy in which `text` replaces the longest text, and every other text is empty. */
 export function inShapeOf(output: JsonValue, text: string): JsonValue {
   const longest = longestText(output, undefined);
   let isPlaced = false;
@@ -24,7 +24,7 @@ export function inShapeOf(output: JsonValue, text: string): JsonValue {
   return longest === undefined ? text : copy(output, undefined);
 }
 
-/** Says which form an output has, such as `text` or `image`. */
+/** The member that says which form an output has, such as `text` or `image`. */
 const kind = 'type';
 
 function longestText(value: JsonValue, key: string | undefined): string | undefined {

@@ -1,9 +1,9 @@
-/** The session's tools, by the names that the agent has for them. */
+/** The session's tools, by the names that the agent uses for them. */
 import type { Surface, ToolSession } from '../../index.ts';
 import { plainDialect } from '../anthropic/dialects.ts';
 import { type Dialect, type Listing, listingOf, type ShownTool } from '../shared/listing.ts';
 
-/** Which server a tool belongs to, as the SDK tells it. Claude Code before 2.1.220 does not. */
+/** The server of a tool, as the SDK reports it. Claude Code before 2.1.220 does not. */
 export interface Provenance {
   readonly name?: unknown;
   readonly source?: unknown;
@@ -13,12 +13,12 @@ export interface Provenance {
 export interface OwnTools {
   /** The name of their server. */
   readonly server: string;
-  /** What the agent puts before their names. */
+  /** The agent's prefix of their names. */
   readonly prefix: string;
   readonly surface: Surface;
   /** The tools that are effective now. */
   shown(): readonly ShownTool[];
-  /** The name under which the session knows a tool that the server was asked for. */
+  /** The session's name of a tool that the server was asked for. */
   nameOf(shown: string): string;
   /** Whether a tool that the agent names is one of these. */
   includes(tool: string, provenance: Provenance | undefined): boolean;
@@ -47,7 +47,7 @@ export function ownTools(session: ToolSession, server: string): OwnTools {
     nameOf: (shown) => listing().known.get(shown) ?? shown,
     includes(tool, provenance) {
       if (!tool.startsWith(prefix)) return false;
-      // A server of the same name may stand in the user's or the project's settings.
+      // A server of the same name may be in the user's or the project's settings.
       if (provenance !== undefined && (provenance.source !== 'sdk' || provenance.name !== server))
         return false;
       return listing().known.has(tool.slice(prefix.length));

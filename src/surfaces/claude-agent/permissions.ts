@@ -1,6 +1,4 @@
-/**
- * Which of the agent's own calls may run. Each is decided once, however often it is asked about.
- */
+/** Which of the agent's own calls may run. Each is decided once, however often the agent asks. */
 import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
 import { messageOf } from '../../errors/index.ts';
 import type { Authorization, ExternalOutcome, ToolResult, ToolSession } from '../../index.ts';
@@ -9,16 +7,16 @@ import { refusal } from '../agents/refusal.ts';
 import type { BuiltInTools } from './built-in-tools.ts';
 import type { OwnTools, Provenance } from './own-tools.ts';
 
-/** One use of a tool. What comes from the SDK is checked. */
+/** One use of a tool. Data from the SDK is checked. */
 export interface ToolUse {
   readonly id: unknown;
   readonly tool: unknown;
   readonly input: unknown;
   readonly provenance: Provenance | undefined;
   readonly signal: AbortSignal;
-  /** Where it would run; undefined where the SDK does not say. */
+  /** Where it would run; undefined if the SDK does not say. */
   readonly cwd?: string | undefined;
-  /** The agent's session, and the agent in it, that asks. */
+  /** The agent's session and the agent in it that asks. */
   readonly asker?: Asker | undefined;
 }
 
@@ -28,7 +26,7 @@ export interface Asker {
   readonly agentId: string | undefined;
 }
 
-/** What was decided. `own`: it is a tool of the session, which is gated when it is called. */
+/** The decision. `own`: it is a tool of the session, which passes the gates when it is called. */
 export type Decision =
   | { readonly kind: 'own' }
   | { readonly kind: 'allowed'; readonly input: JsonObject; readonly isChanged: boolean }
@@ -39,10 +37,10 @@ interface Denial {
   readonly reason: string;
 }
 
-/** A call that was asked about and has not ended. */
+/** A call about which the agent has asked, and that has not ended. */
 interface Open {
   readonly tool: string;
-  /** The input that was asked about, and the one that may run, in canonical text. */
+  /** The original input, and the one that may run, as canonical text. */
   readonly asked: string;
   may: string | undefined;
   readonly asker: Asker | undefined;
@@ -51,7 +49,7 @@ interface Open {
   readonly decision: Promise<Decision>;
   isDenied: boolean;
   permission: Extract<Authorization, { allowed: true }> | undefined;
-  /** How often another input was asked about under the same id. */
+  /** How often the agent asked about another input under the same id. */
   readonly round: number;
 }
 
@@ -59,14 +57,14 @@ interface Open {
 export interface Permissions {
   /** Never rejects. */
   decide(use: ToolUse): Promise<Decision>;
-  /** Says how a call ended. Undefined if it is not open. */
+  /** Reports how a call ended. Undefined if it is not open. */
   settle(id: unknown, outcome: ExternalOutcome): Promise<ToolResult> | undefined;
   /** Ends calls that were allowed and did not run. */
   leave(which: (id: string, asker: Asker | undefined) => boolean): void;
   readonly canUseTool: CanUseTool;
 }
 
-/** What the permissions of an agent are made of. */
+/** What the permissions of an agent need. */
 export interface PermissionParts {
   readonly session: ToolSession;
   readonly own: OwnTools;
@@ -102,7 +100,8 @@ export function permissionsOf(parts: PermissionParts): Permissions {
         abandon(one);
       }
     },
-    async canUseTool(tool, input, { signal, toolUseID, mcpServer }) {
+    // What calls this without its options gives the call no id, so it is denied.
+    async canUseTool(tool, input, { signal, toolUseID, mcpServer } = {} as never) {
       const decision = await decide({
         id: toolUseID,
         tool,
@@ -150,7 +149,7 @@ function decideOnce(
       if (!permission.allowed) return denied(reasonOf(tool, permission.result));
       one.permission = permission;
       one.may = canonicalJson(permission.input);
-      // Another input was asked about, or the agent has gone on, while this one was being decided.
+      // The agent asked about another input, or has continued, while this call was being decided.
       if (open.get(id) !== one) {
         abandon(one);
         return denied('Another call has taken the place of this one.');
@@ -183,6 +182,7 @@ async function authorize(
   { tool, callId, signal, cwd }: ToolUse & { readonly tool: string; readonly callId: string },
   input: JsonObject,
 ): Promise<Authorization | Denial> {
+  const { shownName = (name: string): string => name } = own.surface;
   builtIn.prepare(tool);
   const forget = cwd === undefined ? undefined : builtIn.locate(callId, cwd);
   const given = new AbortController();
@@ -198,13 +198,14 @@ async function authorize(
     const permission = await session.authorize(tool, input, {
       callId,
       signal: given.signal,
-      surface: own.surface,
+      // The agent's own tools have no prefix.
+      surface: { ...own.surface, shownName: (name) => (name === tool ? tool : shownName(name)) },
     });
     return isLate && !permission.allowed
       ? denied(`The call was not decided within ${decisionTimeoutMs} ms.`)
       : permission;
   } finally {
-    // What is aborted later is the agent's own, which says itself how the call ended.
+    // A later abort is the agent's own, which reports itself how the call ended.
     signal.removeEventListener('abort', stop);
     clearTimeout(timer);
     forget?.();
@@ -215,8 +216,8 @@ function reasonOf(tool: string, { error }: ToolResult): string {
   if (error?.code !== 'tool_not_found') return refusal(error);
   const shown = JSON.stringify(tool.slice(0, 100));
   return (
-    `host-tools does not know the tool ${shown} of the Claude Agent SDK. To let it be judged by the ` +
-    `rules, register it: defineTool({ name: ${shown}, description: "…", parameters: { type: ` +
+    `host-tools does not know the tool ${shown} of the Claude Agent SDK. To let it be judged by ` +
+    `the rules, register it: defineTool({ name: ${shown}, description: "…", parameters: { type: ` +
     '"object" }, external: true }).'
   );
 }

@@ -32,7 +32,7 @@ export function toolServer(session: ToolSession, own: OwnTools): McpSdkServerCon
   return {
     type: 'sdk',
     name: own.server,
-    // The SDK calls nothing else of it.
+    // The SDK calls no other member of it.
     instance: instance as unknown as McpSdkServerConfigWithInstance['instance'],
   };
 }
@@ -52,14 +52,14 @@ async function connect(session: ToolSession, own: OwnTools, transport: Transport
     session,
     own,
     running: new Map(),
-    // The other side is gone; then the calls are cancelled.
+    // The other side is gone, so the calls are cancelled.
     send: (message) =>
       transport.send({ jsonrpc: '2.0', ...message } as never).catch(() => undefined),
   };
   let listed = own.shown();
   const stop = session.events.on('tools:changed', () => {
     const now = own.shown();
-    // Tools that the agent brings are not listed here.
+    // The agent's own tools are not listed here.
     if (now.length === listed.length && now.every(({ tool }, at) => tool === listed[at]?.tool))
       return;
     listed = now;
@@ -83,7 +83,7 @@ async function receive(line: Line, message: unknown): Promise<void> {
       line.running.get(given.requestId as RequestId)?.abort();
     return;
   }
-  // An answer: this server asks nothing.
+  // It is an answer, but this server asks nothing.
   if (typeof method !== 'string') return;
   try {
     const result = await answer(line, id, method, given);

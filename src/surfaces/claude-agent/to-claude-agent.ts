@@ -1,4 +1,4 @@
-/** What the options of `query` need, so that a session decides about each call. */
+/** The options of `query` that make a session decide about each call. */
 import { homedir } from 'node:os';
 import type {
   CanUseTool,
@@ -36,7 +36,7 @@ export interface ClaudeAgentOptions {
    */
   readonly cwd?: string | undefined;
   /**
-   * The user's home; `~` in a path.
+   * The user's home, `~` in a path.
    * @default that of this process's user
    */
   readonly home?: string | undefined;
@@ -54,9 +54,9 @@ export interface ClaudeAgent {
   readonly mcpServers: Record<string, McpSdkServerConfigWithInstance>;
   /** Only the session's own tools. They pass the gates when they are called. */
   readonly allowedTools: string[];
-  /** Answers the agent's questions by the session's gates. */
+  /** Answers the agent's questions with the session's gates. */
   readonly canUseTool: CanUseTool;
-  /** Takes each of the agent's own calls through the session's gates, and says how it ended. */
+  /** Takes each of the agent's own calls through the session's gates, and reports how it ended. */
   readonly hooks: Partial<Record<HookEvent, HookCallbackMatcher[]>>;
 }
 
@@ -78,7 +78,8 @@ const optionTable = {
  * Puts a session's gates before an agent of the Claude Agent SDK (from 0.3.295 on). The session's
  * own tools become a server in this process. Tools that the agent brings, such as `Bash` and
  * `Write`, are decided by `session.authorize` before each use. The hook and `canUseTool` share one
- * authorization. What the session does not allow, and what cannot be decided, does not run.
+ * authorization. Calls that the session does not allow, and calls that cannot be decided, do not
+ * run.
  * @throws MisuseError `invalid_option` for any other value and for unknown options.
  *
  * @example

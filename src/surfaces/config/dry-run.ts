@@ -83,7 +83,7 @@ export function dryRun(
     }
   }
   const { hosted, prefixes } = tryHosted(registry, file, again, fail);
-  // A tool without the rule, the quota or the log that was meant for it is worse than no tool.
+  // A tool without its rule, quota or log is worse than no tool.
   if (failed.some(({ section }) => isOpen(registry, section)))
     return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), hosted, failed };
 

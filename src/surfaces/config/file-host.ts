@@ -1,6 +1,6 @@
 /**
- * What takes the parts of a file that are no part of a registry: the MCP servers that it names, its
- * audit log, and where its approvals are kept.
+ * What handles the parts of a file that do not belong to a registry: its MCP servers, its audit
+ * log, and where its approvals are kept.
  */
 import type { ApprovalsEntry, AuditEntry, ServerEntry } from './server-format.ts';
 
@@ -14,14 +14,14 @@ export interface HostedParts {
   readonly approvals: ApprovalsEntry | undefined;
 }
 
-/** Takes servers, audit logs and approvals of files. */
+/** Handles the servers, audit logs and approvals of files. */
 export interface FileHost {
   /**
-   * Why a part cannot be taken, as a reason; undefined if it can.
+   * Why a part cannot be used, as a reason; undefined if it can.
    * @param again whether the part came by an edit of a file that was loaded before
    */
   problem(path: string, part: HostedPart, again: boolean): string | undefined;
-  /** Takes the parts of a file in place of those that it had before. Must not throw. */
+  /** Replaces the parts that a file had before. Must not throw. */
   take(parts: HostedParts): void;
 }
 
@@ -31,18 +31,18 @@ export type HostedPart =
   | { readonly section: 'audit'; readonly audit: AuditEntry }
   | { readonly section: 'approvals'; readonly approvals: ApprovalsEntry };
 
-/** Checks the form of such parts, and takes none. */
+/** Checks the form of such parts, and uses none of them. */
 export const checksOnly: FileHost = Object.freeze({ problem: () => undefined, take: () => {} });
 
-/** Why a part is not taken where there is no host. */
+/** Why a part is not used if there is no host. */
 export function noHost(section: HostedPart['section']): string {
   return reasons[section];
 }
 
 const reasons = {
   mcpServers:
-    'only the command `host-tools` starts the servers of a file; in code, use `importMcpTools` of ' +
-    '`host-tools/mcp`',
+    'only the command `host-tools` starts the servers of a file; in code, use `importMcpTools` ' +
+    'of `host-tools/mcp`',
   audit:
     'only the command `host-tools` keeps the log of a file; in code, use `createAuditLog` of ' +
     '`host-tools/audit`',

@@ -1,4 +1,4 @@
-/** What a hook needs of this folder. It loads files once, and its start is waited for. */
+/** What a hook needs from this folder. It loads files once, and its start must be fast. */
 
 export { loadHostTools } from './load-host-tools.ts';
 export { setFileHost } from './loaded-files.ts';

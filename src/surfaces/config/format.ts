@@ -186,8 +186,8 @@ export const toolEntry = strict({
     .enum(['head', 'head_tail', 'offload'])
     .optional()
     .describe(
-      'What the model sees of an output that is too long: the start, start and end, or with offload ' +
-        'the start and a handle by which it can read the rest. Default: head.',
+      'What the model sees of an output that is too long: the start, start and end, or with ' +
+        'offload the start and a handle by which it can read the rest. Default: head.',
     ),
   policy: strict({
     knobs: objectSchema

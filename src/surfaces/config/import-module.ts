@@ -88,8 +88,8 @@ export async function versionOf(path: string): Promise<string> {
 }
 
 function exportsOf(namespace: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> {
-  // Sorted as the language sorts a namespace, because one that a bundler or a loader made may not
-  // be.
+  // Sorted like a module namespace of the language, because one that a bundler or a loader made may
+  // not be.
   const found = new Map(Object.entries(namespace).sort(([a], [b]) => (a < b ? -1 : 1)));
   // Node marks CommonJS modules with these names; the author of the module did not write them.
   found.delete('module.exports');

@@ -48,7 +48,7 @@ export interface LoadedFiles {
   /** By absolute path. */
   readonly files: Map<string, LoadedFile>;
   readonly versions: ModuleVersions;
-  /** Takes what is no part of a registry; undefined if nothing does. */
+  /** Handles the parts that do not belong to a registry; undefined if nothing does. */
   host: FileHost | undefined;
 }
 
@@ -93,7 +93,9 @@ export function loadedFiles(given: HostToolRegistry<never>): LoadedFiles {
   return known;
 }
 
-/** Lets a host take, from now on, what the files of a registry say beside its own parts. */
+/**
+ * From now on, a host handles the parts of a registry's files that do not belong to the registry.
+ */
 export function setFileHost(registry: HostToolRegistry<never>, host: FileHost): void {
   loadedFiles(registry).host = host;
 }

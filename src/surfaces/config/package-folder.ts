@@ -1,4 +1,4 @@
-/** Finds the file that stands for a folder: what its package.json names, as Node reads it. */
+/** Finds the file that an import of a folder loads, according to its package.json, as Node does. */
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { describe } from '../../errors/index.ts';

@@ -26,8 +26,8 @@ export const profileEntry = strict({
   )
     .optional()
     .describe(
-      'A list of names or { name, … }, or a map of names to knobs or { knobs, … }. A name may end ' +
-        'in a range of versions, such as git@^2. Optional only together with extends.',
+      'A list of names or { name, … }, or a map of names to knobs or { knobs, … }. A name may ' +
+        'end in a range of versions, such as git@^2. Optional only together with extends.',
     ),
   rules: z
     .array(ruleEntry)

@@ -198,7 +198,7 @@ function sectionsOf(path: string, text: string, { value, place }: ParsedText): R
   };
 }
 
-/** The sections that are maps, with what they are called in messages. */
+/** The sections that are maps, with their names in messages. */
 const mapsOf: ReadonlyMap<FileSection, string> = new Map([
   ['profiles', 'a map of ids to profiles'],
   ['mcpServers', 'a map of names to servers'],

@@ -20,8 +20,8 @@ const permissions = strict({
     read: paths
       .optional()
       .describe(
-        "Files and folders that it may read, relative to this file, in addition to the module's folder " +
-          'and its packages. Default: none.',
+        "Files and folders that it may read, relative to this file, in addition to the module's " +
+          'folder and its packages. Default: none.',
       ),
     write: paths
       .optional()

@@ -4,7 +4,8 @@ import { longestTimerMs } from '../../options/index.ts';
 import { annotations, strict, text, texts } from './value-formats.ts';
 
 /**
- * Where `${NAME}` may stand: anything else after `${` is refused, because it would not be filled.
+ * Where `${NAME}` may occur. Anything else after `${` is refused, because it would not be filled
+ * in.
  */
 const variable = /\$\{[A-Za-z_]\w*\}/g;
 
@@ -74,7 +75,8 @@ export const serverEntry = strict({
     .record(text, filled)
     .optional()
     .describe(
-      `Variables for the program. \${NAME} stands for a variable of the environment, which must be set.`,
+      `Variables for the program. \${NAME} stands for a variable of the environment, which must ` +
+        'be set.',
     ),
   cwd: text
     .optional()

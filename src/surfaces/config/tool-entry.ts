@@ -83,7 +83,7 @@ export async function prepareTool(
   }
 }
 
-/** Why an entry does not say who runs the tool; undefined if it does. */
+/** Why an entry does not say what runs the tool; undefined if it does. */
 function whoRuns(config: ToolEntry): string | undefined {
   const { external, module } = config;
   for (const [one, other] of notExternal)

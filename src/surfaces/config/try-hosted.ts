@@ -1,4 +1,4 @@
-/** Tries what the host of a file takes: asks it whether it can. */
+/** Asks the host of a file whether it can use the file's parts. */
 import type { HostToolRegistry } from '../../index.ts';
 import { type HostedPart, type HostedParts, noHost } from './file-host.ts';
 import { loadedFiles } from './loaded-files.ts';
@@ -9,7 +9,7 @@ import type { ServerEntry } from './server-format.ts';
 
 /**
  * Whether an entry of this section that does not load prevents its file from loading. Without a
- * host no server starts in any case.
+ * host, no server starts in any case.
  */
 export function isOpen(registry: HostToolRegistry<never>, section: FileSection): boolean {
   if (section === 'rules' || section === 'quotas') return true;
@@ -19,7 +19,7 @@ export function isOpen(registry: HostToolRegistry<never>, section: FileSection):
   );
 }
 
-/** Notes that an entry does not load. */
+/** Records that an entry does not load. */
 export type Fail = (
   section: FileSection,
   entry: RawEntry,

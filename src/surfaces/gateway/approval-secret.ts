@@ -1,4 +1,7 @@
-/** The key that signs kept approvals: made once, and read by every process that shares the folder. */
+/**
+ * The key that signs kept approvals. It is created once, and read by every process that shares the
+ * folder.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -19,8 +22,8 @@ const mostBytes = 128;
 const remedy = 'Delete it and start again. Calls that wait for approval can then not be answered';
 
 /**
- * The key in the file `secret` of a folder. It is made if there is none. Of several processes that
- * make it at the same time, all get the same key.
+ * The key in the file `secret` of a folder. It is created if there is none. If several processes
+ * create it at the same time, all get the same key.
  * @throws Error if others can read the file, or if it has something else in it
  */
 export function approvalSecret(folder: string): Buffer {
@@ -39,11 +42,12 @@ function readSecret(path: string): Buffer | undefined {
   }
   try {
     const found = fstatSync(fd);
-    // Windows has no such bits.
+    // Windows has no such permission bits.
     if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
       throw new Error(
         `others than its owner can use \`${path}\` (mode ` +
-          `${(found.mode & 0o777).toString(8).padStart(4, '0')}), so its key may be known. ${remedy}`,
+          `${(found.mode & 0o777).toString(8).padStart(4, '0')}), so its key may be known. ` +
+          `${remedy}`,
       );
     const buffer = Buffer.alloc(mostBytes);
     const text = found.isFile() ? buffer.toString('utf8', 0, readSync(fd, buffer)) : '';
@@ -55,7 +59,7 @@ function readSecret(path: string): Buffer | undefined {
 }
 
 function makeSecret(folder: string, path: string): Buffer {
-  // The store of approvals removes drafts that were left behind.
+  // The store of approvals removes abandoned drafts.
   const draft = join(folder, `${randomUUID()}.draft`);
   const secret = randomBytes(32);
   const fd = openSync(draft, 'wx', 0o600);
@@ -66,7 +70,8 @@ function makeSecret(folder: string, path: string): Buffer {
     closeSync(fd);
   }
   try {
-    // A link to a name that exists fails, so one process makes the key, and nobody reads half of it.
+    // Linking to an existing name fails, so only one process creates the key, and no process reads
+    // half of it.
     linkSync(draft, path);
     return secret;
   } catch (error) {

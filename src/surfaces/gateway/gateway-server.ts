@@ -1,4 +1,6 @@
-/** One server of a gateway: started, kept running, and its tools kept in the registry. */
+/**
+ * One server of a gateway. It is started and kept running, and its tools are kept in the registry.
+ */
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
 import type { AnyTool, HostToolRegistry, JsonObject, ToolRegistration } from '../../index.ts';
@@ -19,11 +21,17 @@ import { labelsBy, takesBy } from './server-wishes.ts';
 /** A server that was started. */
 export interface GatewayServer {
   readonly name: string;
-  /** Whether clients get these of it. */
+  /** Whether clients get these lists of the server. */
   exposes(kind: 'prompts' | 'resources'): boolean;
-  /** What it has now; nothing while it is not ready. @throws (rejects with) what the server causes */
+  /**
+   * The server's present entries; empty while it is not ready. Rejects with the server's errors.
+   * @throws (rejects with) what the server causes
+   */
   offers(which: PassedList): Promise<readonly OfferedEntry[]>;
-  /** Asks for a prompt or a resource. @throws (rejects with) Error that a client may see */
+  /**
+   * Asks for a prompt or a resource. Rejects with an Error that a client may see.
+   * @throws (rejects with) Error that a client may see
+   */
   ask(
     method: 'prompts/get' | 'resources/read',
     params: Record<string, unknown>,
@@ -32,18 +40,18 @@ export interface GatewayServer {
   /** Settles when the first attempt has ended. Never rejects. */
   readonly first: Promise<void>;
   status(): ServerStatus;
-  /** Removes its tools at once, and ends it. Never rejects. */
+  /** Removes its tools at once, and ends the server. Never rejects. */
   close(): Promise<void>;
 }
 
-/** What a server is made of. */
+/** What a server needs. */
 export interface ServerParts extends NamedServer {
   readonly registry: HostToolRegistry<never>;
   /** Called when its prompts or resources may have changed. */
   changed(kind: 'prompts' | 'resources'): void;
 }
 
-/** A server has this long for its handshake, since `npx` may have to load it first. */
+/** The time that a server has for its handshake. `npx` may have to download it first. */
 const handshakeMs = 60_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
@@ -55,19 +63,19 @@ interface State extends ServerParts {
   connection: Connection | undefined;
   /** Its tools in the registry, by name. */
   readonly held: Map<string, ToolRegistration>;
-  /** Tools for whose names the registry has no room. */
+  /** Tools whose names the registry cannot accept. */
   conflicts: ServerStatus['failed'];
-  /** Tools of which the server says that they only read, by its own names. */
+  /** Tools that only read according to the server, by the server's own names. */
   readers: readonly string[];
   /** Fingerprints of the tools that were listed last, by name. */
   seen: ReadonlyMap<string, string> | undefined;
-  /** Failures in a row. */
+  /** Successive failures. */
   failures: number;
   cancel: (() => void) | undefined;
   closed: boolean;
-  /** Aborts when it is closed. */
+  /** Aborts when the server is closed. */
   readonly stop: AbortController;
-  /** The attempt that is under way, or the last one. Never rejects. */
+  /** The present or last attempt. Never rejects. */
   attempting: Promise<void>;
 }
 
@@ -159,7 +167,7 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
   }
 }
 
-/** Takes a listing. Called within the import, so it must not throw. */
+/** Takes over a listing. Called during the import, so it must not throw. */
 function listed(state: State): void {
   const { imported, registry, held, name, ports } = state;
   if (imported === undefined || state.closed) return;
@@ -185,7 +193,7 @@ function listed(state: State): void {
       }
     });
   } catch {
-    // The registry was closed, so the tools are gone.
+    // The registry was closed, so its tools are gone.
   }
   const { seen } = state;
   state.conflicts = conflicts;
@@ -210,7 +218,8 @@ function tellChanges(
   for (const [tool, print] of seen)
     if (before.get(tool) !== print)
       ports.note(
-        `server \`${name}\`: \`${tool}\` ${before.has(tool) ? 'has changed' : 'is new'}, and is taken`,
+        `server \`${name}\`: \`${tool}\` ${before.has(tool) ? 'has changed' : 'is new'}, and is ` +
+          'taken',
       );
   for (const tool of before.keys())
     if (!seen.has(tool))
@@ -222,7 +231,7 @@ function tellChanges(
       );
 }
 
-/** Notes a failure and plans the next attempt. */
+/** Records a failure and schedules the next attempt. */
 function fail(state: State, error: string, connection: McpConnection): void {
   if (state.closed || state.cancel !== undefined) return;
   const { ports, name } = state;
@@ -269,7 +278,7 @@ async function closeServer(state: State): Promise<void> {
     for (const registration of held.values()) registration.unregister();
   });
   held.clear();
-  // An import that is there is closed before its attempt is waited for, which may be a listing.
+  // An existing import is closed before its attempt is awaited, because that may be a listing.
   await state.imported?.close();
   await state.attempting;
 }

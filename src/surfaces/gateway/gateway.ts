@@ -1,6 +1,6 @@
 /**
  * A gateway: the MCP servers, the audit logs and the kept approvals that the files of a registry
- * name. Servers start side by side, and none holds up another.
+ * name. Servers start concurrently, and none delays another.
  */
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
@@ -23,11 +23,11 @@ import type { ServerStatus } from './server-status.ts';
 
 /** What a gateway does with the parts of a file. */
 export interface GatewayOptions {
-  /** Starts the servers. Otherwise they are only checked. */
+  /** Starts the servers. If false, they are only checked. */
   readonly starts: boolean;
-  /** Records calls. Otherwise the log is left alone, as another process may be writing it. */
+  /** Records calls. If false, the log is not touched, because another process may be writing it. */
   readonly records: boolean;
-  /** Keeps suspended calls where a file says so. Otherwise they end with the process. */
+  /** Keeps suspended calls if a file says where. If false, they end with the process. */
   readonly keeps: boolean;
   /** The working folder of sessions. */
   readonly cwd: string;
@@ -37,7 +37,7 @@ export interface GatewayOptions {
 export interface Gateway {
   /** Whether any file names a server. */
   readonly hasServers: boolean;
-  /** How suspended calls are kept; undefined if no file says so. */
+  /** How suspended calls are kept; undefined if no file defines it. */
   readonly approvals: KeptApprovals | undefined;
   /** In the order of the files. */
   statuses(): readonly ServerStatus[];
@@ -46,7 +46,7 @@ export interface Gateway {
    * @param withoutMs the same as long as no server is ready. @default mostMs
    */
   settled(mostMs: number, withoutMs?: number): Promise<void>;
-  /** Ends the servers, then the logs. @throws what the logs throw that cannot be written. */
+  /** Ends the servers, then the logs. @throws the errors of logs that cannot be written. */
   close(): Promise<void>;
 }
 
@@ -74,17 +74,19 @@ interface State {
   readonly secrets: Secrets;
   readonly approvals: ApprovalKeeper;
   readonly passed: PassedLists;
-  /** Ends of servers that an edit has removed. */
+  /** The pending shutdowns of servers that an edit has removed. */
   readonly closing: Set<Promise<void>>;
 }
 
 /** Shorter values are too likely to occur in other texts. */
 const leastSecret = 8;
 
-/** An answer to a call of a process before this one waits this long for servers to start. */
+/** How long an answer to a call of an earlier process waits for servers to start. */
 const startedWithinMs = 10_000;
 
-/** Makes a gateway, which takes the servers and logs of the files that are loaded from now on. */
+/**
+ * Creates a gateway. It takes over the servers and logs of the files that are loaded from now on.
+ */
 export function createGateway(
   registry: HostToolRegistry<never>,
   options: GatewayOptions,
@@ -161,7 +163,7 @@ function serverProblem(
   return missing.length === 0 ? undefined : missingText(missing);
 }
 
-/** Opens the log, so that an edit that names one which cannot be written is refused. */
+/** Opens the log, so that an edit with a log that cannot be written is refused. */
 function logProblem(state: State, file: string, audit: AuditEntry): string | undefined {
   const { registry, options, logs } = state;
   const identity = canonicalJson(audit as never);
@@ -174,7 +176,7 @@ function logProblem(state: State, file: string, audit: AuditEntry): string | und
     return undefined;
   } catch (error) {
     const fault = messageOf(error);
-    // Most clients start a gateway of their own.
+    // Most clients start their own gateway.
     return fault.includes('only writer')
       ? `${fault} If another client has started a gateway with this file, start one gateway with ` +
           '`host-tools serve FILE --http PORT` instead, and let all clients connect to it.'
@@ -182,7 +184,7 @@ function logProblem(state: State, file: string, audit: AuditEntry): string | und
   }
 }
 
-/** Closes a log that was opened for an edit which was refused for another reason. */
+/** Closes a log that was opened for an edit that was refused for another reason. */
 function discard(state: State): void {
   const { opened } = state;
   state.opened = undefined;
@@ -235,7 +237,7 @@ function takeLog(state: State, file: string, audit: AuditEntry | undefined): voi
   if (before !== undefined && logs.get(file) !== before) end(state, before);
 }
 
-/** From now on no error, event or log shows the values that a server gets from the environment. */
+/** From now on, no error, event or log shows the values that a server gets from the environment. */
 function keepSecret(state: State, file: string, entry: ServerEntry): void {
   const { used } = connectionOf({ entry, file, ports: state.ports });
   const secret = used.filter((value) => value.length >= leastSecret);
@@ -270,7 +272,7 @@ async function settled(
   );
 }
 
-/** Waits for some work, at most so many milliseconds. */
+/** Waits for some work, for at most this many milliseconds. */
 async function within(ports: GatewayPorts, ms: number, work: Promise<unknown>): Promise<void> {
   let cancel: (() => void) | undefined;
   const late = new Promise<void>((resolve) => {

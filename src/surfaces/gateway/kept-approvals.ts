@@ -1,4 +1,7 @@
-/** Approvals that outlast the process: where a file keeps calls that nobody could be asked about. */
+/**
+ * Approvals that outlast the process: where a file keeps the calls for which no person was
+ * available.
+ */
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '../../errors/index.ts';
 import type { HostToolRegistry, InboxStore, Overrides } from '../../index.ts';
@@ -10,28 +13,28 @@ import { approvalSecret } from './approval-secret.ts';
 
 /** How suspended calls are kept. */
 export interface KeptApprovals {
-  /** Whether a page is wanted on which they are answered. */
+  /** Whether they are answered on a page. */
   readonly page: boolean;
 }
 
-/** What keeps the approvals of a registry's files. */
+/** Keeps the approvals of a registry's files. */
 export interface ApprovalKeeper {
-  /** What is in effect; undefined if no file says anything. */
+  /** The settings in effect; undefined if no file has any. */
   readonly kept: KeptApprovals | undefined;
-  /** Why a file's section cannot be taken; undefined if it can. */
+  /** Why a file's section cannot be used; undefined if it can. */
   problem(file: string, entry: ApprovalsEntry, again: boolean): string | undefined;
   take(file: string, entry: ApprovalsEntry | undefined): void;
 }
 
-/** What a keeper uses. */
+/** What a keeper needs. */
 export interface KeeperParts {
   readonly registry: HostToolRegistry;
-  /** Keeps calls. Otherwise sections are only checked. */
+  /** Keeps calls. If false, sections are only checked. */
   readonly keeps: boolean;
-  /** The working folder of sessions that are made again. */
+  /** The working folder of sessions that are created again. */
   readonly cwd: string;
   note(line: string): void;
-  /** Resolves once the servers had time to start. A call that is answered needs its tool. */
+  /** Resolves once the servers have had time to start. A call that is answered needs its tool. */
   settled(): Promise<void>;
 }
 
@@ -43,7 +46,7 @@ interface Opened {
   readonly kept: KeptApprovals;
 }
 
-/** A session that was made to answer one call is closed when it has been idle this long. */
+/** A session that was created to answer one call is closed when it has been idle this long. */
 const idleMs = 60_000;
 
 export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
@@ -58,7 +61,10 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
       const identity = canonicalJson(entry as never);
       if (inEffect?.file === file && inEffect.identity === identity) return undefined;
       if (again)
-        return 'where approvals are kept is read at the start only; end the command and start it again';
+        return (
+          'where approvals are kept is read at the start only; end the command and start it ' +
+          'again'
+        );
       if (inEffect !== undefined)
         return `the file \`${inEffect.file}\` already says where approvals are kept`;
       try {
@@ -85,7 +91,7 @@ export function createApprovalKeeper(parts: KeeperParts): ApprovalKeeper {
   };
 }
 
-/** From now on the registry keeps suspended calls there, also those of processes before this one. */
+/** From now on, the registry keeps suspended calls there, including those of earlier processes. */
 function use({ registry, cwd, settled }: KeeperParts, { secret, store }: Opened): void {
   const state = registryStateOf(registry as never);
   state.signer = createTokenSigner(secret);

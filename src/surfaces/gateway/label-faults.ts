@@ -1,4 +1,4 @@
-/** Finds labels that label nothing, which are probably misspelt. */
+/** Finds labels without effect, which are probably misspelt. */
 
 import { isJsonObject } from '../../json/index.ts';
 import { mayHold } from '../../schema/may-hold.ts';

@@ -1,13 +1,13 @@
-/** What clients are told of a server's prompts and resources: known members, in clean texts. */
+/** What clients see of a server's prompts and resources: known members, in cleaned texts. */
 import { isJsonObject, type JsonObject } from '../../json/index.ts';
 import type { PassedList } from '../mcp/passed-on.ts';
 import { cleanLine, cleanText } from '../shared/outside-text.ts';
 
 /** One entry of a list. */
 export interface OfferedEntry {
-  /** The server's own name for it: of a prompt its name, else its address or address template. */
+  /** The server's own key for it: the name of a prompt, or else an address or address template. */
   readonly key: string;
-  /** What clients get. */
+  /** What clients see. */
   readonly shown: JsonObject;
 }
 
@@ -17,7 +17,7 @@ const mostArguments = 64;
 const keys = { prompts: 'name', resources: 'uri', resourceTemplates: 'uriTemplate' } as const;
 
 /**
- * Reads one entry; undefined if it cannot be told apart from others by eye.
+ * Reads one entry; undefined if people could not distinguish it from others.
  * @param prefix is put before the name of a prompt
  */
 export function offeredEntry(

@@ -1,19 +1,22 @@
-/** The prompts and resources of all servers, as one list each. The first server of a name wins. */
+/**
+ * The prompts and resources of all servers, as one list each. If several servers have the same
+ * name, the first one counts.
+ */
 import { messageOf } from '../../errors/index.ts';
 import type { JsonObject } from '../../json/index.ts';
 import type { PassedList, PassedOn } from '../mcp/passed-on.ts';
 import type { GatewayServer } from './gateway-server.ts';
 import type { OfferedEntry } from './offered-entries.ts';
 
-/** What lists are made of. */
+/** What the lists are made of. */
 export interface PassedParts {
-  /** In the order in which they win. */
+  /** In the order of precedence. */
   servers(): Iterable<GatewayServer>;
   note(line: string): void;
   scrub(text: string): string;
 }
 
-/** Lists that clients get, whose changes are told. */
+/** The lists that clients get. Their changes are announced. */
 export interface PassedLists extends PassedOn {
   changed(kind: 'prompts' | 'resources'): void;
 }
@@ -23,15 +26,16 @@ interface Owner {
   readonly key: string;
 }
 
-/** What was listed last: what clients get, and by its name there, whose it is. */
+/** The last listing: what clients get and, by the name there, the server that has it. */
 interface Listing {
   readonly shown: readonly JsonObject[];
   readonly owners: ReadonlyMap<string, Owner>;
 }
 
-/** Most entries of a list, of all servers together. */
+/** Most entries of a list, for all servers together. */
 const mostEntries = 1_000;
 
+/** Longer than 60 lines, since its short functions share the listings. */
 export function createPassedLists(parts: PassedParts): PassedLists {
   const last = new Map<PassedList, Listing>();
   /** Clients that ask at the same time share one listing. */
@@ -110,7 +114,7 @@ async function listAll(
         return entries;
       } catch (error) {
         const why = scrub(messageOf(error));
-        // A client may ask again and again.
+        // Reported once, because a client may ask again and again.
         if (told.get(about) !== why) note(`warning: server \`${server.name}\`: ${why}`);
         told.set(about, why);
         return [];
@@ -129,7 +133,7 @@ async function listAll(
   return { shown, owners };
 }
 
-/** The first server with a template that begins as the address does. */
+/** The first server with a template that begins like the address. */
 function ownerByTemplate({ owners }: Listing, uri: string): GatewayServer | undefined {
   for (const [template, { server }] of owners) {
     const start = template.split('{', 1)[0] as string;

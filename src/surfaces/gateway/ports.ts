@@ -1,10 +1,10 @@
-/** What a gateway uses of its surroundings, so that tests can replace it. */
+/** What a gateway needs from its environment, so that tests can replace it. */
 
 import type { JsonValue } from '../../json/index.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { Environment } from './variables.ts';
 
-/** Time, chance, files and the screen. */
+/** Time, randomness, files and the screen. */
 export interface GatewayPorts {
   readonly env: Environment;
   /** Writes one line for people. Values of the environment are removed from it. */
@@ -18,13 +18,13 @@ export interface GatewayPorts {
   /** From 0 to below 1. */
   random(): number;
   /**
-   * The accepted fingerprints of a file, by name. Undefined if the file is to be written.
+   * The accepted fingerprints of a file, by name. Undefined if the file has to be written first.
    * @throws Error if it cannot be read, or does not exist and must not be written
    */
   readPins(path: string): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Notes what no error, event or log may show from now on. */
+  /** Records texts that no error, event or log may show from now on. */
   keepSecret(value: string): void;
-  /** The folder of logins. @throws Error if it cannot be told */
+  /** The folder of logins. @throws Error if it is unknown */
   tokens(): string;
   /** Writes the accepted definitions to a new file. */
   writePins(path: string, imported: ImportedMcpTools): Promise<void>;

@@ -1,10 +1,10 @@
-/** The login of a server that runs elsewhere. */
+/** The login of a remote server. */
 import { basename } from 'node:path';
 import { bearerOf } from '../mcp/client/oauth.ts';
 import type { NamedServer } from './server-connection.ts';
 import { tokenFile } from './token-file.ts';
 
-/** What gives the token of a login. Undefined for a server to which the file says how to sign in. */
+/** The source of a login's token. Undefined if the file says how to sign in to the server. */
 export function authOf({
   name,
   file,
@@ -21,7 +21,7 @@ export function authOf({
     hint: `Run \`host-tools gateway login ${name}${where}\`.`,
     told(secret) {
       if (told.has(secret)) return;
-      // Each renewal brings new ones. Those of long ago count no more.
+      // Each renewal brings new tokens. Old ones no longer count.
       if (told.size >= 64) told.clear();
       told.add(secret);
       ports.keepSecret(secret);

@@ -1,4 +1,4 @@
-/** How a server of a file is reached. */
+/** How to reach a server of a file. */
 import { dirname, resolve } from 'node:path';
 import type { ServerEntry } from '../config/server-format.ts';
 import type { McpConnection } from '../mcp/client/import.ts';
@@ -35,7 +35,7 @@ export function connectionOf({ entry, file, ports }: Omit<NamedServer, 'name'>):
   return { connection, missing, used };
 }
 
-/** Says which variables a server lacks, and what to do. */
+/** Names the variables that a server lacks, and says what to do. */
 export function missingText(missing: readonly string[]): string {
   const names = missing.map((name) => `\`${name}\``).join(', ');
   return missing.length === 1
@@ -43,7 +43,7 @@ export function missingText(missing: readonly string[]): string {
     : `the variables ${names} are not set; set them and start again`;
 }
 
-/** What is put before each of its names. */
+/** The prefix of each of its names. */
 export function prefixOf({ name, entry }: Pick<NamedServer, 'name' | 'entry'>): string {
   return entry.prefix ?? `${name}.`;
 }

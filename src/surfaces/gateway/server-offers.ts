@@ -1,4 +1,4 @@
-/** Asks one server for what is passed on beside its tools. */
+/** Asks one server for what is passed on in addition to its tools. */
 import { messageOf } from '../../errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../json/index.ts';
 import type { Connection } from '../mcp/client/connection.ts';
@@ -8,7 +8,7 @@ import type { PassedList } from '../mcp/passed-on.ts';
 import { cleanText } from '../shared/outside-text.ts';
 import { type OfferedEntry, offeredEntry } from './offered-entries.ts';
 
-/** A server holds up a list of all servers for at most this long. */
+/** The longest time that one server may delay a list of all servers. */
 const listMs = 5_000;
 const askMs = 60_000;
 const mostOfError = 1_000;
@@ -34,7 +34,7 @@ const lists: Readonly<Record<PassedList, ServerList>> = {
   },
 };
 
-/** The entries of a list. @throws what the connection throws */
+/** The entries of a list. @throws the errors of the connection */
 export async function offersOf(
   connection: Connection,
   which: PassedList,

@@ -1,4 +1,7 @@
-/** What a server asks while it works, passed on to the client whose call is in flight. */
+/**
+ * Questions that a server asks while it works. They are passed on to the client whose call is in
+ * flight.
+ */
 import { type JsonObject, type JsonSchema, MisuseError, type ToolContext } from '../../index.ts';
 import { copyJson, isJsonObject, type JsonValue } from '../../json/index.ts';
 import type { ServerQuestions } from '../mcp/client/link.ts';
@@ -15,18 +18,21 @@ export interface QuestionParts {
   scrub(value: JsonValue): JsonValue;
 }
 
-/** Questions of one server, and the calls that it works on. */
+/** The questions of one server, and its calls in flight. */
 export interface Questions extends ServerQuestions {
-  /** Notes that a call is in flight. The returned function notes its end. */
+  /** Records that a call is in flight. The returned function records its end. */
   began(context: ToolContext): () => void;
 }
 
-/** Questions of one server that wait for an answer at the same time. */
+/** Most questions of one server that wait for an answer at the same time. */
 const mostOpen = 4;
 const mostOfMessage = 4_096;
 const formBounds = { maxDepth: 16, maxValues: 2_000, maxChars: 65_536 } as const;
 const sampleBounds = { maxDepth: 40, maxValues: 20_000, maxChars: 1_048_576 } as const;
-/** The members of a sampling request that are passed on. `includeContext` would show other servers. */
+/**
+ * The members of a sampling request that are passed on. `includeContext` would reveal other
+ * servers.
+ */
 const sampled = [
   'messages',
   'modelPreferences',
@@ -36,7 +42,7 @@ const sampled = [
   'metadata',
 ] as const;
 
-/** Undefined for a server that may ask nothing. */
+/** Undefined for a server that may not ask anything. */
 export function questionsOf({ name, entry, ports }: NamedServer): Questions | undefined {
   const allowed = entry.allow ?? [];
   if (allowed.length === 0) return undefined;
@@ -79,7 +85,7 @@ export function createQuestions(parts: QuestionParts): Questions {
 
 /**
  * The client whose call is in flight. A server over stdio does not say to which call its question
- * belongs, so with calls of several sessions nobody is asked.
+ * belongs. If several sessions have calls in flight, no client is asked.
  */
 function clientOf(calls: ReadonlySet<ToolContext>): NonNullable<ToolContext['client']> {
   const all = [...calls];
@@ -128,14 +134,14 @@ async function sample(
   return client.sample(scrubbed);
 }
 
-/** It is cut last, because the rest of a value that was cut would not be found. */
+/** Cut last, because the search would not find the rest of a secret that was cut. */
 function shownText(message: unknown, scrub: QuestionParts['scrub']): string {
   if (typeof message !== 'string') return '';
   const scrubbed = scrub(cleanText(message, 4 * formBounds.maxChars));
   return cleanText(String(scrubbed), mostOfMessage);
 }
 
-/** A private copy with no prototype of its own, within bounds. */
+/** A private copy without a prototype, within bounds. */
 function read(
   params: unknown,
   bounds: { readonly maxDepth: number; readonly maxValues: number; readonly maxChars: number },

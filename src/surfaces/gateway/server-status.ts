@@ -1,13 +1,16 @@
-/** How a server is doing, for people. */
+/** The state of a server, for people. */
 import type { ServerEntry } from '../config/server-format.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { GatewayPorts } from './ports.ts';
 import { labelsBy } from './server-wishes.ts';
 
-/** How a server is doing. */
+/** The state of a server. */
 export interface ServerStatus {
   readonly name: string;
-  /** `waiting` is a server that failed and is tried again later; `off` cannot be started as it is. */
+  /**
+   * `waiting`: the server failed and is tried again later. `off`: it cannot be started with its
+   * present settings.
+   */
   readonly state: 'starting' | 'ready' | 'waiting' | 'off';
   /** Why it is waiting or off, without values of the environment. */
   readonly error?: string;
@@ -15,11 +18,11 @@ export interface ServerStatus {
   readonly tools: number;
   /** The names of tools that differ from what was pinned. */
   readonly drift: readonly string[];
-  /** Tools that cannot be taken, with the reasons. */
+  /** Tools that cannot be used, with the reasons. */
   readonly failed: readonly { readonly name: string; readonly reason: string }[];
   /**
-   * Tools that count as destructive, although the server says that they only read, by its own names.
-   * Absent if there are none, or labels say what they are.
+   * Tools that count as destructive although they only read according to the server, by the
+   * server's own names. Absent if there are none, or if labels cover them.
    */
   readonly saysReadOnly?: readonly string[];
 }

@@ -1,17 +1,20 @@
-/** What a file wants of a server's tools, and says of them, by the server's own names. */
+/** A file's settings and labels for a server's tools, by the server's own names. */
 
 import { globTest } from '../../text/glob.ts';
 import type { ServerEntry, ToolLabelsEntry } from '../config/server-format.ts';
 import type { McpToolLabels } from '../mcp/client/definition.ts';
 
-/** Whether a tool is taken: any of the globs matches. Undefined if every tool is. */
+/** Whether a tool is used: any of the globs matches. Undefined if every tool is. */
 export function takesBy({ tools }: ServerEntry): ((name: string) => boolean) | undefined {
   if (tools === undefined) return undefined;
   const tests = tools.map((glob) => globTest(glob, false));
   return (name) => tests.some((matches) => matches(name));
 }
 
-/** The labels of a tool. Of several entries that match, a later one counts, member by member. */
+/**
+ * The labels of a tool. If several entries match, later ones override earlier ones, member by
+ * member.
+ */
 export function labelsBy({
   labels,
 }: ServerEntry): ((name: string) => McpToolLabels | undefined) | undefined {

@@ -25,8 +25,8 @@ export function tokenFolder(stateHome: string | undefined, home: string): string
 }
 
 /**
- * The login to a server, by its name and address: whoever changes the address in a file does not
- * get the token of another server.
+ * The login to a server, by its name and address. Someone who changes the address in a file does
+ * not get the token of another server.
  */
 export function tokenFile(folder: string, name: string, url: string): OAuthStore {
   const about = createHash('sha256')

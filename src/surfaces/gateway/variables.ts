@@ -6,13 +6,16 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Texts with their variables filled in. */
 export interface Filled {
   readonly values: Readonly<Record<string, string>>;
-  /** The variables that are not set, each once. With any of them, the values are not complete. */
+  /** The variables that are not set, each once. If there are any, the values are not complete. */
   readonly missing: readonly string[];
   /** The values of the variables that are set. */
   readonly used: readonly string[];
 }
 
-/** Replaces each `${NAME}` by the variable's value. Nothing in a value is replaced again. */
+/**
+ * Replaces each `${NAME}` with the variable's value. Values themselves are not searched for
+ * variables.
+ */
 export function fillVariables(given: Readonly<Record<string, string>>, env: Environment): Filled {
   const missing = new Set<string>();
   const used = new Set<string>();

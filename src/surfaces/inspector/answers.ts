@@ -1,4 +1,4 @@
-/** Answers what the page asks for, once it is known to be allowed to. */
+/** Answers the requests of the page, once they are known to be allowed. */
 import { readBodyText } from '../../http/body.ts';
 import { type HostToolRegistry, isMisuseError } from '../../index.ts';
 import { packageVersion, registryStateOf, type SessionState } from '../../surface-port.ts';
@@ -29,12 +29,12 @@ function json(value: object, status = 200): Response {
   });
 }
 
-/** An answer that says why there is no other. */
+/** An answer with an error message. */
 export function refuse(status: number, error: string): Response {
   return json({ error }, status);
 }
 
-/** What the page is told from. */
+/** The sources of the answers. */
 export interface Answers {
   answer(request: Request, what: string, query: URLSearchParams): Promise<Response>;
   close(): Promise<void>;
@@ -77,7 +77,7 @@ export function createAnswers(registry: HostToolRegistry<never>, allowCalls: boo
   };
 }
 
-/** What the answers are made from. */
+/** What is needed to answer. */
 interface Parts {
   readonly registry: HostToolRegistry<never>;
   readonly log: CallLog;
@@ -144,7 +144,7 @@ function postsOf({ questions, runner }: Parts): Posts {
   };
 }
 
-/** The host's mistakes, such as an unknown profile, are for the person to read. */
+/** The host's mistakes, such as an unknown profile, are shown to the person. */
 async function told(run: () => Promise<object>): Promise<Response> {
   try {
     return json(await run());

@@ -14,14 +14,14 @@ import type { AnswerRequest, ApprovalLine } from '../pages/inspector-wire.ts';
 const mostShown = 100;
 /** Most characters of them together. At least one is shown. */
 const mostChars = 2_000_000;
-/** Most sessions that are asked for theirs. */
+/** Most sessions whose questions are requested. */
 const mostAsked = 1_000;
-/** Milliseconds that an answer waits for whether it was refused. */
+/** Milliseconds that an answer waits to find out whether it was refused. */
 const refusalMs = 2_000;
 
 const overMessage = 'This question no longer waits for an answer.';
 
-/** What waits, as the page shows it. */
+/** The waiting questions, as the page shows them. */
 export interface WaitingQuestions {
   readonly shown: readonly ApprovalLine[];
   /** How many more there are. */
@@ -32,16 +32,16 @@ export interface WaitingQuestions {
 
 /** The questions of a registry. */
 export interface Questions {
-  /** Those that wait, oldest first. */
+  /** The waiting questions, oldest first. */
   read(): Promise<WaitingQuestions>;
   /** Why nothing was answered, for the person; undefined if the answer counted. */
   answer(request: AnswerRequest): Promise<string | undefined>;
 }
 
-/** Where questions are: in an inbox over all sessions, or in the sessions one by one. */
+/** Where the questions are: in an inbox over all sessions, or in the separate sessions. */
 interface Source {
   pending(): Promise<readonly PendingApproval[]>;
-  /** Whether the question waited. For one in a store, also what becomes of its call. */
+  /** Whether the question waited. For one in a store, also the result of its call. */
   answer(request: AnswerRequest): Promise<boolean | { readonly ended: Promise<ToolResult> }>;
 }
 
@@ -54,7 +54,7 @@ export function createQuestions(registry: HostToolRegistry<never>): Questions {
       try {
         return shownOf(await source.pending(), false);
       } catch {
-        // A store that is away must not hide the rest of the page.
+        // An unavailable store must not hide the rest of the page.
         const here = [...state.asking].flatMap(({ desk }) => [...(desk?.waiting.values() ?? [])]);
         return shownOf(
           here.map(({ request }) => request),
@@ -139,14 +139,14 @@ function shownOf(all: readonly PendingApproval[], unread: boolean): WaitingQuest
   for (const asked of sorted.slice(0, mostShown)) {
     const line = lineOf(asked);
     chars += line.input.length + line.title.length + (line.message?.length ?? 0);
-    // Each is shown whole, since a person judges it, so fewer of them are shown.
+    // Each question is shown completely, because a person judges it, so fewer of them are shown.
     if (chars > mostChars && shown.length > 0) break;
     shown.push(line);
   }
   return { shown, more: sorted.length - shown.length, unread };
 }
 
-/** Member by member: a token must never reach the page. */
+/** Copied member by member, because a token must never reach the page. */
 function lineOf(asked: PendingApproval): ApprovalLine {
   const { message, risk, ruleId } = asked;
   return {

@@ -1,12 +1,12 @@
-/** JSON texts that are never longer than they may be, whatever the value is. */
+/** JSON texts of bounded length, whatever the value is. */
 import type { JsonValue } from '../../json/index.ts';
 
-/** How deep a value is followed. */
+/** The deepest nesting that is followed. */
 const maxDepth = 24;
 
 /**
- * Writes a value as JSON of about `maxChars` characters at most. Where it is cut, a text says how
- * much is left out. Its cost depends on `maxChars` only, not on the size of the value.
+ * Writes a value as JSON of about `maxChars` characters at most. At a cut, a text says how much is
+ * left out. The cost depends only on `maxChars`, not on the size of the value.
  */
 export function boundedJson(value: JsonValue, maxChars: number): string {
   const budget = { left: maxChars };
@@ -36,7 +36,7 @@ function text(value: string, budget: Budget): string {
   return quoted(`${value.slice(0, room)}… (${value.length - room} more characters)`);
 }
 
-/** A lone half of a pair of surrogates is written as an escape, so the text is valid everywhere. */
+/** A lone surrogate is written as an escape, so the text is valid everywhere. */
 function quoted(value: string): string {
   return JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 /**
  * The calls that the inspector knows, newest last. It keeps a bounded number of them, and a bounded
- * amount of what was in them. Readers are told which calls have changed, never what: a reader that
- * does not read costs a call one number in a set.
+ * amount of their contents. Readers learn which calls have changed, but not how. A reader that does
+ * not read costs a call only one number in a set.
  */
 import type { JsonValue } from '../../json/index.ts';
 import type { CallDetail, CallLine, CallStage } from '../pages/inspector-wire.ts';
@@ -9,13 +9,13 @@ import { boundedJson } from './bounded-json.ts';
 
 /** Most calls that are kept. */
 export const mostCalls = 10_000;
-/** Most characters of inputs, results and what else is kept of all calls together. */
+/** Most characters of inputs, results and other contents of all calls together. */
 const mostChars = 32_000_000;
 /** Most characters of one input or one result. */
 const mostOfOne = 16_384;
-/** Most things that a handler told which are kept of one call, and most characters of each. */
+/** Most reports of a handler that are kept for one call, and most characters of each. */
 const [mostTold, mostOfTold] = [50, 1_024];
-/** Most stages of one call; one that is judged again and again has many. */
+/** Most stages of one call. A call that is judged again and again has many. */
 const mostStages = 60;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -26,12 +26,12 @@ export interface KeptCall {
   readonly line: Writable<CallLine>;
   /** Monotonic milliseconds of its arrival. */
   readonly startedAt: number;
-  /** Undefined once the log had to let go of it. */
+  /** Undefined once the log had to drop it. */
   kept: Kept | undefined;
   chars: number;
 }
 
-/** What arrives first of a call. */
+/** The first data of a call. */
 export type Arrival = Omit<CallLine, 'n' | 'phase'>;
 
 /** The calls of one inspector. */
@@ -40,26 +40,33 @@ export interface CallLog {
   add(arrival: Arrival, input: JsonValue): KeptCall;
   /** The newest call of this session and id. */
   find(sessionId: string, callId: string): KeptCall | undefined;
-  /** The call of a number. */
+  /** The call with this number. */
   get(n: number): KeptCall | undefined;
-  /** Notes a stage, now. */
+  /** Records a stage, now. */
   stage(call: KeptCall, name: CallStage['name'], note: string): void;
-  /** Keeps something that the handler told. */
+  /** Keeps a report of the handler. */
   told(call: KeptCall, name: string, data: JsonValue): void;
   /** Replaces the input or the result. */
   keep(call: KeptCall, member: 'input' | 'result', value: JsonValue): void;
-  /** Tells readers that a call has changed. */
+  /** Informs readers that a call has changed. */
   changed(call: KeptCall): void;
-  /** The numbers of all calls, as a set that gets those that change; the function ends that. */
+  /**
+   * A set of the numbers of all calls, to which those of changed calls are added. The function ends
+   * that.
+   */
   follow(): { readonly changes: Set<number>; stop(): void };
 }
 
-/** @param monotonic Milliseconds that never go back. */
+/**
+ * Longer than 60 lines, since its short functions share the calls and the count of their
+ * characters.
+ * @param monotonic Milliseconds that never go back.
+ */
 export function createCallLog(monotonic: () => number): CallLog {
   const calls = new Map<number, KeptCall>();
   const newest = new Map<string, KeptCall>();
   const readers = new Set<Set<number>>();
-  /** The next call whose content is let go when there is too much. */
+  /** The next call whose contents are dropped when there are too many. */
   let [last, chars, oldestKept] = [0, 0, 1];
 
   const grow = (call: KeptCall, by: number): void => {
@@ -106,7 +113,7 @@ export function createCallLog(monotonic: () => number): CallLog {
       };
       calls.set(n, call);
       newest.set(keyOf(arrival.sessionId, arrival.callId), call);
-      // What every call needs besides its texts.
+      // The cost of a call in addition to its texts.
       grow(call, 400);
       keep(call, 'input', input);
       changed(call);

@@ -1,4 +1,4 @@
-/** The inspector: a page about a registry, and what the page asks for. */
+/** The inspector: a page about a registry, and the answers to its requests. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { headerOf } from '../../http/direct-body.ts';
 import { isHostAllowed, isOriginAllowed, type OriginPolicy } from '../../http/origin-guard.ts';
@@ -11,7 +11,8 @@ import { always, createAnswers, refuse } from './answers.ts';
 /** Options of {@link createInspector}. */
 export interface InspectorOptions {
   /**
-   * What the page must know to be answered: at least 32 letters, digits, `-` and `_`.
+   * The token that the page must have to get answers: at least 32 letters, digits, `-` and `_`.
+   *
    * @default 32 random bytes, in base64url
    */
   readonly token?: string | undefined;
@@ -30,10 +31,11 @@ export interface Inspector {
    */
   fetch(request: Request): Promise<Response>;
   /**
-   * Ends the streams and the calls of pages, and stops watching. Later requests get 404. Idempotent.
+   * Ends the streams and the calls of pages, and stops watching. Later requests get 404.
+   * Idempotent.
    */
   close(): Promise<void>;
-  /** What to put behind `#token=` in the address of the page. */
+  /** The text after `#token=` in the address of the page. */
   readonly token: string;
 }
 
@@ -56,8 +58,9 @@ const loopbackOnly: OriginPolicy = {
 
 /**
  * Makes a page that shows what the tools of a registry do: sessions, calls as they happen, rules,
- * counts, and questions to answer. Create it before the sessions that it should show. It is for the
- * machine that it runs on: whoever has the token sees all calls, and can answer questions.
+ * counts, and questions to answer. Create it before the sessions that it should show. It is meant
+ * for the machine on which it runs. Anyone who has the token sees all calls, and can answer
+ * questions.
  * @throws MisuseError `invalid_option`, also for anything but a registry.
  *
  * @example
@@ -93,7 +96,7 @@ export function createInspector<S>(
     const at = pathname.lastIndexOf('/api/');
     if (at !== -1) {
       const given = /^Bearer ([\w-]{1,512})$/.exec(headerOf(request, 'authorization') ?? '')?.[1];
-      // A stranger gets the same answer whatever is asked for.
+      // An unknown sender gets the same answer for every path.
       if (!timingSafeEqual(digest(given ?? ''), expected))
         return refuse(401, 'The token is missing or wrong. Open the address that was printed.');
       return answers.answer(request, pathname.slice(at + 5), searchParams);

@@ -1,19 +1,19 @@
 /**
- * The streams that pages read. A page takes what it has room for: it is given lines when it asks,
- * and while it does not ask, only the numbers of changed calls are kept for it. So a page that is
- * slow, or gone, costs calls nothing.
+ * The streams that pages read. A page gets only as many lines as it has room for. While it does not
+ * read, only the numbers of changed calls are kept for it. So a slow page, or one that is gone,
+ * costs calls nothing.
  */
 import type { CallLine, FeedMessage, InspectorState } from '../pages/inspector-wire.ts';
 import type { CallLog } from './call-log.ts';
 
-/** Most pages that are told at once. */
+/** Most pages at once. */
 export const mostReaders = 16;
 /** Most calls of one message. */
 const mostOfMessage = 500;
-/** Milliseconds between looking for what is new, between states, and between signs of life. */
+/** Milliseconds between checks for changes, between states, and between signs of life. */
 const [tickMs, stateMs, beatMs] = [100, 1_000, 15_000];
 
-/** What pages are told from. */
+/** The sources of the streams. */
 export interface FeedSource {
   readonly log: CallLog;
   readonly hello: FeedMessage;
@@ -22,11 +22,11 @@ export interface FeedSource {
   state(): Promise<InspectorState>;
 }
 
-/** Tells pages what is new. */
+/** Sends changes to pages. */
 export interface Feed {
   /** A stream of JSON lines; undefined if there are too many already. */
   open(): ReadableStream<Uint8Array> | undefined;
-  /** Notes that something besides a call in the log may have changed. */
+  /** Records that something other than a call in the log may have changed. */
   changed(): void;
   /** Ends all streams. */
   close(): void;
@@ -35,14 +35,15 @@ export interface Feed {
 /** One page. */
 interface Reader {
   readonly changes: Set<number>;
-  /** Wakes it; it looks for itself what is new. */
+  /** Wakes it. It then looks for changes itself. */
   wake: () => void;
-  /** The number of the state that it has. */
+  /** The number of the last state that it got. */
   has: number;
   toldAt: number;
   readonly end: () => void;
 }
 
+/** Longer than 60 lines, since its short functions share the readers and the current state. */
 export function createFeed({ log, hello, monotonic, state }: FeedSource): Feed {
   const readers = new Set<Reader>();
   const encoder = new TextEncoder();
@@ -65,7 +66,7 @@ export function createFeed({ log, hello, monotonic, state }: FeedSource): Feed {
   };
   const tick = (): void => {
     const now = monotonic();
-    // What waits for a person or a store changes without any event.
+    // Waits for a person or a store change without any event.
     const due = now - current.at >= (dirty ? stateMs : 2 * stateMs);
     if (due && !reading) void refresh().catch(() => {});
     for (const reader of readers)

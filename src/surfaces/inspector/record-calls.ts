@@ -1,11 +1,11 @@
-/** Writes what happens to calls into a {@link CallLog}. */
+/** Records the events of calls in a {@link CallLog}. */
 import type { AnyEvent, HostToolRegistry } from '../../index.ts';
 import { isJsonObject, type JsonValue } from '../../json/index.ts';
 import { type CallRecord, observeCalls } from '../../surface-port.ts';
 import type { CallOrigin, CallPhase } from '../pages/inspector-wire.ts';
 import type { Arrival, CallLog, KeptCall } from './call-log.ts';
 
-/** Records the calls of a registry from now on. The returned function ends that. */
+/** Records the calls of a registry from now on. The returned function stops that. */
 export function recordCalls(
   registry: HostToolRegistry<never>,
   log: CallLog,
@@ -36,7 +36,7 @@ export function recordCalls(
   };
 }
 
-/** One branch for each event of a call; splitting it would only separate the branches. */
+/** Longer than 60 lines, since it has one short branch for each event of a call. */
 function note(log: CallLog, event: AnyEvent): void {
   if (event.type === 'tool:pre') {
     const { at, callId, attempt, toolName, sessionId, principal, surface, input } = event;
@@ -88,7 +88,8 @@ function note(log: CallLog, event: AnyEvent): void {
       log.stage(
         call,
         'answered',
-        `Refused${event.by === undefined ? '' : ` by ${event.by}`}: ${event.message ?? event.reason}.`,
+        `Refused${event.by === undefined ? '' : ` by ${event.by}`}: ` +
+          `${event.message ?? event.reason}.`,
       );
       break;
     case 'tool:progress':
@@ -112,7 +113,7 @@ function note(log: CallLog, event: AnyEvent): void {
   log.changed(call);
 }
 
-/** The output alone, unless the result has more than that to show. */
+/** The output alone, unless the result contains more to show. */
 function outputOf(result: JsonValue): JsonValue {
   if (!isJsonObject(result) || !Object.hasOwn(result, 'output')) return result;
   return Object.hasOwn(result, 'content') ? result : (result.output ?? null);
@@ -172,7 +173,7 @@ function toPhase({ line }: KeptCall, phase: CallPhase): void {
   if (line.phase !== 'ended') line.phase = phase;
 }
 
-/** What the question says may be more than what the verdict said, and stands until the call ends. */
+/** The question may contain more than the verdict, and is kept until the call ends. */
 function setOrigins({ kept }: KeptCall, origins: readonly CallOrigin[] | undefined): void {
   if (kept === undefined || origins === undefined) return;
   kept.origins = origins.map(({ path, origin, seen, approvedBy }) => ({

@@ -1,4 +1,4 @@
-/** What the page shows of a registry besides its calls. Each list is bounded. */
+/** What the page shows of a registry in addition to its calls. Each list is bounded. */
 import type { CallMetrics, HostToolRegistry } from '../../index.ts';
 import { everyQuota, everyRule, registryStateOf } from '../../surface-port.ts';
 import type { QuotaLine } from '../pages/inspector-quota-wire.ts';
@@ -16,10 +16,10 @@ const most = {
   reasons: 50,
   toolNames: 12,
 } as const;
-/** Most characters of each part of a rule's conditions. All rules are told again and again. */
+/** Most characters of each part of a rule's conditions. All rules are sent again and again. */
 const mostOfCondition = 160;
 
-/** Reads a registry, again and again. */
+/** Reads a registry, as often as needed. */
 export interface RegistryView {
   read(approvals: WaitingQuestions): InspectorState;
 }
@@ -29,7 +29,7 @@ export function createRegistryView(
   sessions: SessionList,
 ): RegistryView {
   const state = registryStateOf(registry);
-  // Which tools a rule concerns takes rules times tools to find out, and changes with them only.
+  // Finding the tools of all rules takes rules times tools, and the result changes only with them.
   let concerned: ({ readonly epoch: number } & Concerns) | undefined;
   const concerns = (): Concerns => {
     if (concerned?.epoch !== state.epoch)

@@ -1,4 +1,4 @@
-/** Reads what a page sends. Everything from outside is checked here. */
+/** Reads the requests of a page. Everything from outside is checked here. */
 import { isJsonObject, type JsonObject } from '../../json/index.ts';
 import { excessOf } from '../../text/json-bounds.ts';
 import type { AnswerRequest, CallRequest, Viewer } from '../pages/inspector-wire.ts';
@@ -23,7 +23,7 @@ function textIn(object: JsonObject, name: string, most: number): string | undefi
   return typeof value === 'string' && value.length <= most ? value : undefined;
 }
 
-/** Undefined if a member is missing, or is no text. */
+/** Undefined if a member is missing or is not a text. */
 export function readCall(body: JsonObject): CallRequest | undefined {
   const tool = textIn(body, 'tool', 512);
   const profile = textIn(body, 'profile', 256);
@@ -50,7 +50,7 @@ export function readAnswer(body: JsonObject): AnswerRequest | undefined {
   };
 }
 
-/** Whose tools are asked for; undefined if neither a session nor a profile is named. */
+/** Whose tools are requested; undefined if neither a session nor a profile is named. */
 export function readViewer(query: URLSearchParams): Viewer | undefined {
   const session = query.get('session');
   const profile = query.get('profile');

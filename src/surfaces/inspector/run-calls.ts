@@ -1,4 +1,4 @@
-/** Calls that a person makes from the page, in sessions of the inspector's own. */
+/** Calls that a person makes from the page, in the inspector's own sessions. */
 import type { HostToolRegistry, ToolSession } from '../../index.ts';
 import type { CallAnswer, CallRequest, VerdictView } from '../pages/inspector-wire.ts';
 import { boundedJson } from './bounded-json.ts';
@@ -12,7 +12,7 @@ const mostOfOutput = 60_000;
 export interface CallRunner {
   /** Makes a call. @throws MisuseError `unknown_profile`, or for another wrong option. */
   call(request: CallRequest, signal: AbortSignal): Promise<CallAnswer>;
-  /** What would happen to it. @throws MisuseError as {@link call} does. */
+  /** Explains what would happen to the call. @throws MisuseError as {@link call} does. */
   explain(request: CallRequest): Promise<VerdictView>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export function createCallRunner(registry: HostToolRegistry<never>): CallRunner 
     if (known !== undefined) return known;
     const session = registry.createSession({
       sessionId: `inspector${profile === '' ? '' : `:${profile}`}`,
-      // Nobody answers here: the question waits until somebody answers it on the page.
+      // There is no approver here: the question waits until a person answers it on the page.
       approver: () => new Promise<never>(() => {}),
       ...(profile === '' ? {} : { profile }),
       ...(principal === '' ? {} : { principal }),

@@ -1,9 +1,9 @@
-/** The sessions that the inspector has seen: open ones, and the last of those that are over. */
+/** The sessions that the inspector has seen: open ones, and the last ones that have ended. */
 import type { HostToolRegistry } from '../../index.ts';
 import { type OpenSession, openSessions, registryStateOf } from '../../surface-port.ts';
 import type { SessionLine } from '../pages/inspector-wire.ts';
 
-/** Most sessions that are kept in mind. */
+/** Most sessions that are remembered. */
 const mostSessions = 500;
 
 type Line = { -readonly [K in keyof SessionLine]: SessionLine[K] };
@@ -19,6 +19,7 @@ export interface SessionList {
   stop(): void;
 }
 
+/** Longer than 60 lines, since its short functions share the lines of the list. */
 export function listSessions(registry: HostToolRegistry<never>): SessionList {
   const state = registryStateOf(registry);
   const lines = new Map<number, Line>();
@@ -41,7 +42,7 @@ export function listSessions(registry: HostToolRegistry<never>): SessionList {
     if (lines.size > mostSessions) forgetOne();
     return line;
   };
-  /** The oldest one that is over; the oldest one if none is. */
+  /** The oldest session that has ended, or the oldest one if none has. */
   const forgetOne = (): void => {
     let victim: Line | undefined;
     for (const line of lines.values()) {
@@ -82,7 +83,7 @@ export function listSessions(registry: HostToolRegistry<never>): SessionList {
     get: (key) => lines.get(key),
     open(line) {
       if (!line.open) return undefined;
-      // Sessions of one id are told apart by their order.
+      // Sessions with the same id are distinguished by their order.
       const twins = [...lines.values()].filter(
         ({ open, sessionId }) => open && sessionId === line.sessionId,
       );

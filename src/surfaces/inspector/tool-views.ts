@@ -14,12 +14,12 @@ import { boundedJson } from './bounded-json.ts';
 
 /** Most tools of a list. */
 const mostTools = 2_000;
-/** Most characters of a schema, of knobs, and of what each gate said. */
+/** Most characters of a schema, of knobs, and of each gate's answer. */
 const mostOfSchema = 60_000;
 
 const flagNames = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
-/** A session that exists for looking only: it makes no call, and nothing is told of it. */
+/** A session that is used only for looking. It makes no call, and emits no events. */
 export function sessionForLooking(
   registry: HostToolRegistry<never>,
   profile: string,
@@ -36,7 +36,7 @@ export function sessionForLooking(
   return new SessionState(state, readSessionOptions(options as never, state));
 }
 
-/** @param closed Whether the session that was asked for is over, and its profile is shown. */
+/** @param closed Whether the requested session has ended, so that its profile is shown. */
 export function listTools(session: SessionState, closed: boolean): ToolListing {
   const { names, dropped, prerequisites } = listingOf(session);
   return {
@@ -107,7 +107,7 @@ export async function detailOf(
   };
 }
 
-/** How a session with discovery came to list a tool. */
+/** How a tool got into the list of a session with discovery. */
 function foundOf(session: SessionState, name: string): { readonly found?: FoundView } {
   const found = session.discovery?.foundBy(name);
   if (found === undefined) return {};
@@ -115,7 +115,7 @@ function foundOf(session: SessionState, name: string): { readonly found?: FoundV
   return { found: { callId: callId.slice(0, 200), words: words.slice(0, 64) } };
 }
 
-/** What the gates say, as the page shows it. */
+/** The decision of the gates, as the page shows it. */
 export function verdictOf(explanation: Explanation): VerdictView {
   const { decision, code, ruleId, source, origins, steps } = explanation;
   const reason = decision?.effect === 'deny' ? decision.reason : undefined;
@@ -139,7 +139,7 @@ function bounded(value: unknown, maxChars = mostOfSchema): JsonValue {
   return JSON.parse(boundedJson(value as JsonValue, maxChars)) as JsonValue;
 }
 
-/** Knobs are what the schema gave, which need not be JSON. */
+/** Knobs are the output of a schema, which need not be JSON. */
 function withoutSecrets(knobs: unknown, redactor: Redactor | undefined): JsonValue {
   try {
     const plain = JSON.parse(JSON.stringify(knobs) ?? 'null') as JsonValue;

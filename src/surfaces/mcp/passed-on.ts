@@ -1,6 +1,6 @@
 /**
- * What a gateway passes on beside tools: the prompts and resources of its servers. No gate judges
- * them, as they are for the user and the application and do nothing.
+ * What a gateway passes on in addition to tools: the prompts and resources of its servers. No gate
+ * judges them, because they are for the user and the application and do nothing.
  */
 import type { HostToolRegistry, JsonObject, ToolSession } from '../../index.ts';
 import { registryStateOf, stateOf } from '../../surface-port.ts';
@@ -14,11 +14,11 @@ export interface PassedOn {
   readonly prompts: boolean;
   /** Whether resources are offered at all. */
   readonly resources: boolean;
-  /** Never rejects: a server that does not answer is left out. */
+  /** Never rejects. A server that does not answer is left out. */
   list(which: PassedList): Promise<readonly JsonObject[]>;
-  /** Undefined for a prompt that there is none of. @throws Error that a client may see */
+  /** Undefined for an unknown prompt. @throws Error that a client may see */
   prompt(name: string, args: unknown, signal: AbortSignal): Promise<JsonObject | undefined>;
-  /** Undefined for a resource that there is none of. @throws Error that a client may see */
+  /** Undefined for an unknown resource. @throws Error that a client may see */
   resource(uri: string, signal: AbortSignal): Promise<JsonObject | undefined>;
   /** Calls the listener when a list may have changed. The returned function ends that. */
   onChanged(listener: (kind: 'prompts' | 'resources') => void): () => void;
@@ -26,12 +26,12 @@ export interface PassedOn {
 
 const byRegistry = new WeakMap<object, PassedOn>();
 
-/** From now on, clients of the registry's sessions get this. */
+/** From now on, clients of the registry's sessions get these. */
 export function passOn(registry: HostToolRegistry<never>, passed: PassedOn): void {
   byRegistry.set(registryStateOf(registry), passed);
 }
 
-/** What clients of a session get; undefined if there is nothing beside tools. */
+/** What clients of a session get; undefined if there are only tools. */
 export function passedOnTo(session: ToolSession): PassedOn | undefined {
   return byRegistry.get(stateOf(session).registry);
 }

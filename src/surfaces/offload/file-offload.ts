@@ -1,4 +1,4 @@
-/** Outputs that were kept whole, in the files of a folder. */
+/** Offloaded outputs, in the files of a folder. */
 import { resolve } from 'node:path';
 import type { OffloadedOutput, OffloadStore } from '../../index.ts';
 import { fn, readOptions, required, type TableOf, text } from '../../options/index.ts';
@@ -8,12 +8,13 @@ import { type OutputFile, type OutputFolder, outputFolder } from './output-folde
 /** Options of {@link fileOffload}. */
 export interface FileOffloadOptions {
   /**
-   * The folder. Use it for this store only. It is created if it is missing, for its owner only.
-   * Nobody else may have write access to it. 1 to 4 096 characters.
+   * The folder. Use it for this store only. It is created if it is missing, for its owner only. No
+   * one else may have write access to it. 1 to 4 096 characters.
    */
   readonly dir: string;
   /**
-   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is used.
+   * Returns epoch milliseconds. If it throws or returns something else, the machine's clock is
+   * used.
    * @default Date.now
    */
   readonly now?: (() => number) | undefined;
@@ -26,19 +27,19 @@ const table = {
 
 const where = 'fileOffload';
 
-/** How often a process looks for files whose time is over. */
+/** How often a process looks for expired files. */
 const sweepMs = 60_000;
 
 /** Most outputs of a session, however short they are. */
 const mostOutputs = 1_000;
 
 /**
- * A store for a registry's `offload` in a folder, with a folder for each session and a file for each
- * output. Any number of processes share it. Names are digests; files are readable by their owner
- * only and contain the outputs in full. A session keeps at most 1 000 outputs. Expired files are
- * removed, at most once a minute, when something is kept.
- * @throws MisuseError `invalid_option`, also if others may write to `dir`. Errors of the file system
- * as they are.
+ * A store for a registry's `offload` in a folder, with a folder for each session and a file for
+ * each output. Any number of processes share it. Names are digests; files are readable by their
+ * owner only and contain the outputs in full. A session keeps at most 1 000 outputs. Expired files
+ * are removed, at most once a minute, when something is kept.
+ * @throws MisuseError `invalid_option`, also if others may write to `dir`. Errors of the file
+ * system as they are.
  *
  * @example
  * ```ts
@@ -66,7 +67,7 @@ export function fileOffload(options: FileOffloadOptions): OffloadStore {
   };
   return {
     put(output) {
-      // One after the other, so that two of one session do not both take the last of the room.
+      // One after the other, so that two outputs of one session do not both take the last room.
       const done = last.then(() => put(output));
       last = done.catch(() => undefined);
       return done;
@@ -78,7 +79,7 @@ export function fileOffload(options: FileOffloadOptions): OffloadStore {
   };
 }
 
-/** Drops the oldest outputs of a session until another one fits, and those that have expired. */
+/** Drops the oldest outputs of a session until another one fits, and expired ones. */
 async function makeRoom(
   folder: OutputFolder,
   { session, key, text: added, maxBytes }: OffloadedOutput,

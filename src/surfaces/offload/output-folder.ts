@@ -1,7 +1,7 @@
 /**
- * The files of outputs. A name has all that is asked of many files at once: when the output was
- * kept, when it expires, how many bytes it has, and its key. The first line of a file is what is
- * remembered of the output, and the rest is its text.
+ * The files of outputs. A name contains what is needed of many files at once: when the output was
+ * kept, when it expires, how many bytes it has, and its key. The first line of a file is the
+ * metadata of the output, and the rest is its text.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'no
 import { join } from 'node:path';
 import { MisuseError, type OffloadedOutput } from '../../index.ts';
 
-/** A draft that is older was left by a process that died. */
+/** An older draft was left by a process that died. */
 const oldDraftMs = 3_600_000;
 
-/** What the name of a file says. */
+/** The information in the name of a file. */
 export interface OutputFile {
   readonly name: string;
   /** A digest of the output's key. */
@@ -33,7 +33,7 @@ export interface OutputFolder {
   /** Undefined if the file is gone. */
   read(session: string, file: OutputFile): Promise<{ text: string; about: string } | undefined>;
   remove(session: string, file: OutputFile): Promise<void>;
-  /** Removes what has expired in all sessions, and what dead processes have left. */
+  /** Removes expired outputs of all sessions, and drafts of dead processes. */
   sweep(time: number): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export function outputFolder(where: string, root: string): OutputFolder {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const draft = join(folder, `${randomUUID()}.draft`);
     try {
-      // Written beside its place, so that nobody reads half a file.
+      // Written as a draft first, so that no process reads half a file.
       await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
       await rename(draft, join(folder, name));
     } finally {
@@ -118,14 +118,14 @@ function makeRoot(where: string, root: string): void {
   const found = statSync(root);
   if (!found.isDirectory())
     throw new MisuseError('invalid_option', `${where}: expected \`dir\` to be a folder.`);
-  // Windows has no such bits.
+  // Windows has no such permission bits.
   if (process.platform !== 'win32' && (found.mode & 0o022) !== 0)
     throw new MisuseError(
       'invalid_option',
       `${where}: expected a \`dir\` that only its owner can write to, got mode ` +
-        `${(found.mode & 0o777).toString(8).padStart(4, '0')}. Whoever can write to it can change ` +
-        'what outputs say, and where they came from. Run `chmod 700` on it, or give a folder of ' +
-        'its own.',
+        `${(found.mode & 0o777).toString(8).padStart(4, '0')}. Whoever can write to it can ` +
+        'change what outputs say, and where they came from. Run `chmod 700` on it, or give a ' +
+        'folder of its own.',
     );
 }
 

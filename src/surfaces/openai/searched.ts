@@ -11,7 +11,7 @@ import { deferredTool } from './responses-tool.ts';
 /** The sessions whose last list was made without strict mode. */
 const plain = new WeakSet<ToolSession>();
 
-/** Notes how the definitions that are found later are shown. */
+/** Records how definitions that are found later are shown. */
 export function rememberStrictness(session: ToolSession, strict: boolean): void {
   if (strict) plain.delete(session);
   else plain.add(session);

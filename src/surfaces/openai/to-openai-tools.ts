@@ -116,7 +116,7 @@ function agentsTools(
   return listing.shown.map((one) => agentsTool(session, listing, one, needsApproval));
 }
 
-/** What is kept, and a search. Without a search, nothing could be found. */
+/** The kept tools, and a search. Without a search, no other tool could be found. */
 function deferredTools(
   session: ToolSession,
   strict: boolean,

@@ -1,8 +1,10 @@
-/** The page of the approvals handler. In the published package this module holds the finished text. */
+/**
+ * The page of the approvals handler. In the published package this module holds the finished text.
+ */
 import { buildPage } from './build-page.ts';
 import type { Page } from './page.ts';
 
-/** Gives the page. In a checkout, it is built then. */
+/** Returns the page. In a checkout, it is built then. */
 export function approvalsPage(): Promise<Page> {
   return buildPage({ name: 'approvals', title: 'Approvals', packages: ['preact'] });
 }

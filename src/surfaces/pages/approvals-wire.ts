@@ -1,4 +1,4 @@
-/** What the approvals handler tells its page, as JSON. */
+/** What the approvals handler sends to its page, as JSON. */
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 
 /** An approval that waits. It never has a token. */
@@ -36,13 +36,16 @@ export interface WaitingApproval {
   readonly requestedAt: number;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
-  /** Whether a changed input may be sent. What is hidden cannot be edited: it would be lost. */
+  /**
+   * Whether a changed input may be sent. An input with hidden fields cannot be edited, because they
+   * would be lost.
+   */
   readonly editable: boolean;
 }
 
-/** A list of approvals. What expires first comes first. */
+/** A list of approvals. Those that expire first come first. */
 export interface WaitingList {
-  /** Under which name an answer of whoever asked counts. */
+  /** The name under which an answer of this person counts. */
   readonly by: string;
   readonly approvals: readonly WaitingApproval[];
   /** The `after` of the next page. */
@@ -56,7 +59,7 @@ export interface SentDecision {
   readonly input?: JsonObject;
 }
 
-/** What came of an answer. */
+/** The outcome of an answer. */
 export interface DecisionOutcome {
   readonly id: string;
   readonly decision: string;

@@ -1,7 +1,7 @@
 /**
  * Builds a page from its sources in `browser/`: one HTML text with everything in it. It runs in a
- * checkout only. `npm run build` puts its result in the place of the modules that call it
- * (`tsup.config.ts`), so the published package needs neither the bundler nor what it bundles.
+ * checkout only. `npm run build` replaces the modules that call it with the result
+ * (`tsup.config.ts`), so the published package needs neither the bundler nor the bundled packages.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ export interface PageSource {
   /** The folder below `browser/`, which has a `main.tsx` and a `main.css`. */
   readonly name: string;
   readonly title: string;
-  /** Packages whose code is in the page. Their licences come along. */
+  /** Packages whose code is in the page. Their licences are included. */
   readonly packages: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export async function buildPage({ name, title, packages }: PageSource): Promise<
     jsx: 'automatic',
     jsxImportSource: 'preact',
     define: { 'process.env.NODE_ENV': '"production"' },
-    // The folder of the sources has settings for the compiler alone.
+    // The folder of the sources has settings only for the compiler.
     tsconfigRaw: {},
     logLevel: 'silent',
   });
@@ -52,10 +52,11 @@ export async function buildPage({ name, title, packages }: PageSource): Promise<
     html:
       '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">' +
       '<meta name="viewport" content="width=device-width,initial-scale=1">' +
-      '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">' +
-      `<title>${title}</title><link rel="icon" href="data:,">\n<!--\n${licences.join('\n')}-->\n` +
-      `<style>${style}</style></head><body><div id="page"></div>\n` +
-      `<noscript>This page needs JavaScript.</noscript><script>${script}</script></body></html>\n`,
+      '<meta name="color-scheme" content="light dark"><meta name="referrer" ' +
+      `content="no-referrer"><title>${title}</title><link rel="icon" ` +
+      `href="data:,">\n<!--\n${licences.join('\n')}-->\n<style>${style}</style></head><body><div ` +
+      'id="page"></div>\n<noscript>This page needs ' +
+      `JavaScript.</noscript><script>${script}</script></body></html>\n`,
     policy: [
       "default-src 'none'",
       `script-src '${hashOf(script)}'`,
@@ -74,7 +75,7 @@ function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** The licence of a package, as its authors ask it to be passed on. */
+/** The licence of a package, in the form that its authors require. */
 async function licenceOf(name: string): Promise<string> {
   const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
   const text = await readFile(join(folder, 'LICENSE'), 'utf8');

@@ -2,7 +2,7 @@
 import { buildPage } from './build-page.ts';
 import type { Page } from './page.ts';
 
-/** Gives the page. In a checkout, it is built then. */
+/** Returns the page. In a checkout, it is built then. */
 export function inspectorPage(): Promise<Page> {
   return buildPage({
     name: 'inspector',

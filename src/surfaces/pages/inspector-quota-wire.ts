@@ -1,6 +1,6 @@
-/** What the server of the inspector tells its page of a quota. */
+/** What the inspector's server sends to its page about a quota. */
 
-/** A quota. What is used of it depends on the call: a call is explained for that. */
+/** A quota. Its use depends on the call, so explaining a call shows it. */
 export interface QuotaLine {
   readonly id: string;
   readonly layer: string;
@@ -9,11 +9,11 @@ export interface QuotaLine {
   readonly per: string;
   /** What it counts for, in words: `each principal`, `each value of payee`, `all calls`. */
   readonly by: string;
-  /** The path of what is added; absent if calls are counted. */
+  /** The path of the summed number; absent if calls are counted. */
   readonly sum?: string;
   /** What happens to a call that would exceed it. */
   readonly over: 'deny' | 'ask';
-  /** How many of the registry's tools it concerns, and the first of them. */
+  /** How many of the registry's tools it applies to, and the first of them. */
   readonly tools: number;
   readonly toolNames: readonly string[];
 }

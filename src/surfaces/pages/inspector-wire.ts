@@ -1,16 +1,16 @@
-/** What the inspector's server and its page tell each other, as JSON. */
+/** What the inspector's server and its page send to each other, as JSON. */
 import type { JsonValue } from '../../json/value.ts';
 import type { QuotaLine } from './inspector-quota-wire.ts';
 
-/** How far a call is. */
+/** How far a call has got. */
 export type CallPhase = 'gates' | 'approval' | 'running' | 'ended';
 
-/** What a verdict says. */
+/** A decision of the gates. */
 export type VerdictEffect = 'allow' | 'ask' | 'deny';
 
 /** A call as the list shows it. */
 export interface CallLine {
-  /** Its place in the order of arrival, from 1. */
+  /** Its position in the order of arrival, from 1. */
   readonly n: number;
   /** Epoch milliseconds of its arrival. */
   readonly at: number;
@@ -19,12 +19,12 @@ export interface CallLine {
   readonly attempt: number;
   readonly tool: string;
   readonly sessionId: string;
-  /** `""` for no one, and likewise for a direct call. */
+  /** `""` if it acts for no one. Likewise for a direct call. */
   readonly principal: string;
   readonly surface: string;
   readonly parentCallId?: string;
   readonly phase: CallPhase;
-  /** What the gates decided, once they have. */
+  /** The decision of the gates, once there is one. */
   readonly effect?: VerdictEffect;
   /** The rule, policy or quota that decided. */
   readonly ruleId?: string;
@@ -36,7 +36,7 @@ export interface CallLine {
   readonly reason?: string;
   /** Milliseconds from its arrival to its end. */
   readonly durationMs?: number;
-  /** A shadow rule would have decided otherwise. */
+  /** A shadow rule would have decided differently. */
   readonly shadowed?: true;
 }
 
@@ -57,7 +57,7 @@ export interface CallOrigin {
   readonly approvedBy?: string;
 }
 
-/** A shadow rule that would have decided otherwise. */
+/** A shadow rule that would have decided differently. */
 export interface ShadowHit {
   readonly ruleId: string;
   readonly layer: string;
@@ -65,7 +65,7 @@ export interface ShadowHit {
   readonly was: string;
 }
 
-/** A call with all that is kept of it. */
+/** A call with everything that is kept about it. */
 export interface CallDetail {
   readonly line: CallLine;
   /** Absent if the call is so old that only its line is kept. */
@@ -73,13 +73,13 @@ export interface CallDetail {
     readonly stages: readonly CallStage[];
     /** JSON, perhaps shortened. */
     readonly input: string;
-    /** JSON, perhaps shortened; absent before the end, and where there is none. */
+    /** JSON, perhaps shortened; absent before the end, and if there is none. */
     readonly result?: string;
     /** The message of the error. */
     readonly message?: string;
     readonly origins: readonly CallOrigin[];
     readonly shadow: readonly ShadowHit[];
-    /** What the handler told, each as JSON. */
+    /** The reports of the handler, each as JSON. */
     readonly told: readonly { readonly ms: number; readonly name: string; readonly data: string }[];
     readonly toolSource?: string;
     /** Where the tool's calls run. */
@@ -117,7 +117,7 @@ export interface RuleLine {
   readonly wouldChange: number;
   /** It has neither matched a call nor hidden a tool. */
   readonly unused: boolean;
-  /** How many of the registry's tools it can concern, and the first of them. */
+  /** How many of the registry's tools it can apply to, and the first of them. */
   readonly tools: number;
   readonly toolNames: readonly string[];
 }
@@ -148,7 +148,7 @@ export interface ApprovalLine {
   readonly risk?: string;
   readonly ruleId?: string;
   readonly layer: string;
-  /** JSON, in full: a person judges it. */
+  /** JSON, in full, because a person judges it. */
   readonly input: string;
   readonly hiddenFields: readonly string[];
   readonly origins: readonly CallOrigin[];
@@ -156,7 +156,7 @@ export interface ApprovalLine {
   readonly expiresAt: number;
 }
 
-/** What the page shows besides calls. */
+/** What the page shows in addition to calls. */
 export interface InspectorState {
   readonly totals: {
     readonly calls: number;
@@ -174,10 +174,10 @@ export interface InspectorState {
   readonly quotas: readonly QuotaLine[];
   readonly sessions: readonly SessionLine[];
   readonly approvals: readonly ApprovalLine[];
-  /** The store of approvals cannot be read: suspended calls are missing from the list. */
+  /** The store of approvals cannot be read, so suspended calls are missing from the list. */
   readonly approvalsUnread: boolean;
   readonly profiles: readonly string[];
-  /** How much more there is of each list than is told. */
+  /** How many more entries each list has. */
   readonly more: Readonly<Record<'tools' | 'rules' | 'quotas' | 'sessions' | 'approvals', number>>;
 }
 
@@ -192,10 +192,10 @@ export type FeedMessage =
     }
   | { readonly type: 'calls'; readonly calls: readonly CallLine[] }
   | { readonly type: 'state'; readonly state: InspectorState }
-  /** Nothing new; shows that the server is there. */
+  /** Nothing new. Shows that the server is alive. */
   | { readonly type: 'beat' };
 
-/** Whose tools are shown: a session's, or a profile's, which may be none: `""`. */
+/** Whose tools are shown: those of a session, or of a profile. The profile `""` means none. */
 export type Viewer = { readonly session: number } | { readonly profile: string };
 
 /** How a tool was found with `find_tools`. */
@@ -207,7 +207,7 @@ export interface FoundView {
 
 /** The tools of a {@link Viewer}. */
 export interface ToolListing {
-  /** Says so where the session is over, and the list is that of its profile. */
+  /** Set if the session has ended, and the list is that of its profile. */
   readonly closed: boolean;
   /** Names of the session's facts. */
   readonly facts: readonly string[];
@@ -224,12 +224,12 @@ export interface ToolListing {
   readonly hidden: readonly {
     readonly name: string;
     readonly code: string;
-    /** Tools that provide the fact that it waits for. */
+    /** Tools that provide the fact for which it waits. */
     readonly unlockedBy: readonly string[];
   }[];
 }
 
-/** All about a tool, for a {@link Viewer}. */
+/** Everything about a tool, for a {@link Viewer}. */
 export interface ToolDetail {
   readonly name: string;
   readonly title?: string;
@@ -245,18 +245,18 @@ export interface ToolDetail {
   readonly deprecated?: string;
   readonly inputSchema: JsonValue;
   readonly outputSchema?: JsonValue;
-  /** What the profile sets, without secrets; absent if the tool has none. */
+  /** The profile's settings, without secrets; absent if the tool has none. */
   readonly knobs?: JsonValue;
   readonly timeoutMs?: number;
   readonly maxOutputChars?: number;
   readonly hiddenBy?: string;
   readonly unlockedBy: readonly string[];
   readonly found?: FoundView;
-  /** What the gates say without looking at an input. */
+  /** The decision of the gates without an input. */
   readonly verdict: VerdictView;
 }
 
-/** What the gates say. */
+/** The decision of the gates. */
 export interface VerdictView {
   readonly effect?: VerdictEffect;
   readonly code?: string;
@@ -275,7 +275,7 @@ export interface CallRequest {
   readonly principal: string;
 }
 
-/** What came of it. */
+/** The outcome of that call. */
 export interface CallAnswer {
   readonly success: boolean;
   readonly status: string;

@@ -1,21 +1,21 @@
 /**
- * The data about a call that policy engines get: the same document for Cedar and OPA, so that a
- * policy means the same in both.
+ * The data about a call for policy engines. Cedar and OPA get the same document, so that a policy
+ * means the same in both.
  */
 import type { PolicySubject } from '../../index.ts';
 import { escapePointer, type JsonObject, type JsonValue } from '../../json/index.ts';
 
-/** What Cedar and OPA are told about a call. */
+/** The document about a call that Cedar and OPA get. */
 export interface PolicyDocument {
-  /** Whom the session acts for; `""` if it has no principal. */
+  /** The principal of the session; `""` if it has none. */
   readonly principal: string;
-  /** What is done. There is one action. */
+  /** The action. There is only one. */
   readonly action: 'call';
   /** The tool. */
   readonly resource: {
     /** The registered name. */
     readonly name: string;
-    /** Who brought the tool: `host`, a scope's source, a relay application, an MCP server. */
+    /** Who registered the tool: `host`, a scope's source, a relay application, or an MCP server. */
     readonly source: string;
     /** Labels of the definition. */
     readonly tags: readonly string[];
@@ -30,7 +30,7 @@ export interface PolicyDocument {
       /** Reaches beyond the host. */
       readonly openWorld: boolean;
     };
-    /** The definition's: `sha256:` and hex. */
+    /** The definition's fingerprint: `sha256:` and hex. */
     readonly fingerprint: string;
   };
   /** Everything else about the call. */
@@ -48,7 +48,7 @@ export interface PolicyDocument {
   };
 }
 
-/** The document of a call. Nothing is copied. */
+/** The document of a call. It shares its parts with the call. */
 export function policyDocument(call: PolicySubject): PolicyDocument {
   const { tool, context } = call;
   const { annotations } = tool;
@@ -85,19 +85,19 @@ export function policyDocument(call: PolicySubject): PolicyDocument {
  */
 const mostCost = 20_000;
 const cost = {
-  /** An item of a list. */
+  /** The cost of a list item. */
   item: 1,
-  /** A member of an object, beside its name. */
+  /** The cost of an object's member, in addition to its name. */
   member: 3,
-  /** A list or an object, beside what is in it. */
+  /** The cost of a list or an object, in addition to its contents. */
   container: 3,
-  /** A number with a fraction, which Cedar parses as a decimal. */
+  /** The cost of a number with a fraction, which Cedar parses as a decimal. */
   fraction: 15,
-  /** A text, beside its characters. */
+  /** The cost of a text, in addition to its characters. */
   text: 1,
-  /** A character of ASCII. */
+  /** The cost of an ASCII character. */
   char: 1 / 64,
-  /** Each further byte of a character that takes several in UTF-8. */
+  /** The cost of each further byte of a character that takes several in UTF-8. */
   byte: 4 / 64,
 } as const;
 /**
@@ -106,9 +106,9 @@ const cost = {
 const mostDepth = 80;
 
 /**
- * Says why a document must not reach an engine; undefined if it may. Half of a surrogate pair is
- * refused, because engines replace it by another character, so they would judge another text than
- * the one that the tool gets.
+ * Says why a document must not reach an engine; undefined if it may. A lone surrogate is refused,
+ * because engines replace it with another character. They would judge a different text from the one
+ * that the tool gets.
  */
 export function documentFault(document: PolicyDocument): string | undefined {
   const walk: Walk = { left: mostCost, path: [] };
@@ -118,19 +118,20 @@ export function documentFault(document: PolicyDocument): string | undefined {
 
 /** A JSON pointer to a place in a document, bounded. */
 export function placeOf(path: readonly (string | number)[]): string {
-  const pointer = `/${path.map((segment) => escapePointer(String(segment).slice(0, 60))).join('/')}`;
+  const segments = path.map((segment) => escapePointer(String(segment).slice(0, 60)));
+  const pointer = `/${segments.join('/')}`;
   return pointer.length > 200 ? `${pointer.slice(0, 197)}...` : pointer;
 }
 
 /** Whether a text can be written as UTF-8 without loss. */
 export function isWellFormed(text: string): boolean {
-  // Every supported Node has it; the library of types that is compiled against does not.
+  // Every supported Node has it, but the type library for the compiler does not.
   return (text as unknown as { isWellFormed(): boolean }).isWellFormed();
 }
 
 interface Walk {
   left: number;
-  /** Where the fault is. Filled in only while the walk unwinds. */
+  /** The place of the fault. It is filled in only while the walk unwinds. */
   readonly path: (string | number)[];
 }
 

@@ -1,4 +1,4 @@
-/** Judges recorded calls by two sets of rules, and tells about which of them they differ. */
+/** Judges recorded calls by two sets of rules, and reports the calls about which they differ. */
 import { describe } from '../../errors/index.ts';
 import { type Effect, type HostToolRegistry, MisuseError, type Rule } from '../../index.ts';
 import { copyJson, type JsonValue } from '../../json/index.ts';
@@ -41,13 +41,13 @@ export type BacktestRecords = Iterable<BacktestRecord> | AsyncIterable<BacktestR
 /** Options of {@link backtest}. */
 export interface BacktestOptions<S = unknown> {
   /**
-   * Has the tools, the scopes and profiles with their rules, and the quotas. It is read when the
-   * backtest starts, and nothing of it changes.
+   * The registry with the tools, the scopes and profiles with their rules, and the quotas. It is
+   * read when the backtest starts, and is not changed.
    */
   readonly registry: HostToolRegistry<S>;
   /** The rules to compare with. @default the registry's own rules */
   readonly before?: readonly Rule[] | undefined;
-  /** The new rules: what the registry would have in place of its own. */
+  /** The new rules, which would replace the registry's own. */
   readonly after: readonly Rule[];
   /** What the tools' `attributes` get as `context.services`. @default none */
   readonly services?: S | undefined;
@@ -66,9 +66,9 @@ const table = {
 const who = 'backtest';
 /** Most names of unknown tools that are listed. */
 const mostUnknown = 1_000;
-/** Milliseconds of work after which other work of the process gets its turn. */
+/** Milliseconds of work after which other work of the process gets a turn. */
 const sliceMs = 20;
-/** As for the input of a call. */
+/** The same limit as for the input of a call. */
 const inputLimits = { maxDepth: 64, maxValues: 50_000, maxChars: 1_048_576 };
 
 /** What a backtest has gathered so far. */
@@ -85,7 +85,7 @@ interface Findings {
  * Judges recorded calls by the rules that a registry has and by those that it might get, and lists
  * the calls about which they differ. The calls are judged by the code that decides about real ones.
  * Nothing runs: no handler, hook, policy, `check` or approver. Only the `attributes` of tools are
- * asked, since rules read them, and the tools' schemas validate.
+ * called, since rules read them, and the tools' schemas validate.
  *
  * Quotas start empty and count by the `at` of the records, for both sets of rules on their own. A
  * call that asks counts as approved.
@@ -145,7 +145,7 @@ export async function backtest<S = unknown>(
   };
 }
 
-/** Lets other work of the process have its turn now and then. */
+/** Gives other work of the process a turn now and then. */
 function createTurns(): { isOver(): boolean; next(): Promise<void> } {
   let startedAt = performance.now();
   return {
@@ -157,7 +157,7 @@ function createTurns(): { isOver(): boolean; next(): Promise<void> } {
   };
 }
 
-/** The rows of whatever holds records. A row that is no call of its own is left out. */
+/** The rows of any source of records. Rows that are not separate calls are left out. */
 async function* rowsOf(records: BacktestRecords): AsyncGenerator<BacktestRecord> {
   const format = documentFormatOf(records as unknown as JsonValue);
   const rows = format === undefined ? records : format.read(records, who);
@@ -183,7 +183,7 @@ function knownRecord(row: BacktestRecord, index: number, where: string): KnownRe
   const record = readRecord(row, where);
   const { callId = String(index) } = record;
   const copy = copyJson(record.input, inputLimits);
-  // What is no input of a call is left as it is, to be refused as one.
+  // A value that is not an input of a call is kept unchanged, so that it is refused.
   if (!copy.ok || copy.overflow) return { ...record, callId, redacted: false };
   return { ...record, callId, input: copy.value, redacted: isRedacted(copy.value) };
 }
@@ -207,7 +207,8 @@ function note(
     if (unknown.size < mostUnknown) unknown.add(toolName.slice(0, 1_024));
     return;
   }
-  // Refused by one of the sides before its rules are asked, and by the other then or later.
+  // One of the sides refused the call before its rules were asked, and the other one did so then or
+  // later.
   if (was === 'invalid' || is === 'invalid') {
     tally.invalid++;
     return;
@@ -244,7 +245,7 @@ function byRuleOf({ registry }: Side, { culprits }: Findings): BacktestResult['b
   return Object.fromEntries(rows);
 }
 
-/** Whether the host's code, which is not asked here, decides about calls of a tool too. */
+/** Whether host code, which is not called here, also decides about calls of a tool. */
 function hostCodeOf({
   policies,
   tools,
@@ -262,7 +263,7 @@ function hostCodeOf({
   return (toolName) => decided.has(toolName);
 }
 
-/** Whether some text of an input has been replaced, as events and logs do with secrets. */
+/** Whether some text of an input was replaced, as events and logs do with secrets. */
 function isRedacted(input: JsonValue): boolean {
   const left: JsonValue[] = [input];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {

@@ -10,7 +10,10 @@ import { decoded, linesOf } from './records/lines.ts';
 
 /** Options of {@link readRecords}. */
 export interface ReadRecordsOptions {
-  /** What messages call the text, such as the path of its file. @default "readRecords" */
+  /**
+   * The name of the text in messages, such as the path of its file.
+   * @default "readRecords"
+   */
   readonly name?: string | undefined;
 }
 
@@ -64,12 +67,12 @@ export async function* readRecords(
       yield* checkedRow(parse(text, where), where);
     }
   } finally {
-    // Closes the stream also where a record is malformed.
+    // Closes the stream even if a record is malformed.
     await texts.return(undefined);
   }
 }
 
-/** A text by itself is refused, since it is probably the path of a file. */
+/** A text is refused, because it is probably the path of a file. */
 function isStream(chunks: unknown): boolean {
   return (
     typeof chunks === 'object' &&
@@ -78,9 +81,9 @@ function isStream(chunks: unknown): boolean {
   );
 }
 
-/** The beginning of the text, up to the end of its first line or to the length of a line. */
+/** The beginning of the text, up to the end of its first line or to the longest line. */
 async function headOf(texts: AsyncGenerator<string>): Promise<string> {
-  // Looks at each piece once: there may be as many as characters.
+  // Looks at each piece once, because there may be as many pieces as characters.
   const parts: string[] = [];
   let length = 0;
   let isBlank = true;
@@ -100,7 +103,7 @@ async function headOf(texts: AsyncGenerator<string>): Promise<string> {
 function beginsWithRow(head: string): boolean {
   const [first = ''] = head.trimStart().split('\n', 1);
   if (first.length > maxLine) return false;
-  // A text without any line has no records either way.
+  // A text without any line has no records in either form.
   if (first === '') return true;
   try {
     const value = JSON.parse(first) as JsonValue;

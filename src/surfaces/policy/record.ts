@@ -18,15 +18,17 @@ export interface BacktestRecord {
   readonly callId?: string | undefined;
   /** The registered name of the tool. */
   readonly toolName: string;
-  /** The arguments. Those that a real call would refuse are counted as invalid and not judged. */
+  /**
+   * The arguments. Arguments that a real call would refuse are counted as invalid and not judged.
+   */
   readonly input: unknown;
-  /** Whom the session acted for. @default no principal */
+  /** The principal of the session. @default no principal */
   readonly principal?: string | undefined;
   /** The facts of the session. @default {} */
   readonly facts?: JsonObject | undefined;
   /**
    * When the call was made: epoch milliseconds, or a time such as `2026-03-01T09:30:00Z`. Only
-   * quotas look at it. @default the time of the record before
+   * quotas use it. @default the time of the record before
    */
   readonly at?: number | string | undefined;
   /** The session, for quotas that count by session. @default a session of its own */
@@ -37,7 +39,7 @@ export interface BacktestRecord {
   readonly profile?: string | undefined;
 }
 
-/** A record whose members have been checked. `input` is left as it is, as a call would get it. */
+/** A record whose members have been checked. `input` is unchanged, as a call would get it. */
 export interface ReadRecord {
   readonly callId: string | undefined;
   readonly toolName: string;
@@ -70,7 +72,7 @@ const recordTable = {
   profile: text(1),
 } satisfies TableOf<BacktestRecord>;
 
-/** How the faults of records that the host made are raised. */
+/** How faults of records that the host made are raised. */
 const asField: OptionsWording = { noun: 'field' };
 /** The same for those from a file. */
 export const inFile: OptionsWording = { noun: 'field', code: 'invalid_file' };
@@ -79,7 +81,7 @@ export const inFile: OptionsWording = { noun: 'field', code: 'invalid_file' };
  * Reads a record.
  * @param where Names the record in messages, such as `backtest: record 3`.
  * @throws MisuseError `invalid_option`, or the code of `wording`, which names the field, what was
- * expected and what came.
+ * expected and what was got.
  */
 export function readRecord(record: unknown, where: string, wording = asField): ReadRecord {
   // Without this check, undefined would be a record without any field.
@@ -89,7 +91,7 @@ export function readRecord(record: unknown, where: string, wording = asField): R
     callId,
     toolName,
     input,
-    // Audit logs have `""` where there is none.
+    // Audit logs have `""` if there is none.
     principal: principal === '' ? undefined : principal,
     facts: facts === undefined ? undefined : readFacts(facts, where, wording),
     at: timeOf(at),

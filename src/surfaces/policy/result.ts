@@ -1,4 +1,4 @@
-/** What a backtest has found, and how it is counted. */
+/** The result of a backtest, and how it is counted. */
 import type { Effect } from '../../index.ts';
 
 /** A call about which the two sets of rules decide differently. */
@@ -7,13 +7,13 @@ export interface BacktestChange {
   readonly callId: string;
   /** The tool that was called. */
   readonly toolName: string;
-  /** What the rules decide now. */
+  /** The present decision of the rules. */
   readonly before: Effect;
-  /** What the new rules would decide. */
+  /** The decision of the new rules. */
   readonly after: Effect;
   /**
    * The rule or quota that makes the difference: the one behind the stricter of the two decisions.
-   * Where that is a default, the one behind the other. Absent if there is neither.
+   * If that is a default, the one behind the other decision. Absent if there is neither.
    */
   readonly ruleId?: string;
 }
@@ -28,27 +28,27 @@ export interface BacktestRule {
   readonly changed: number;
 }
 
-/** How many calls there were of each decision. */
+/** How many calls got each decision. */
 export type EffectCounts = Readonly<Record<Effect, number>>;
 
 /** The counts of a backtest. */
 export interface BacktestSummary {
   /** Calls that both sets of rules decided about. */
   readonly judged: number;
-  /** What the rules decide now. */
+  /** The present decisions of the rules. */
   readonly before: EffectCounts;
-  /** What the new rules would decide. */
+  /** The decisions of the new rules. */
   readonly after: EffectCounts;
-  /** The changed calls by what they changed from and to, the most frequent first. */
+  /** The changed calls by their old and new decision, the most frequent first. */
   readonly changes: readonly {
-    /** What the rules decide now. */
+    /** The present decision of the rules. */
     readonly before: Effect;
-    /** What the new rules would decide. */
+    /** The decision of the new rules. */
     readonly after: Effect;
     /** How many calls change like this. */
     readonly calls: number;
   }[];
-  /** All changed calls, also those that no longer fit in `changed`. */
+  /** All changed calls, including those that no longer fit in `changed`. */
   readonly changed: number;
   /** Calls of tools that the registry does not have. They are not judged. */
   readonly unknown: number;
@@ -61,9 +61,9 @@ export interface BacktestSummary {
    * `check`, or its function `requiresApproval`. It was not asked.
    */
   readonly unasked: number;
-  /** Calls without a time. Quotas counted them at the time of the call before. */
+  /** Calls without a time. Quotas counted them at the time of the previous call. */
   readonly untimed: number;
-  /** Calls that are earlier than one before. Quotas counted them at the later time. */
+  /** Calls that are earlier than the previous one. Quotas counted them at the later time. */
   readonly unordered: number;
 }
 
@@ -80,17 +80,17 @@ export interface BacktestResult {
    * and quotas that made a difference. Rules with the same id share one.
    */
   readonly byRule: Readonly<Record<string, BacktestRule>>;
-  /** How many calls were decided how, and how many could not be judged. */
+  /** How many calls got which decision, and how many could not be judged. */
   readonly summary: BacktestSummary;
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The counts that a backtest adds to as it goes. */
+/** The running counts of a backtest. */
 export type Tally = Writable<Omit<BacktestSummary, 'before' | 'after' | 'changes'>> & {
   readonly before: Writable<EffectCounts>;
   readonly after: Writable<EffectCounts>;
-  /** By `allow ask`: what the calls changed from and to. */
+  /** By `allow ask`: the old and the new decision of the calls. */
   readonly changes: Map<string, { before: Effect; after: Effect; calls: number }>;
 };
 

@@ -14,7 +14,7 @@ import type { ReadRecord } from './record.ts';
 
 type RegistryState = ReturnType<typeof registryStateOf>;
 
-/** The time that quotas count by, in epoch milliseconds. */
+/** The time that quotas use, in epoch milliseconds. */
 export interface Clock {
   now: number;
 }
@@ -35,9 +35,12 @@ export interface Side {
 
 export type { Judgement };
 
-/** Most sessions that are kept for further calls. Making one again changes nothing. */
+/** Most sessions that are kept for further calls. Creating one again changes nothing. */
 const mostSessions = 1_000;
-/** Most characters of their keys, which have the facts: a thousand large ones would fill memory. */
+/**
+ * Most characters of their keys, which contain the facts. A thousand large ones would fill the
+ * memory.
+ */
 const mostKeyChars = 8_388_608;
 
 /** @param services What `attributes` get as `context.services`. */
@@ -56,7 +59,7 @@ export function createSide(
 
   const sessionOf = (record: KnownRecord, where: string): SessionState => {
     const { callId, principal, facts, profile } = record;
-    // Calls of unknown sessions share one, unless that would add up what they spend.
+    // Calls of unknown sessions share one session, unless that would add up what they spend.
     const { sessionId = countsBySession ? callId : 'backtest' } = record;
     const key =
       JSON.stringify([sessionId, principal, profile]) +
@@ -83,7 +86,7 @@ export function createSide(
   };
 }
 
-/** Names the place in what is wrong there. */
+/** Adds the place to the errors there. */
 export function inPlace<T>(where: string, read: () => T): T {
   try {
     return read();
@@ -95,8 +98,8 @@ export function inPlace<T>(where: string, read: () => T): T {
 }
 
 /**
- * Keeps what sessions have spent until the end. A session may be made several times here, and what
- * it has spent must not depend on when the engine collects one of them.
+ * Keeps the sums of sessions until the end. A session may be created several times here, and its
+ * sums must not depend on garbage collection.
  */
 function lasting(store: QuotaStore): QuotaStore {
   const session = {};

@@ -1,14 +1,12 @@
 /**
- * Operations on a session, in one script. The session is one hash: for each document `d:` and its key
- * has the value and `v:` the version, `n:` and a log's name has the id of the newest entry, `l:` a
- * lease, and `c:` a counter. `e` is the time when the session expires. `f` is the highest version of
- * any deleted document: new documents continue from there, so that no version is used twice although
- * deleted documents leave nothing else behind. Each log is a stream with those ids, so that they have
- * no gaps.
+ * Operations on a session, in one script. The session is one hash: for each document `d:` and its
+ * key has the value and `v:` the version, `n:` and a log's name has the id of the newest entry,
+ * `l:` a lease, and `c:` a counter. `e` is the time when the session expires. `f` is the highest
+ * version of any deleted document: new documents continue from there, so that no version is used
+ * twice. Deleted documents leave nothing else. Each log is a stream with these ids, without gaps.
  *
- * The script reads the fields that it needs at once, works on what it has read, and writes only when
- * every operation has fitted. The first write is one of the hash. A server without memory refuses it,
- * so nothing is left half done; it accepts a deletion, and what follows one.
+ * The script reads its fields at once, works on them, and writes only when every operation fits,
+ * first to the hash. A server without memory refuses that, so nothing is left half done.
  */
 import { type SingleOperations, singleOperations } from '../relay/ports/single-operations.ts';
 import type { Applied, Refused, RelayStore } from '../relay/ports/store.ts';
@@ -43,7 +41,9 @@ while place <= #ARGV do
   place = place + 1 + sizes[op]
 end
 local has, changed = {}, {}
-for index, value in ipairs(redis.call('HMGET', KEYS[1], unpack(fields))) do has[fields[index]] = value end
+for index, value in ipairs(redis.call('HMGET', KEYS[1], unpack(fields))) do
+  has[fields[index]] = value
+end
 local function put(field, value)
   has[field] = value
   changed[field] = true
@@ -52,8 +52,11 @@ local function text(number) return string.format('%.0f', number) end
 local results, later = {}, {}
 local function refused(index, wait) return {0, index - 1, has.e and 0 or 1, wait} end
 for index, place in ipairs(ops) do
-  local op, key, one, two, three = ARGV[place], ARGV[place + 1], ARGV[place + 2], ARGV[place + 3], ARGV[place + 4]
-  if not has.e and (op == 'set' or op == 'append' or op == 'renew' or op == 'count') then return refused(index, 0) end
+  local op, key, one, two, three =
+    ARGV[place], ARGV[place + 1], ARGV[place + 2], ARGV[place + 3], ARGV[place + 4]
+  if not has.e and (op == 'set' or op == 'append' or op == 'renew' or op == 'count') then
+    return refused(index, 0)
+  end
   if op == 'get' then results[index] = {has['v:' .. key] or false, has['d:' .. key] or false}
   elseif op == 'set' then
     local version = tonumber(has['v:' .. key] or '0')
@@ -105,7 +108,9 @@ for _, step in ipairs(later) do
   local index, id = step[1], step[2]
   local place = ops[index]
   local op, one, two, three = ARGV[place], ARGV[place + 2], ARGV[place + 3], ARGV[place + 4]
-  if op == 'publish' then redis.call('PUBLISH', ARGV[place + 1], two == '' and one or one .. ' ' .. text(results[tonumber(two)]))
+  if op == 'publish' then
+    local message = two == '' and one or one .. ' ' .. text(results[tonumber(two)])
+    redis.call('PUBLISH', ARGV[place + 1], message)
   elseif op == 'append' then
     local stream = KEYS[tonumber(three)]
     if id == '1' then redis.call('UNLINK', stream) end
@@ -114,7 +119,9 @@ for _, step in ipairs(later) do
     local dropped = {}
     local excess = redis.call('XLEN', stream) - tonumber(two)
     if excess > 0 then
-      for at, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', excess)) do dropped[at] = entry[2][2] end
+      for at, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', excess)) do
+        dropped[at] = entry[2][2]
+      end
       redis.call('XTRIM', stream, 'MAXLEN', two)
     end
     results[index] = {tonumber(id), dropped}
@@ -147,7 +154,7 @@ async function applyOps(
   ops: readonly StoreOp[],
 ): Promise<Applied> {
   const [first] = ops;
-  // A read of documents needs no script, and a plain command costs Redis less.
+  // Reading documents needs no script, and a plain command costs Redis less.
   if (ops.length === 1 && first?.op === 'get')
     return { results: [await getDocuments(commands, session, first.keys)] };
   const keys = [sessionKey(commands.prefix, session)];
@@ -170,7 +177,7 @@ async function applyOps(
   };
 }
 
-/** A `get` of several keys is as many operations of the script. */
+/** A `get` of several keys counts as that many operations of the script. */
 function placesOf(op: StoreOp): number {
   return op.op === 'get' ? op.keys.length : 1;
 }
@@ -194,11 +201,11 @@ function refusal(
 interface Addressed {
   readonly prefix: string;
   readonly session: string;
-  /** The place, from 1, of the operation whose version a message gets; empty for none. */
+  /** The position, from 1, of the operation whose version a message gets; empty for none. */
   readonly versionPlace: number | '';
 }
 
-/** Adds an operation to what the script gets. */
+/** Adds an operation to the arguments of the script. */
 function addValues(
   values: (string | number)[],
   keys: string[],

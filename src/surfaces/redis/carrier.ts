@@ -1,12 +1,12 @@
-/** What carries the messages of a relay. */
+/** Identifies what carries the messages of a relay. */
 import type { RedisClient } from './client.ts';
 import type { RedisSettings } from './options.ts';
 
 const carriers = new WeakMap<RedisClient, Map<string, object>>();
 
 /**
- * The same object for all stores and buses over one client and with one prefix: what a store of them
- * publishes is heard on a bus of them.
+ * The same object for all stores and buses over one client and with one prefix: a bus among them
+ * hears what a store among them publishes.
  */
 export function carrierOf({ client, prefix }: Pick<RedisSettings, 'client' | 'prefix'>): object {
   let byPrefix = carriers.get(client);

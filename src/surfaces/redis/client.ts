@@ -2,13 +2,13 @@
 
 /** The events of a connection. */
 export interface RedisEvents {
-  /** Listens to an event: `ready`, `close`, `end`, `error` or `message`. */
+  /** Adds a listener for an event: `ready`, `close`, `end`, `error` or `message`. */
   on(event: string, listener: (...values: string[]) => void): unknown;
 }
 
 /** A connection that listens to channels. */
 export interface RedisSubscriber extends RedisEvents {
-  /** The same as of {@link RedisClient}. */
+  /** As in {@link RedisClient}. */
   readonly status: string;
   /** SUBSCRIBE. Resolves when Redis has confirmed it. */
   subscribe(...channels: string[]): Promise<unknown>;
@@ -20,7 +20,9 @@ export interface RedisSubscriber extends RedisEvents {
 
 /** A server that a client knows. */
 export interface RedisNode {
-  /** Makes a connection to it, which connects at once. Other settings than these stay the same. */
+  /**
+   * Makes a connection to it, which connects at once. Settings that are not given stay the same.
+   */
   duplicate(settings: {
     readonly autoResubscribe: false;
     readonly lazyConnect: false;
@@ -30,11 +32,11 @@ export interface RedisNode {
 /** The host's client: an ioredis 6 `Redis` (one server or sentinels) or `Cluster`. */
 export interface RedisClient {
   /**
-   * With `wait`, `connecting`, `connect` or `ready`, commands are sent. With anything else, such as
-   * `reconnecting` or `end`, they fail at once.
+   * In the states `wait`, `connecting`, `connect` and `ready`, commands are sent. In any other
+   * state, such as `reconnecting` or `end`, they fail at once.
    */
   readonly status: string;
-  /** The same as of {@link RedisNode}. Not used on a cluster, which is asked for its servers. */
+  /** As in {@link RedisNode}. Not used on a cluster, which returns its servers. */
   duplicate(settings?: never): RedisSubscriber;
   /** The servers of a cluster; a `Redis` has no such method. */
   nodes?(role: 'master'): readonly RedisNode[];

@@ -71,7 +71,7 @@ export function redisCommands({ client, prefix, commandTimeoutMs }: RedisSetting
       return late === undefined
         ? reply
         : reply.catch((error: unknown) => {
-            // A command that has failed for good does so again here.
+            // A command that has failed permanently fails again here.
             void sent?.then(late).catch(() => undefined);
             throw error;
           });

@@ -22,8 +22,9 @@ redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
 return 1`);
 
 const dueScript = redisScript(`${nowLua}
-local members = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
-for _, member in ipairs(members) do redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), member) end
+local to, later = string.format('%.0f', now), string.format('%.0f', now + ARGV[2])
+local members = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', to, 'LIMIT', 0, ARGV[1])
+for _, member in ipairs(members) do redis.call('ZADD', KEYS[1], later, member) end
 return members`);
 
 export function redisDue({
@@ -67,7 +68,7 @@ function member(session: string, key: string): string {
   return JSON.stringify([session, key]);
 }
 
-/** Undefined for a member that no node has written, which must not block the others. */
+/** Undefined for a member that no node has written. Such a member must not block the others. */
 function item(text: string): DueItem | undefined {
   try {
     const [session, key] = JSON.parse(text) as [unknown, unknown];

@@ -1,12 +1,12 @@
 /**
- * Keeps in Redis what a relay, approvals, quotas, idempotency keys and outputs share between nodes.
- * The host makes the client with ioredis; this subpath does not load that package.
+ * Keeps in Redis the data of relays, approvals, quotas, idempotency keys and outputs that several
+ * nodes share. The host makes the client with ioredis; this subpath does not load that package.
  */
 
 // The client
 export type { RedisClient, RedisEvents, RedisNode, RedisSubscriber } from './client.ts';
 export type { RedisOptions } from './options.ts';
-// What is kept and what wakes
+// Stores and buses
 export { redisApprovals } from './redis-approvals.ts';
 export { redisBus } from './redis-bus.ts';
 export { redisIdempotency } from './redis-idempotency.ts';

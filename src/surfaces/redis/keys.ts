@@ -39,8 +39,8 @@ export function approvalKey(prefix: string, id: string): string {
 }
 
 /**
- * The mark that a suspended call was taken, and later what came of it. It has a key of its own: a
- * copy of the record that is restored overwrites the record's key.
+ * The mark that a suspended call was taken, and later its outcome. It has its own key, because a
+ * restored copy of the record overwrites the record's key.
  */
 export function takenKey(prefix: string, id: string): string {
   return `${approvalKey(prefix, id)}:taken`;
@@ -56,12 +56,12 @@ export function approvalsKey(prefix: string, session: string): string {
   return `${prefix}:approvals:${tag(session)}`;
 }
 
-/** The times of what was spent under a key of a quota. */
+/** The times of the amounts spent under a key of a quota. */
 export function quotaTimesKey(prefix: string, key: string): string {
   return `${quotaKey(prefix, key)}:times`;
 }
 
-/** The amounts of what was spent under a key of a quota, and their sum. */
+/** The amounts spent under a key of a quota, and their sum. */
 export function quotaAmountsKey(prefix: string, key: string): string {
   return `${quotaKey(prefix, key)}:amounts`;
 }
@@ -71,24 +71,27 @@ export function quotaBackKey(prefix: string, id: string): string {
   return `${prefix}:quota:{${prefix}}:back:${id}`;
 }
 
-/** Who has an idempotency key, with which input, and the outcome. */
+/** The holder of an idempotency key, its input, and the outcome. */
 export function onceKey(prefix: string, key: string): string {
   return `${prefix}:once:${tag(key)}`;
 }
 
-/** The outputs of a session that were kept whole: a list of them, each under its name after this. */
+/**
+ * The outputs that a session has offloaded: a list of them. Each output has its name after this
+ * prefix.
+ */
 export function offloadKey(prefix: string, session: string): string {
   return `${prefix}:offload:${tag(session)}`;
 }
 
-/** All quotas of a prefix have one hash tag, so that a call reserves several in one step. */
+/** All quotas of a prefix have the same hash tag, so that a call reserves several in one step. */
 function quotaKey(prefix: string, key: string): string {
   return `${prefix}:quota:{${prefix}}:${createHash('sha256').update(key).digest('hex')}`;
 }
 
 /**
- * The name of a channel. It is also the key that decides through which server of a cluster its
- * messages go, so that they stay in order.
+ * The name of a channel. It is also the key that decides which server of a cluster handles its
+ * messages, so that they stay in order.
  */
 export function channelName(prefix: string, channel: string): string {
   return `${prefix}:channel:${tag(channel)}`;

@@ -14,7 +14,9 @@ local function leaseOf(text)
   local epoch, ends, holder = string.match(text or '0:0:', '^(%d+):(%d+):(.*)$')
   return tonumber(epoch), tonumber(ends), holder
 end
-local function lease(epoch, ends, holder) return string.format('%.0f:%.0f:', epoch, ends) .. holder end
+local function lease(epoch, ends, holder)
+  return string.format('%.0f:%.0f:', epoch, ends) .. holder
+end
 ${nowLua}`;
 
 const acquireScript = redisScript(`${leaseLua}

@@ -17,13 +17,13 @@ import type { RedisClient } from './client.ts';
  */
 export interface RedisOptions {
   /**
-   * The host's client, which nothing here closes. Set `autoResendUnfulfilledCommands: false` on it
-   * so that no command is carried out twice.
+   * The host's client, which nothing here closes. Set `autoResendUnfulfilledCommands: false` on it,
+   * so that no command is executed twice.
    */
   readonly client: RedisClient;
   /**
-   * What every key and channel starts with: 1 to 100 letters, digits and `_ . : -`. Relays with
-   * different prefixes see nothing of each other. @default "host-tools"
+   * The prefix of every key and channel: 1 to 100 letters, digits and `_ . : -`. Relays with
+   * different prefixes are separate from each other.
    */
   readonly prefix?: string | undefined;
   /**

@@ -18,16 +18,17 @@ local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
 if newest then redis.call('PEXPIREAT', KEYS[1], newest) end
 return 1`);
 
-// Redis keeps a key through the millisecond at which it expires, and so does the list: an id that
+// Redis keeps a key through the millisecond at which it expires, and so does the list. An id that
 // is no longer in it cannot be taken.
 const idsScript = redisScript(`${nowLua}
 return redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%.0f', now), '+inf')`);
 
-// Some ids and their times, from a time on that has not passed.
+// Some ids and their times, from a given time that has not passed.
 const rowsScript = redisScript(`${nowLua}
 local from = ARGV[1]
 if tonumber(from) <= now then from = string.format('(%.0f', now) end
-return redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', ARGV[2], ARGV[3])`);
+local offset, count = ARGV[2], ARGV[3]
+return redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', offset, count)`);
 
 // KEYS: the record, and the mark that it was taken. A record beside a mark does not count.
 const putScript = redisScript(`
@@ -53,16 +54,16 @@ return 1`);
 const readScript = redisScript(`
 return redis.call('GET', KEYS[2]) or redis.call('GET', KEYS[1])`);
 
-/** Ids that are looked at together for a page: at least and at most. */
+/** Fewest and most ids that are checked together for a page. */
 const [fewestRows, mostRows] = [50, 200];
 
 /**
  * A store for a registry's approvals, on Redis 6.2 or later. A record is removed when it is taken,
- * and at its `expiresAt` by the clock of Redis. That it was taken, and what came of it, is kept for
- * an hour longer. A record is as secret as the token that is made from it, so protect Redis and the
- * connection to it. Operations fail as those of `redisStore` do. If `put` fails, the record may
- * still be kept until it expires, but its token was not given to anyone. If the answer to a take is
- * lost, the take is not repeated: the call must be requested again, and never runs twice.
+ * and at its `expiresAt` by the clock of Redis. The mark that it was taken, and its outcome, are
+ * kept for another hour. A record is as secret as its token, so protect Redis and the connection to
+ * it. Operations fail like those of `redisStore`. If `put` fails, the record may still be kept
+ * until it expires, but its token was not given to anyone. If the answer to a take is lost, the
+ * take is not repeated: the call must be requested again, and never runs twice.
  * @throws MisuseError `invalid_option`.
  *
  * @example
@@ -98,7 +99,7 @@ export function redisApprovals(options: RedisOptions): InboxStore {
       ]);
     },
     async take(id) {
-      // Read first for what the mark says. The script decides who takes it.
+      // Read first for the mark. The script decides which caller takes the record.
       const found = await open(id);
       if (found === undefined) return undefined;
       const { sessionId, principal, expiresAt } = found;
@@ -157,8 +158,8 @@ async function pageFrom(
     const end = rows.at(-1);
     if (found.length >= limit || end === undefined || rows.length < rowsAtOnce)
       return found.slice(0, limit);
-    // Those that expire in the same millisecond are asked for again, since some may have left
-    // meanwhile; they are skipped only if they fill everything that was asked for.
+    // Those that expire in the same millisecond are requested again, because some may have left
+    // meanwhile. They are skipped only if they fill the whole request.
     skip = end.expiresAt === from ? skip + rows.length : 0;
     last = next.at(-1) ?? last ?? end;
   }

@@ -1,4 +1,4 @@
-/** Wakes between the nodes of a relay, over the channels of Redis. */
+/** Wakes the nodes of a relay, over the channels of Redis. */
 import { ignoreRejection } from '../../maybe-promise.ts';
 import type { RelayBus } from '../relay/ports/bus.ts';
 import { carrierOf } from './carrier.ts';
@@ -21,18 +21,18 @@ interface State {
   closed: boolean;
 }
 
-/** Most characters of a message: every server of a cluster gets each of them. */
+/** Most characters of a message. Every server of a cluster gets each of them. */
 const maxMessageChars = 65_536;
 
-// A script is routed by its key, so in a cluster all messages of a channel take one way and stay in
-// order. It is always sent in full, because sending it twice would mix up the order.
+// A script is routed by its key, so in a cluster all messages of a channel take the same path and
+// stay in order. It is always sent in full, because sending it twice would mix up the order.
 const publishScript = `return redis.call('PUBLISH', ARGV[1], ARGV[2])`;
 
 /**
  * A relay's bus on Redis. It listens on a separate connection with the client's settings, which is
  * made when first needed; `close` ends only that connection. No messages are kept: after the
- * connection was lost and is back, listeners are called with `undefined`. Operations fail as those
- * of `redisStore` do.
+ * connection was lost and is back, listeners are called with `undefined`. Operations fail like
+ * those of `redisStore`.
  * @throws MisuseError `invalid_option`.
  *
  * @example
@@ -136,6 +136,6 @@ function tellOne(listener: Listener, message: string | undefined): void {
     // A listener that is an async function may also reject.
     ignoreRejection(listener(message));
   } catch {
-    // The other listeners must not suffer from it, and there is no one to report it to.
+    // The other listeners must not be affected, and the error cannot be reported anywhere.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The outcomes of calls with an idempotency key, in Redis: processes that share it run a call once.
+ * The outcomes of calls with an idempotency key, in Redis. Processes that share it run a call once.
  * Each key is a hash: `i` is the digest of the input, `h` the holder, `l` the end of its lease in
  * epoch milliseconds by the clock of Redis, and `o` the outcome.
  */
@@ -47,11 +47,11 @@ return 1`);
 /**
  * A store for a registry's `idempotency`, on Redis 6.2 or later. Registries with the same Redis and
  * prefix share keys, whichever process they are in. Every operation is one script and one round
- * trip, and leases run by the clock of Redis. Keys are digests, so no idempotency key, principal or
+ * trip, and leases use the clock of Redis. Keys are digests, so no idempotency key, principal or
  * input can be read in Redis; outcomes can. Everything expires by itself. Give that Redis
  * `maxmemory-policy noeviction`: a key that is evicted could run again.
  *
- * Operations fail as those of `redisStore` do. A claim that is answered after `commandTimeoutMs` is
+ * Operations fail like those of `redisStore`. A claim that is answered after `commandTimeoutMs` is
  * released. If its answer is lost, its key counts as lost after the lease.
  * @throws MisuseError `invalid_option`.
  *

@@ -1,6 +1,6 @@
 /**
- * Outputs that were kept whole, in Redis. Each is a hash with the text `t` and what is remembered of
- * it, `a`. A list for each session has their names with their bytes, the oldest first.
+ * Offloaded outputs, in Redis. Each is a hash with the text `t` and the metadata `a`. A list for
+ * each session has their names and sizes in bytes, oldest first.
  */
 import type { OffloadStore } from '../../index.ts';
 import { redisCommands, redisScript } from './commands.ts';
@@ -11,9 +11,9 @@ import { type RedisOptions, redisSettings } from './options.ts';
 const mostOutputs = 1_000;
 
 /**
- * Keeps an output and drops the oldest ones that there is no room for. KEYS: the list of the
- * session. ARGV: the name of the output, its bytes, its text, what is remembered of it, the
- * milliseconds for which it is kept, and the most bytes of the session.
+ * Keeps an output, and drops the oldest ones that no longer fit. KEYS: the list of the session.
+ * ARGV: the name of the output, its bytes, its text, its metadata, the milliseconds for which it is
+ * kept, and the most bytes of the session.
  */
 const putScript = redisScript(`
 local function place(name) return KEYS[1] .. ':' .. name end
@@ -42,10 +42,10 @@ redis.call('PEXPIRE', place(ARGV[1]), ARGV[5])
 return 1`);
 
 /**
- * A store for a registry's `offload`, on Redis 6.2 or later: a session that goes on in another
- * process can read there what was kept in this one. Keys are digests, so neither sessions nor
- * handles can be read in Redis; outputs can. A session keeps at most 1 000 outputs. Everything
- * expires by itself. Operations fail as those of `redisStore` do.
+ * A store for a registry's `offload`, on Redis 6.2 or later: a session that continues in another
+ * process can read the outputs that were kept in this one. Keys are digests, so neither sessions
+ * nor handles can be read in Redis; outputs can. A session keeps at most 1 000 outputs. Everything
+ * expires by itself. Operations fail like those of `redisStore`.
  * @throws MisuseError `invalid_option`.
  *
  * @example

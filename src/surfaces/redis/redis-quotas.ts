@@ -1,6 +1,6 @@
 /**
- * What quotas have counted, in Redis: processes that share it spend together. Under each key there
- * are the times of its reservations (a sorted set) and their amounts with the sum of them (a hash).
+ * The counts of quotas, in Redis. Processes that share it spend together. Each key has the times of
+ * its reservations (a sorted set), and their amounts with the sum (a hash).
  */
 import { randomUUID } from 'node:crypto';
 import type { QuotaAnswer, QuotaSpend, QuotaStore, QuotaUse } from '../../index.ts';
@@ -13,8 +13,8 @@ import { nowLua } from './redis-clock.ts';
 const keepSessionMs = 30 * 86_400_000;
 
 /**
- * Amounts have more digits than a number of Lua holds exactly, so they are lists of five numbers of
- * nine digits, the lowest first.
+ * Amounts have more digits than Lua represents exactly, so they are lists of five numbers with nine
+ * digits, the lowest first.
  */
 const amountsLua = `
 local function big(text)
@@ -60,9 +60,9 @@ end`;
  * ARGV: the id of the reservation, then for each the amount, the most and the window in
  * milliseconds; the last two may be empty.
  *
- * Like the store in memory it keeps 1 024 reservations one by one, and beyond that those of a 1 024th
- * of the window as one that counts until the latest of them has left the window. Field \`t\` has the
- * sum, field \`s\` the time at which the newest reservation began.
+ * Like the store in memory it keeps 1 024 reservations one by one, and beyond that those of a 1
+ * 024th of the window as one that counts until the latest of them has left the window. Field \`t\`
+ * has the sum, field \`s\` the time at which the newest reservation began.
  */
 const reserveScript = redisScript(`${nowLua}
 ${amountsLua}
@@ -146,13 +146,15 @@ for _, one in ipairs(found) do
 end
 return answer`);
 
-/** How long a reservation is known to have been given back: longer than any client sends again. */
+/**
+ * How long a returned reservation is remembered. No client repeats a command after a longer time.
+ */
 const keepBackMs = 600_000;
 
 /**
- * Takes the amounts of a reservation off, once: a client may send a command again whose answer was
- * lost. KEYS: the mark of the reservation, and the amounts of each. ARGV: for each the bucket that
- * it is in, and the amount.
+ * Subtracts the amounts of a reservation, once, because a client may repeat a command whose answer
+ * was lost. KEYS: the mark of the reservation, and the amounts of each. ARGV: for each its bucket,
+ * and the amount.
  */
 const giveBackScript = redisScript(`${amountsLua}
 if not redis.call('SET', KEYS[1], '1', 'NX', 'PX', ${keepBackMs}) then return 0 end
@@ -168,7 +170,7 @@ for i = 1, #KEYS - 1 do
 end
 return 1`);
 
-/** What was added, until it is given back. */
+/** The added amounts, until they are given back. */
 class Reservation {
   readonly id: string;
   parts: readonly { readonly key: string; readonly bucket: string; readonly amount: bigint }[];
@@ -182,11 +184,11 @@ class Reservation {
 /**
  * A store for a registry's quotas, on Redis 6.2 or later. All registries with the same Redis and
  * prefix spend together. A reservation is one script and one round trip, and windows slide by the
- * clock of Redis. Keys are digests, so no principal or payee can be read in Redis, and they expire
- * with their windows; what a session has spent, 30 days after its last call. In a cluster, all keys
+ * clock of Redis. Keys are digests, so no principal or payee can be read in Redis. They expire with
+ * their windows. The sum of a session expires 30 days after its last call. In a cluster, all keys
  * of a prefix are on one server, since a call reserves all of its quotas in one step.
  *
- * Operations fail as those of `redisStore` do. A reservation that is answered after
+ * Operations fail like those of `redisStore`. A reservation that is answered after
  * `commandTimeoutMs` is given back. If its answer is lost, it may stay spent until it leaves the
  * window: a quota is never exceeded, but less than all of it may be spent. In a window with more
  * than 1 024 reservations, a refusal may last a 1 024th of the window too long.
@@ -200,7 +202,9 @@ class Reservation {
  *
  * const registry = new HostToolRegistry({
  *   quotaStore: redisQuotas({ client: new Redis() }),
- *   quotas: [{ id: 'refunds', tools: 'refund', sum: 'amount', max: 500, per: 'day', by: 'registry' }],
+ *   quotas: [
+ *     { id: 'refunds', tools: 'refund', sum: 'amount', max: 500, per: 'day', by: 'registry' },
+ *   ],
  * });
  * ```
  */
@@ -240,7 +244,7 @@ export function redisQuotas(options: RedisOptions): QuotaStore {
   };
 }
 
-/** What the script answers: 1 and the buckets, or 0 and for each the sum and the time to wait. */
+/** The answer of the script: 1 and the buckets, or 0 and for each the sum and the time to wait. */
 type Reply = readonly [number, ...(string | number)[]];
 
 function argumentsOf({ amount, max, windowMs }: QuotaSpend): string[] {

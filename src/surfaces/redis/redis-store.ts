@@ -21,7 +21,7 @@ import { redisSessions } from './sessions.ts';
  * reached and contains nothing of the operation. A write that failed in this way may still take
  * effect. It may even happen twice, because a client that was cut off sends unanswered commands
  * again, unless it has `autoResendUnfulfilledCommands: false`. A relay tolerates that: it writes
- * over versions, counts an entry that is in a log twice as one, and refuses what is taken twice.
+ * only over known versions, counts a repeated log entry once, and refuses to take anything twice.
  *
  * @throws MisuseError `invalid_option`.
  *

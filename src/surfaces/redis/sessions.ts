@@ -1,4 +1,4 @@
-/** Sessions as a whole: their creation and their end. */
+/** Whole sessions: their creation and their end. */
 import type { RelayStore } from '../relay/ports/store.ts';
 import { type RedisCommands, redisScript } from './commands.ts';
 import { sessionKey, whole } from './keys.ts';
@@ -17,7 +17,9 @@ if tonumber(ARGV[1]) <= tonumber(ends) then return 1 end
 redis.call('HSET', KEYS[1], 'e', ARGV[1])
 redis.call('PEXPIREAT', KEYS[1], ARGV[1])
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-  if string.sub(field, 1, 2) == 'n:' then redis.call('PEXPIREAT', KEYS[1] .. ':log:' .. string.sub(field, 3), ARGV[1]) end
+  if string.sub(field, 1, 2) == 'n:' then
+    redis.call('PEXPIREAT', KEYS[1] .. ':log:' .. string.sub(field, 3), ARGV[1])
+  end
 end
 return 1`);
 
@@ -25,7 +27,9 @@ const dropScript = redisScript(`
 local fields = redis.call('HKEYS', KEYS[1])
 if #fields == 0 then return 0 end
 for _, field in ipairs(fields) do
-  if string.sub(field, 1, 2) == 'n:' then redis.call('UNLINK', KEYS[1] .. ':log:' .. string.sub(field, 3)) end
+  if string.sub(field, 1, 2) == 'n:' then
+    redis.call('UNLINK', KEYS[1] .. ':log:' .. string.sub(field, 3))
+  end
 end
 redis.call('UNLINK', KEYS[1])
 return 1`);

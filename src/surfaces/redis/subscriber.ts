@@ -12,7 +12,7 @@ export interface Listening {
   /** The channels that are listened to now. */
   wanted(): ReadonlyMap<string, unknown>;
   heard(channel: string, message: string): void;
-  /** Messages of any channel may have been lost. All channels are listened to again. */
+  /** Messages of any channel may have been lost. All channels are subscribed again. */
   lost(): void;
 }
 
@@ -27,7 +27,7 @@ export interface Subscriber {
 
 interface Connection {
   readonly link: RedisSubscriber;
-  /** Resolves when it is ready for the first time, if ever. */
+  /** Resolves when the connection is ready for the first time. It may never resolve. */
   readonly begun: Promise<void>;
 }
 

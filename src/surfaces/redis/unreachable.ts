@@ -1,4 +1,7 @@
-/** The error for a failure of Redis. It says which kind it is, and has nothing of the command. */
+/**
+ * The error for a failure of Redis. It names the kind of failure, and contains nothing of the
+ * command.
+ */
 
 /**
  * Every operation on Redis rejects with this if its command failed, was not answered in time, or

@@ -1,7 +1,7 @@
-/** Remembers the calls that are over, so that one which is delivered again does not run again. */
+/** Remembers ended calls, so that one that is delivered again does not run again. */
 import type { Answer } from './answer.ts';
 
-/** The last calls, with their answers as far as there is room. */
+/** The last calls, with their answers as far as they fit. */
 export interface AnswerCache {
   /** True for a call that is over, whether or not its answer is still kept. */
   has(requestId: string): boolean;

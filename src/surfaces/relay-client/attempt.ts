@@ -16,24 +16,24 @@ export interface Ending {
   readonly upMs: number | undefined;
   /**
    * `transport`: the transport may be at fault, and another one may work better. `relay`: the relay
-   * is away for now. `over`: the relay says that no line will come up again.
+   * is unavailable for now. `over`: the relay says that no line will come up again.
    */
   readonly fault: 'transport' | 'relay' | 'over';
   /** Milliseconds until the relay wants the next attempt, if it said so. */
   readonly retryInMs: number | undefined;
 }
 
-/** Receives what happens on a line. */
+/** Receives the events of a line. */
 export interface LineListener {
   /** The line is up. */
   up(): void;
-  /** As of {@link Line}. */
+  /** As in {@link Line}. */
   speak(send: (frame: string) => void): void;
   /** Every event except goodbyes. */
   event(event: LineEvent): void;
 }
 
-/** What lines have in common. */
+/** What all lines share. */
 export interface LineMemory {
   readonly client: string;
   /** The id of the last event. */
@@ -51,8 +51,8 @@ export const establishMs = 10_000;
 /** Heartbeats that may fail to arrive. */
 const patience = 2.5;
 /**
- * If a timer is late by more than this, the machine or the page was asleep, and the relay is not to
- * blame for the silence.
+ * If a timer is late by more than this, the machine or the page was asleep, and the silence is not
+ * the relay's fault.
  */
 const asleepMs = 5_000;
 
@@ -190,7 +190,7 @@ function endByGoodbye(state: State, { data }: LineEvent): void {
 }
 
 function faultOf(error: RelayClientError, upAt: number | undefined): Ending['fault'] {
-  // A relay that is away, or that answers "not now", says nothing about the transport.
+  // A relay that is unavailable, or that answers "not now", says nothing about the transport.
   const away = error.code === 'network_error' || (error.status !== undefined && isPassing(error));
   return upAt === undefined && !away ? 'transport' : 'relay';
 }

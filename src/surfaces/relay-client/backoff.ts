@@ -29,7 +29,7 @@ export function backoffMs(
 }
 
 /**
- * Milliseconds to wait: the longer of our own backoff and what the relay asked for.
+ * Milliseconds to wait: the client's own backoff or the relay's wish, whichever is longer.
  * @param retryAfterMs what the relay asked for, if it did
  * @param mostMs the longest backoff of our own
  */

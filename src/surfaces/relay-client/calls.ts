@@ -13,9 +13,9 @@ import type { RelayTool } from './tool.ts';
 
 /** Runs calls. */
 export interface Calls {
-  /** A `tool-request` came, for the first time or again. */
+  /** A `tool-request` arrived, for the first time or again. */
   request(data: JsonObject): void;
-  /** A `tool-cancel` came: no caller waits for this call any longer. */
+  /** A `tool-cancel` arrived: no caller waits for this call any longer. */
   cancel(data: JsonObject): void;
   /** Answers have reached the relay, so calls that wait may begin. */
   resume(): void;
@@ -29,11 +29,14 @@ export interface CallsWorld {
   readonly clock: RelayClock;
   /** The current handler of a tool. */
   handler(tool: string): RelayTool['handler'] | undefined;
-  /** Brings an answer to the relay. */
+  /** Delivers an answer to the relay. */
   answer(answer: Answer, forMs: number): void;
   /** Reports progress. @default nothing is reported */
   readonly progress?: ProgressReports;
-  /** True while so many answers are under way that no call should begin. @default never */
+  /**
+   * True while so many answers are in transit that no call should begin.
+   * @default never
+   */
   isFull?(): boolean;
   readonly cache?: AnswerCache;
 }
@@ -101,7 +104,7 @@ function takeRequest(state: State, data: JsonObject): void {
   if (world.life.ended || requestId === undefined || tool === undefined || open.has(requestId))
     return;
   if (!cache.has(requestId)) {
-    // The relay delivers a call again that is not answered. Refusing it would need one more answer.
+    // The relay delivers a call again that is not answered. Refusing it would need another answer.
     if (state.waiting.size >= maxWaiting && isFull(state)) return;
     return begin(state, requestId, tool, data);
   }
@@ -180,7 +183,7 @@ function whyRefused({ waiting, waitingChars }: State, { chars }: Call): string |
     : undefined;
 }
 
-/** Takes a call out of those that wait. */
+/** Removes a call from those that wait. */
 function takeOut(state: State, call: Call): void {
   if (state.waiting.delete(call)) state.waitingChars -= call.chars;
 }
@@ -189,14 +192,14 @@ function charsOf(args: JsonObject): number {
   try {
     return JSON.stringify(args).length;
   } catch {
-    // Nested too deep to be written.
+    // It is nested too deeply to be written.
     return Number.POSITIVE_INFINITY;
   }
 }
 
 function startWaiting(state: State): void {
   const { waiting, world } = state;
-  // A call that ends at once leads back here; the loop below goes on instead.
+  // A call that ends at once leads back here. The loop below continues instead.
   if (state.starting || world.life.ended) return;
   state.starting = true;
   for (const call of waiting) {

@@ -63,17 +63,17 @@ interface State {
   stay: Stay;
   status: RelayStatus;
   transport: RelayTransport | undefined;
-  /** Another connection has taken over, so this one may come back. */
+  /** Another connection has taken over, so this one may come back later. */
   replaced: boolean;
   /** Why it is closed. */
   why: unknown;
   /** The list that the application set last. */
   latest: ToolList;
-  /** Those of `latest`, and of tools that the relay may still have. */
+  /** The names in `latest`, and of tools that the relay may still have. */
   handlers: ReadonlyMap<string, RelayTool['handler']>;
-  /** Each makes the next attempt at once. */
+  /** Functions that make the next attempt at once. */
   readonly hurries: Set<() => void>;
-  /** Those who wait until the connection is up. */
+  /** Callers that wait until the connection is up. */
   readonly waiting: Set<{ up(): void; over(why: unknown): void }>;
 }
 
@@ -251,7 +251,7 @@ async function close(state: State, given: RelayCloseOptions): Promise<void> {
   }
 }
 
-/** @param life of the stay that is over; an earlier one has nothing to say any more */
+/** @param life of the stay that is over; an earlier one is ignored */
 function over(state: State, life: Scope, error: RelayClientError): void {
   if (state.stay.life === life) finish(state, error.code, error);
 }

@@ -1,6 +1,6 @@
 /**
- * Brings answers to the relay: over the socket if there is one, else by POST, and again until the
- * relay has them or no caller waits any longer.
+ * Delivers answers to the relay: over the socket if there is one, otherwise by POST, and again
+ * until the relay has them or no caller waits any longer.
  */
 import { type Answer, errorAnswer } from './answer.ts';
 import { retryMs } from './backoff.ts';
@@ -13,7 +13,7 @@ import {
 } from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 
-/** Brings answers to the relay. */
+/** Delivers answers to the relay. */
 export interface Delivery {
   /**
    * Sends an answer. Does nothing if an answer to the same call is under way already. If the relay
@@ -30,38 +30,39 @@ export interface Delivery {
   stored(requestId: string): void;
   /** The relay has refused an answer that came over the socket. */
   refused(requestId: string, error: RelayClientError): void;
-  /** The number of answers that are under way. */
+  /** The number of answers in transit. */
   readonly size: number;
   /**
-   * True while so many answers, or so large ones, are under way that no further call should begin.
+   * True while so many answers, or such large ones, are in transit that no further call should
+   * begin.
    */
   readonly isFull: boolean;
 }
 
-/** What a delivery needs. */
+/** What delivery needs. */
 export interface DeliveryWorld {
   readonly http: RelayHttp;
   readonly life: Scope;
   readonly random: () => number;
   /** Called for an answer that does not reach the relay. */
   failed(error: RelayClientError): void;
-  /** Called when an answer is no longer under way. @default not called */
+  /** Called when an answer is no longer in transit. @default not called */
   freed?(): void;
 }
 
-/** Most answers under way at which further calls may begin. */
+/** Most answers in transit at which further calls may begin. */
 const mostUnderWay = 1_000;
-/** Most bytes of answers under way at which further calls may begin. */
+/** Most bytes of answers in transit at which further calls may begin. */
 const mostBytesUnderWay = 64 * 1_048_576;
 /** Milliseconds to wait for the socket's confirmation. */
 const confirmMs = 5_000;
-/** Larger answers go by POST, because a frame delays those behind it. */
+/** Larger answers go by POST, because a frame delays the ones after it. */
 const maxFrameBytes = 262_144;
 
-/** An answer that is under way. */
+/** An answer in transit. */
 interface Parcel {
   readonly answer: Answer;
-  /** Ends when the answer has arrived, or is of no use any longer. */
+  /** Ends when the answer has arrived, or is no longer useful. */
   readonly scope: Scope;
   /** When the answer becomes useless, by `performance.now()`. */
   readonly until: number;
@@ -75,7 +76,7 @@ interface State {
   readonly world: DeliveryWorld;
   /** By the id of the call. */
   readonly parcels: Map<string, Parcel>;
-  /** Of the answers in these. */
+  /** Bytes of the answers in these. */
   bytes: number;
   sendFrame: ((frame: string) => void) | undefined;
 }

@@ -69,7 +69,7 @@ export function createHttp(
     try {
       const answer = parseObject(await textOf(response));
       if (!response.ok) throw refusal(response, answer ?? {}, scrub);
-      // Anything else is not a relay, but perhaps a portal that wants a login.
+      // Anything else is not a relay. It may be a portal that wants a login.
       if (answer === undefined && response.status !== 204)
         throw relayClientError(
           'invalid_answer',

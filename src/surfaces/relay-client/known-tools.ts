@@ -1,4 +1,4 @@
-/** What the relay knows of the application's tools, and the request that brings it up to date. */
+/** What the relay knows about the application's tools, and the request that updates it. */
 import { type JsonObject, numberIn } from './json.ts';
 import { failedToolsOf, type RelayFailedTool } from './relay-client-error.ts';
 import { type ToolList, toolDifference } from './tool-list.ts';
@@ -49,7 +49,7 @@ export function toolsRequest(
   return undefined;
 }
 
-/** Takes in the relay's answer to a {@link toolsRequest}. */
+/** Processes the relay's answer to a {@link toolsRequest}. */
 export function noteAnswer(known: KnownTools, { tools }: ToolList, answer: JsonObject): void {
   known.failed = failedToolsOf(answer);
   const refused = new Set(known.failed.map(({ toolName }) => toolName));

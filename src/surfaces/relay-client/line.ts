@@ -5,15 +5,15 @@ import type { RelayClientError } from './relay-client-error.ts';
 import { relayClientError } from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 
-/** An event, whichever transport carried it. */
+/** An event, from any transport. */
 export interface LineEvent {
-  /** Its place in the log; undefined for an event that is never replayed. */
+  /** Its position in the log; undefined for an event that is never replayed. */
   readonly id: string | undefined;
   readonly event: string;
   readonly data: JsonObject;
 }
 
-/** What a transport is given. */
+/** The input of a transport. */
 export interface Line {
   /** Ends when the line is given up. Then the transport must stop. */
   readonly scope: Scope;

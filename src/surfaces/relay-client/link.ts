@@ -10,7 +10,7 @@ import { isFinal, type RelayClientError } from './relay-client-error.ts';
 import type { Scope } from './scope.ts';
 import { sleepUntilWoken } from './wake.ts';
 
-/** Receives what happens on the link. */
+/** Receives the events of the link. */
 export interface LinkListener {
   /** A line is up. */
   up(transport: RelayTransport): void;
@@ -18,7 +18,7 @@ export interface LinkListener {
   down(error: RelayClientError, retryInMs: number): void;
   /** No line will come up again. */
   over(error: RelayClientError): void;
-  /** Frames can be sent; undefined: no longer. */
+  /** Frames can be sent. Undefined if they no longer can. */
   speak(send: ((frame: string) => void) | undefined): void;
   event(event: LineEvent): void;
 }
@@ -40,8 +40,8 @@ export interface LinkWorld {
 }
 
 /**
- * A line that was up for less than this is short. After a short line, the relay's own word about
- * when it will be back is not believed a second time in a row.
+ * A line that was up for less than this is short. After a short line, the time that the relay names
+ * for its return is not believed twice in a row.
  */
 const shortMs = 10_000;
 /** The lease of a relay that does not name one. */
@@ -145,7 +145,7 @@ function lowers(state: State, { fault, error, upMs }: Ending, count: number): bo
 
 /**
  * The wait that a relay named in its goodbye, which it knows best. It is believed only once in a
- * row; undefined if it is not believed.
+ * row. Undefined if it is not believed.
  */
 function goodbyeWait({ error, retryInMs, upMs }: Ending, short: number): number | undefined {
   if (retryInMs === undefined || error.status !== undefined || upMs === undefined || short > 1)

@@ -128,11 +128,11 @@ export interface RelayConnection {
   update(tools: readonly RelayTool[], reason?: string): Promise<void>;
   /**
    * Connects now. While the connection is `reconnecting`, the next attempt is made at once instead
-   * of after its pause. If another connection has taken over (`closed`, reason `replaced`), this one
-   * takes the session back, and the other one is replaced. Call it when a person asks for it: two
-   * pages that do it by themselves would replace each other for ever. Resolves when the connection
-   * is up, at once if it is up already. Rejects with a {@link RelayClientError} if it is closed for
-   * any other reason, or closes before it is up. It is safe to ignore the promise.
+   * of after its pause. If another connection has taken over (`closed`, reason `replaced`), this
+   * one takes the session back, and the other one is replaced. Call it when a person asks for it:
+   * two pages that do it by themselves would replace each other for ever. Resolves when the
+   * connection is up, at once if it is up already. Rejects with a {@link RelayClientError} if it is
+   * closed for any other reason, or closes before it is up. It is safe to ignore the promise.
    */
   reconnect(): Promise<void>;
   /**

@@ -4,7 +4,7 @@
  */
 import { relayClientError } from './relay-client-error.ts';
 
-/** Names that other libraries use, with ours. */
+/** Names that other libraries use, with those of this one. */
 const wordsOfOthers: ReadonlyMap<string, string> = new Map([
   ['execute', 'handler'],
   ['run', 'handler'],
@@ -61,7 +61,10 @@ export function checkSpelling(where: string, value: object, known: readonly stri
 function suggestion(unknown: string, known: readonly string[]): string {
   const meant = probablyMeant(unknown, known);
   if (meant !== undefined) return `; did you mean \`${meant}\`?`;
-  return `; expected ${known.length === 1 ? '' : 'one of '}${known.map((name) => `\`${name}\``).join(', ')}`;
+  return (
+    '; expected ' +
+    `${known.length === 1 ? '' : 'one of '}${known.map((name) => `\`${name}\``).join(', ')}`
+  );
 }
 
 function probablyMeant(unknown: string, known: readonly string[]): string | undefined {

@@ -1,5 +1,6 @@
 /**
- * Brings the progress of calls to the relay: the newest report of each call, one request at a time.
+ * Reports the progress of calls to the relay: the newest report of each call, one request at a
+ * time.
  */
 import type { RelayHttp } from './http.ts';
 import type { JsonObject } from './json.ts';
@@ -32,7 +33,7 @@ interface State {
   /** By call; the oldest report first. */
   readonly waiting: Map<string, JsonObject>;
   working: boolean;
-  /** The relay does not take reports. */
+  /** The relay does not accept reports. */
   off: boolean;
 }
 

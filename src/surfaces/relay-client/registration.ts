@@ -80,11 +80,11 @@ interface State {
   readonly open: Set<Update>;
   /** `latest` must be sent to the relay. */
   due: boolean;
-  /** A request, or the wait before the next one, is under way. */
+  /** A request, or the wait before the next one, is in progress. */
   working: boolean;
-  /** Failures in a row that may pass. */
+  /** Successive failures that may be temporary. */
   failures: number;
-  /** What `seen` was called with while working. */
+  /** The arguments with which `seen` was called while a request was in progress. */
   seenMeanwhile: { readonly revision: number | undefined } | undefined;
 }
 
@@ -185,7 +185,7 @@ async function push({ world, known, listener }: State, { list, reason }: Update)
   listener.taken(list, known.failed);
 }
 
-/** Decides what follows a failed request. Waits if it is worth trying again. */
+/** Decides how to continue after a failed request. Waits if trying again may help. */
 async function handleFailure(
   state: State,
   update: Update,
@@ -193,7 +193,8 @@ async function handleFailure(
   before: number | undefined,
 ): Promise<'over' | undefined> {
   const { world, listener, known } = state;
-  // A relay that says so of a registration is not asked again, because it would say so for ever.
+  // A relay that gives this answer to a registration is not asked again, because it would always
+  // give it.
   const wasUpdate = known.definitions !== undefined || known.former.size > 0;
   if (error.code === 'no_tools_registered' && wasUpdate) {
     forgetTools(known);

@@ -20,7 +20,7 @@ const graceMs = 1_000;
 
 /** @param now milliseconds of a clock that never jumps */
 export function createRelayClock(now: () => number = () => performance.now()): RelayClock {
-  /** The relay's epoch milliseconds when our clock was at 0. */
+  /** The relay's epoch milliseconds when the local clock was at 0. */
   let origin: number | undefined;
   return {
     heard(timestamp) {

@@ -29,7 +29,7 @@ export const maxEventChars = 8 * 1_048_576;
 interface State {
   readonly reader: SseReader;
   readonly maxChars: number;
-  /** The id of the event that is being read; so are the next three. */
+  /** The id of the current event. The next three belong to it too. */
   id: string | undefined;
   name: string;
   data: string[];

@@ -23,9 +23,9 @@ export interface RelayCallContext {
   /** How often the relay has delivered this call, from 1. */
   readonly attempt: number;
   /**
-   * Tells agents how far the call has got. What is reported faster than four times a second is left
-   * out, except for the newest of each call. A relay may limit and drop reports, so none is certain
-   * to arrive. Values that are not numbers from 0 are ignored.
+   * Tells agents how far the call has got. Reports that come faster than four times a second are
+   * left out, except for the newest one of each call. A relay may limit and drop reports, so none
+   * is certain to arrive. Values that are not numbers from 0 are ignored.
    * @param done how much is done, in a unit of your choice
    * @param total how much there is in total
    * @param message one line; over 256 bytes it is cut

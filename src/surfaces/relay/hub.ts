@@ -5,14 +5,18 @@
 import type { RelayBus } from './ports/bus.ts';
 import type { Wake } from './ports/documents.ts';
 
+/** Gets the wake-ups of a session. With undefined, it has to read everything again. */
+export type WakeListener = (wake: Wake | undefined) => void;
+
 /** Listens to sessions and wakes them. */
 export interface Hub {
   /**
-   * Calls the listener for each wake-up once the promise has resolved. With undefined, the listener
-   * has to read everything again.
+   * Calls the listener for each wake-up once the promise has resolved.
+   * @param about the id of a call or request: of the wake-ups that name an id, only those that name
+   * this one are needed. Others may come too. @default all are needed
    * @returns a function that stops the listener
    */
-  watch(code: string, listener: (wake: Wake | undefined) => void): Promise<() => void>;
+  watch(code: string, listener: WakeListener, about?: string): Promise<() => void>;
   /**
    * Sends a wake-up to all nodes. Never rejects: a lost wake-up does no harm, since nodes also read
    * the store at intervals.
@@ -20,8 +24,12 @@ export interface Hub {
   wake(code: string, wake: Wake): void;
 }
 
+/** The listeners of a session. */
 interface Channel {
-  readonly listeners: Set<(wake: Wake | undefined) => void>;
+  /** Those that need all wake-ups. */
+  readonly general: Set<WakeListener>;
+  /** By the subject of what they need, so that many calls at a time do not hear of each other. */
+  readonly special: Map<string, Set<WakeListener>>;
   readonly ready: Promise<() => void>;
 }
 
@@ -29,19 +37,11 @@ interface Channel {
 export function createHub(bus: RelayBus, report: (error: unknown) => void): Hub {
   const channels = new Map<string, Channel>();
   const open = (code: string): Channel => {
-    const listeners = new Set<(wake: Wake | undefined) => void>();
-    const tell = (message: string | undefined): void => {
-      for (const listener of [...listeners]) {
-        // A listener may stop another one during the loop. A listener that throws must not affect
-        // the others.
-        try {
-          if (listeners.has(listener)) listener(message as Wake | undefined);
-        } catch (error) {
-          report(error);
-        }
-      }
+    const channel: Channel = {
+      general: new Set(),
+      special: new Map(),
+      ready: bus.subscribe(code, (message) => tell(channel, message as Wake | undefined, report)),
     };
-    const channel: Channel = { listeners, ready: bus.subscribe(code, tell) };
     channels.set(code, channel);
     // The next `watch` subscribes again.
     channel.ready.catch(() => {
@@ -50,14 +50,20 @@ export function createHub(bus: RelayBus, report: (error: unknown) => void): Hub 
     return channel;
   };
   return {
-    async watch(code, listener) {
+    async watch(code, listener, about) {
       const channel = channels.get(code) ?? open(code);
+      const { general, special } = channel;
       // A function of its own for each watch, so that one listener can be added twice.
-      const own = (wake: Wake | undefined): void => listener(wake);
-      channel.listeners.add(own);
+      const own: WakeListener = (wake) => listener(wake);
+      const subject = about === undefined ? undefined : firstWord(about, 0);
+      const listeners = subject === undefined ? general : (special.get(subject) ?? new Set());
+      if (subject !== undefined) special.set(subject, listeners);
+      listeners.add(own);
       const stop = (): void => {
-        channel.listeners.delete(own);
-        if (channel.listeners.size > 0 || channels.get(code) !== channel) return;
+        listeners.delete(own);
+        if (subject !== undefined && listeners.size === 0 && special.get(subject) === listeners)
+          special.delete(subject);
+        if (general.size + special.size > 0 || channels.get(code) !== channel) return;
         channels.delete(code);
         channel.ready.then((unsubscribe) => unsubscribe()).catch(report);
       };
@@ -73,4 +79,41 @@ export function createHub(bus: RelayBus, report: (error: unknown) => void): Hub 
       bus.publish(code, wake).catch(report);
     },
   };
+}
+
+function tell(
+  { general, special }: Pick<Channel, 'general' | 'special'>,
+  wake: Wake | undefined,
+  report: (error: unknown) => void,
+): void {
+  tellAll(general, wake, report);
+  if (special.size === 0) return;
+  const colon = wake === undefined ? -1 : wake.indexOf(':');
+  if (wake === undefined || colon === -1)
+    for (const listeners of [...special.values()]) tellAll(listeners, wake, report);
+  else tellAll(special.get(firstWord(wake, colon + 1)) ?? noListeners, wake, report);
+}
+
+const noListeners: ReadonlySet<WakeListener> = new Set();
+
+function tellAll(
+  listeners: ReadonlySet<WakeListener>,
+  wake: Wake | undefined,
+  report: (error: unknown) => void,
+): void {
+  for (const listener of [...listeners]) {
+    // A listener may stop another one during the loop. A listener that throws must not affect the
+    // others.
+    try {
+      if (listeners.has(listener)) listener(wake);
+    } catch (error) {
+      report(error);
+    }
+  }
+}
+
+/** The text up to the next space, or to the end. An id that has spaces is found by its beginning. */
+function firstWord(text: string, from: number): string {
+  const end = text.indexOf(' ', from);
+  return text.slice(from, end === -1 ? undefined : end);
 }

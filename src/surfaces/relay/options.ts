@@ -165,8 +165,8 @@ export interface RelayOptions<S = unknown> {
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * Identifies the client for per-address limits; undefined if it is unknown. @default the address
-   * that the server reports, see `trustProxy`
+   * Identifies the client for per-address limits; undefined if it is unknown. Called only for
+   * requests that have such a limit. @default the address that the server reports, see `trustProxy`
    */
   readonly clientAddress?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
   /**

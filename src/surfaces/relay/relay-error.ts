@@ -1,4 +1,5 @@
 /** Errors that clients of the relay get: the 4xx and 503 of the protocol. */
+import { describe } from '../../errors/index.ts';
 import type { JsonObject } from '../../index.ts';
 
 const brand = Symbol('relay error');
@@ -43,6 +44,16 @@ export function relayError(
     headers,
     details,
   });
+}
+
+/** 400 for a value of the wrong form. @param what such as `the body` */
+export function wrongValue(
+  error: 'invalid_request' | 'validation_error',
+  what: string,
+  expected: string,
+  got: unknown,
+): RelayError {
+  return relayError(400, error, `Expected ${what} to be ${expected}, got ${describe(got)}.`);
 }
 
 /** True for errors made by {@link relayError}. */

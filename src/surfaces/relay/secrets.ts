@@ -37,7 +37,17 @@ export function sameHash(one: string, other: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
+/** Names of sessions that were logged lately. */
+const logNames = new Map<string, string>();
+const mostLogNames = 1_000;
+
 /** A short name of a session for logs. It identifies the session but does not reveal its code. */
 export function logName(code: string): string {
-  return hashOf(code).slice(0, 6);
+  let name = logNames.get(code);
+  if (name === undefined) {
+    name = hashOf(code).slice(0, 6);
+    if (logNames.size >= mostLogNames) logNames.clear();
+    logNames.set(code, name);
+  }
+  return name;
 }

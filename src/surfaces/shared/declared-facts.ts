@@ -1,4 +1,6 @@
-/** What another party declares that it can do becomes facts of a session, which tools can require. */
+/**
+ * The capabilities that another party declares become facts of a session, which tools can require.
+ */
 import { capabilityFacts } from '../../capabilities.ts';
 import type { JsonValue, ToolSession } from '../../index.ts';
 import { canonicalJson } from '../../json/index.ts';
@@ -7,7 +9,7 @@ import { stateOf } from '../../surface-port.ts';
 /**
  * Sets the facts of the session. Those of an earlier declaration that no longer hold are removed.
  * Does nothing for a session that is closed.
- * @param prefix Of all these facts, such as `client.capabilities.`, with the dot.
+ * @param prefix The prefix of all these facts, such as `client.capabilities.`, with the dot.
  */
 export function learnDeclared(session: ToolSession, prefix: string, declared: unknown): void {
   const state = stateOf(session);

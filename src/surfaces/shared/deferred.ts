@@ -1,22 +1,22 @@
 /**
  * The tools of a session with discovery, for providers that read a definition only when their model
- * has found it. What is listed does not change while tools are found, so that prompts stay cached.
+ * has found it. The list does not change while tools are found, so that prompts stay cached.
  */
 import { type HostTool, type JsonObject, MisuseError, type ToolSession } from '../../index.ts';
 import { isJsonObject } from '../../json/index.ts';
 import { type Findable, findableIn, stateOf } from '../../surface-port.ts';
 import { type Dialect, type Listing, listingWith, type ShownTool } from './listing.ts';
 
-/** Who searches the definitions that are not read yet: the session, or the provider. */
+/** Who searches the definitions that are not read yet: the session or the provider. */
 export type Defer = 'ours' | 'provider';
 
-/** A listing with everything that the session may be shown. */
+/** A listing with everything that the session may show. */
 export interface DeferredListing extends Listing {
-  /** What is always read, without `find_tools`. */
+  /** Tools that are always read, without `find_tools`. */
   readonly kept: readonly ShownTool[];
   /** The session's `find_tools`, unless a rule hides it. */
   readonly finder: ShownTool | undefined;
-  /** What is read when it was found. */
+  /** Tools that are read when they were found. */
   readonly deferred: readonly ShownTool[];
 }
 
@@ -37,8 +37,8 @@ export function deferredListing(
   if (found === undefined)
     throw new MisuseError(
       'invalid_option',
-      `${where}: \`defer\` needs a session with \`discovery\`, whose \`keep\` says which tools are ` +
-        'always read. Pass `discovery: {}` to createSession, or leave out `defer`.',
+      `${where}: \`defer\` needs a session with \`discovery\`, whose \`keep\` says which tools ` +
+        'are always read. Pass `discovery: {}` to createSession, or leave out `defer`.',
     );
   const known = listings.get(dialect) ?? new WeakMap<Findable, DeferredListing>();
   listings.set(dialect, known);
@@ -60,13 +60,11 @@ export function deferredListing(
   return made;
 }
 
-/** What `find_tools` has found, if a call was one to it. */
+/** The tools that `find_tools` has found, if the call was one to it. */
 export interface FoundTools {
   /** The shown names of the tools that the session lists now. */
   readonly loaded: readonly string[];
-  /**
-   * What a definition does not say: which tools need an approval, and for which there is no room.
-   */
+  /** What a definition does not contain: which tools need an approval, and which do not fit. */
   readonly notes: string;
 }
 

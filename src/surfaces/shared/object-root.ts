@@ -174,7 +174,7 @@ function gather(
   return gathered;
 }
 
-/** Adds a part that applies as well: all of its properties, and all names that it requires. */
+/** Adds a part that also applies: all of its properties, and all names that it requires. */
 function unite(gathered: Gathered, part: Gathered, work: Gathering): void {
   addAll(gathered, part, work);
   for (const name of part.required) if (work.spend()) gathered.required.add(name);

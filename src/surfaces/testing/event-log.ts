@@ -10,7 +10,7 @@ export interface EventLog {
   readonly events: readonly AnyEvent[];
   /** Returns the recorded events of one type. */
   readonly of: <T extends EventType>(type: T) => readonly Extract<AnyEvent, { readonly type: T }>[];
-  /** Forgets the recorded events and goes on recording. */
+  /** Forgets the recorded events and continues to record. */
   readonly clear: () => void;
   /** Stops recording. The recorded events are kept. */
   readonly stop: () => void;

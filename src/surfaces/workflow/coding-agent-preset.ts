@@ -51,9 +51,10 @@ export interface CodingAgentPreset {
 
 /**
  * Eleven tools of a coding agent, and which of them suit the models of each provider. All but
- * `host.session.open` require the fact `hostSession.status` to be `ready`. Reads run in parallel,
- * also with one write; writes share a resource key, so that no two overlap; `host.exec` and
- * `host.session.open` run alone. The result is plain data, new at each call, and may be changed.
+ * `host.session.open` require the fact `hostSession.status` to be `ready`. Reads run in parallel
+ * with each other and with one write. Writes share a resource key, so that no two overlap.
+ * `host.exec` and `host.session.open` run alone. The result is plain data, new at each call, and
+ * may be changed.
  * @example
  * ```ts
  * import { codingAgentPreset, createWorkflow } from 'host-tools/workflow';

@@ -1,4 +1,4 @@
-/** What goes into a host loop and what comes out of it. */
+/** The options and the result of a host loop. */
 import type { ToolSession } from '../../index.ts';
 import type { Generate, Message } from './conversation.ts';
 import type { CallOutcome, WorkflowEvent } from './workflow-events.ts';
@@ -38,7 +38,7 @@ export interface HostLoopOptions {
     | undefined;
   /**
    * Receives each applied event with the state after it, for example to store a log during the run.
-   * The loop waits for its promise before it goes on, so that a log is never behind. If it throws
+   * The loop waits for its promise before it continues, so that a log is never behind. If it throws
    * or rejects, the loop stops as `failed`.
    */
   readonly onEvent?: ((event: WorkflowEvent, state: WorkflowState) => unknown) | undefined;

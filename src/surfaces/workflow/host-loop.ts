@@ -54,7 +54,7 @@ export function runHostLoop(options: HostLoopOptions): Promise<HostLoopResult> {
   signal?.addEventListener('abort', abort, { once: true });
   return runLoop(read, cancelled.signal).finally(() => {
     signal?.removeEventListener('abort', abort);
-    // A request to the model that is still open is no longer needed.
+    // A model request that is still open is no longer needed.
     cancelled.abort();
   });
 }

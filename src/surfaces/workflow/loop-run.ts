@@ -26,7 +26,7 @@ interface LoopRun {
   state: WorkflowState;
   /** The session's facts when the workflow last learned them. */
   sessionFacts: JsonObject;
-  /** The error of the step that failed, where it has a code of its own. */
+  /** The error of the failed step, if it has its own code. */
   refused: HostLoopResult['error'];
 }
 
@@ -34,8 +34,8 @@ type Ending = Pick<HostLoopResult, 'stopped' | 'error'>;
 type Commands = readonly WorkflowCommand[];
 
 /**
- * The facts of a session when a loop over it ended. Facts that it has lost since then were removed
- * by somebody else.
+ * The facts of a session when a loop over it ended. Facts that are missing since then were removed
+ * by other code.
  */
 const factsAtEnd = new WeakMap<ToolSession, JsonObject>();
 
@@ -90,8 +90,8 @@ async function converse(run: LoopRun): Promise<Ending> {
       return { stopped: 'completed' };
     }
     const observed = read(run, { type: 'tool_calls_observed', calls: toolCalls });
-    // Facts that changed during the request count from the next turn on: the model chose its calls
-    // by the tools that it saw.
+    // Facts that changed during the request count from the next turn on, because the model chose
+    // its calls by the tools that it saw.
     await mirrorFacts(run);
     const { calls } = observed as ToolCallsObserved;
     messages.push(Object.freeze({ role: 'assistant', content: text, toolCalls: calls }));
@@ -173,8 +173,8 @@ async function mirrorListing(run: LoopRun): Promise<void> {
 }
 
 /**
- * Makes workflow and session agree on facts. What the session has lost since the last loop comes
- * first, so that a fact that was removed in between is not set again.
+ * Makes workflow and session agree on facts. Facts that the session has lost since the last loop
+ * come first, so that a fact that was removed in between is not set again.
  */
 async function joinFacts(run: LoopRun): Promise<void> {
   await mirrorFacts(run);
@@ -221,8 +221,8 @@ async function settleBatch(run: LoopRun, observed: Commands): Promise<Commands> 
     const batch = await start.session.executeBatch(group.calls, { signal });
     const last = batch.results.length - 1;
     for (const [index, { callId, result }] of batch.results.entries()) {
-      // The last settlement asks for the next turn. Facts that a call established must be known
-      // before it, so that they make tools available at once, and so must what was found.
+      // The last settlement asks for the next turn. Facts that a call established, and tools that
+      // it found, must be known before that, so that they count at once.
       if (index === last) {
         await mirrorFacts(run);
         await mirrorListing(run);

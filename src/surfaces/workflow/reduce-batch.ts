@@ -19,21 +19,22 @@ import type {
 } from './workflow-state.ts';
 
 /**
- * How many unknown names of a batch get a suggestion. Each one is compared with all known names, and
- * a model that invents more will not benefit from suggestions.
+ * How many unknown names of a batch get a suggestion. Each one is compared with all known names,
+ * and a model that invents more will not benefit from suggestions.
  */
 const mostHints = 32;
 
 /**
- * Plans the calls of the model and asks the host to run the first group. A batch without a call to run
- * is settled at once.
+ * Plans the calls of the model and asks the host to run the first group. A batch without a call to
+ * run is settled at once.
  */
 export function openBatch(
   state: WorkflowState,
   run: RunState,
   observed: readonly ToolCall[],
 ): Reduction {
-  // Tools that were added since the model was asked are known, but not available until it sees them.
+  // Tools that were added since the model was asked are known, but not available until it sees
+  // them.
   const known = new Map([...state.tools, ...run.tools].map((tool) => [tool.name, tool]));
   const plan = planOf(observed, known, callable(run));
   let hints = mostHints;
@@ -58,7 +59,7 @@ export function openBatch(
   return goOn({ ...state, batches, lastPlanHash: plan.hash }, batch);
 }
 
-/** What the model was shown, and what it could have found. */
+/** The tools that the model saw, and those that it could have found. */
 function callable({ effective: { names, dropped } }: RunState): readonly string[] {
   const others = dropped.filter(({ code }) => code === notDiscovered);
   return others.length === 0 ? names : [...names, ...others.map(({ name }) => name)];

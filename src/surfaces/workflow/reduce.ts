@@ -114,6 +114,15 @@ const noRun: WorkflowError = {
   message: 'Expected an active run. Send `run_requested` first.',
 };
 
+function unsettled(batchId: string, before: string): WorkflowError {
+  return {
+    code: 'batch_already_active',
+    message:
+      `Expected every call of \`${batchId}\` to be settled before ${before}. ` +
+      'Settle them, or cancel the run.',
+  };
+}
+
 function apply(state: WorkflowState, event: WorkflowEvent): Reduction | WorkflowError {
   const { run, batch } = state;
   switch (event.type) {
@@ -146,13 +155,7 @@ function apply(state: WorkflowState, event: WorkflowEvent): Reduction | Workflow
       return startRun(state, event);
     case 'tool_calls_observed': {
       if (run === null) return noRun;
-      if (batch !== null)
-        return {
-          code: 'batch_already_active',
-          message:
-            `Expected every call of \`${batch.id}\` to be settled before new ones are observed. ` +
-            'Settle them, or cancel the run.',
-        };
+      if (batch !== null) return unsettled(batch.id, 'new ones are observed');
       return continued(openBatch(state, run, event.calls));
     }
     case 'tool_call_settled':
@@ -161,13 +164,7 @@ function apply(state: WorkflowState, event: WorkflowEvent): Reduction | Workflow
       return continued(settleCall(state, batch, event.callId, event.result));
     case 'run_completed':
       if (run === null) return noRun;
-      if (batch !== null)
-        return {
-          code: 'batch_already_active',
-          message:
-            `Expected every call of \`${batch.id}\` to be settled before the run is completed. ` +
-            'Settle them, or cancel the run.',
-        };
+      if (batch !== null) return unsettled(batch.id, 'the run is completed');
       return changed(state, ended(run, 'completed'));
     case 'run_cancelled': {
       if (run === null) return noRun;

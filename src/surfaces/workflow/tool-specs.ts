@@ -4,9 +4,10 @@ import { findableIn, shownDescription, stateOf } from '../../surface-port.ts';
 import type { ToolSpec } from '../../toolset/tool-spec.ts';
 
 /**
- * The specs of every tool that a model could see in this session: first those of the registry in its
- * order, then the session's own, then `find_tools` of a session with `discovery`. They are what `createWorkflow` needs. A `resourceKey` that depends
- * on the input is left out; the session's locks apply anyway.
+ * The specs of all tools that a model could see in this session: first those of the registry in its
+ * order, then the session's own, then `find_tools` of a session with `discovery`. They are what
+ * `createWorkflow` needs. A `resourceKey` that depends on the input is left out; the session's
+ * locks apply anyway.
  * @example
  * ```ts
  * import { createWorkflow, toolSpecs } from 'host-tools/workflow';

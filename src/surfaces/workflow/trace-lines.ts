@@ -76,7 +76,8 @@ export function readWorkflow(value: JsonObject, line: number): WorkflowState {
   } catch (error) {
     throw new MisuseError(
       'invalid_file',
-      `Line ${line}: \`workflow\` is not a workflow state of version 1. ${(error as Error).message}`,
+      `Line ${line}: \`workflow\` is not a workflow state of version 1. ` +
+        `${(error as Error).message}`,
     );
   }
 }

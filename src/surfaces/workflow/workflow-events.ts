@@ -5,8 +5,8 @@ import type { ToolCall } from '../../toolset/batch-plan.ts';
 import type { ToolSpec } from '../../toolset/tool-spec.ts';
 
 /**
- * What a host reports to a workflow. `type` is the discriminator. An event that is not JSON or lacks a
- * required field is refused as `invalid_event`.
+ * What a host reports to a workflow. `type` is the discriminator. An event that is not JSON or
+ * lacks a required field is refused as `invalid_event`.
  */
 export type WorkflowEvent =
   | ToolRegistrySet
@@ -22,8 +22,8 @@ export type WorkflowEvent =
   | RunCancelled;
 
 /**
- * Replaces the inventory. Without `profiles`, the profiles stay. Refused if a profile or an override
- * would then name a tool that does not exist.
+ * Replaces the inventory. Without `profiles`, the profiles stay. Refused if a profile or an
+ * override would then name a tool that does not exist.
  */
 export interface ToolRegistrySet {
   readonly type: 'tool_registry_set';
@@ -75,7 +75,7 @@ export interface FactsUpdated {
 }
 
 /**
- * Says which of the effective tools the model is shown from the next turn on, for a session with
+ * Selects the effective tools that the model sees from the next turn on, for a session with
  * `discovery`. The others can still be called.
  */
 export interface ToolsListed {

@@ -1,5 +1,6 @@
 /**
- * The state of a workflow. It is plain JSON, so that it can be stored, compared and replayed exactly.
+ * The state of a workflow. It is plain JSON, so that it can be stored, compared and replayed
+ * exactly.
  */
 import { describe, MisuseError } from '../../errors/index.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../json/index.ts';
@@ -35,8 +36,8 @@ export interface WorkflowState {
   /** Bounds on the tools that a model sees. */
   readonly budget: NonNullable<EffectiveInput['budget']> | null;
   /**
-   * What the session lists, in order: the model is shown no other tools. Only present for a session
-   * with `discovery`.
+   * The tools that the session lists, in order. The model sees no other tools. Only present for a
+   * session with `discovery`.
    */
   readonly listed?: readonly string[];
   /** The active run. */
@@ -64,8 +65,8 @@ export interface RunState {
   /** How often the model was asked. */
   readonly turns: number;
   /**
-   * The tools that the model saw last. Calls are judged by them until the model is asked again, even
-   * if something changes meanwhile.
+   * The tools that the model saw last. Calls are judged by them until the model is asked again,
+   * even if something changes meanwhile.
    */
   readonly effective: EffectiveSet;
   /** The specs behind `effective.names`, in the same order. */

@@ -175,8 +175,8 @@ describe('a resource key', () => {
           reason: 'deadlock',
           retryable: false,
           message:
-            'The call would wait for a slot that only its own callers hold. Call the tools one after ' +
-            'another.',
+            'The call would wait for a slot that only its own callers hold. Call the tools one ' +
+            'after another.',
         }),
       ]);
       await w.settle();

@@ -91,7 +91,7 @@ describe('an input that is no object', () => {
     );
   });
 
-  test('and is nested more than 64 deep, or holds more than 50 000 values, is to be sent smaller', async () => {
+  test('with more than 64 levels or 50 000 values must be sent smaller', async () => {
     const nested = (depth: number): object =>
       Array.from({ length: depth - 1 }).reduce<object>((inner) => ({ inner }), {});
     const { session } = world();
@@ -110,7 +110,7 @@ describe('an input that is no object', () => {
 });
 
 describe('the announcement of a call', () => {
-  test('does not come for a call that ended while its input was read, nor does its end', async () => {
+  test('is not sent for a call that ended while its input was read; nor is its end', async () => {
     const { session, told } = setup([define('t')]);
     const calling = session.call('t', {
       get a() {
@@ -140,7 +140,7 @@ describe('the announcement of a call', () => {
     expect(pre[0]).not.toHaveProperty('parentCallId');
   });
 
-  test('is missed by whoever hears of ends alone, and takes no number from what they hear', async () => {
+  test('is not built without listeners, and takes no sequence number', async () => {
     const registry = new HostToolRegistry();
     registry.register(define('t'));
     const session = registry.createSession({ sessionId: 's' });

@@ -106,7 +106,7 @@ describe('what an after hook answers', () => {
 });
 
 describe('what an after hook is shown', () => {
-  test('is a copy: what it changes there counts only where it answers that very object', async () => {
+  test('is a copy: changes to it count only if the hook returns that object', async () => {
     for (const [answers, output] of [
       [false, { n: 1 }],
       [true, { n: 2 }],
@@ -207,7 +207,7 @@ describe('an after hook that fails', () => {
   });
 });
 
-test('a call that ends while an after hook is awaited, or runs, meets no further hook', async () => {
+test('a call that ends during an after hook runs no further hook', async () => {
   const hold = gate<void>();
   const before = vi.fn();
   for (const wait of [() => hold.promise, () => undefined]) {

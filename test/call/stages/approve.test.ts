@@ -95,7 +95,7 @@ describe('an event of an approval holds what was said, and no member for what wa
     });
   });
 
-  test('a grant is named as the approval that it answers, with whoever gave it', async () => {
+  test('a grant is named as the approval that it answers, with its author', async () => {
     for (const [decision, type, reason] of [
       ['allow_always', 'approval:granted', {}],
       ['reject_always', 'approval:denied', { reason: 'rejected_always' }],
@@ -116,7 +116,7 @@ describe('an event of an approval holds what was said, and no member for what wa
   });
 });
 
-describe('a refusal tells the model', () => {
+describe('the text of a refusal for the model', () => {
   test.each<[what: string, answer: unknown, message: string]>([
     [
       'what the person said',
@@ -136,7 +136,7 @@ describe('a refusal tells the model', () => {
 });
 
 describe('the approver', () => {
-  test('is not asked any more where a listener of `approval:required` has answered at once', async () => {
+  test('is not asked if a listener of `approval:required` has answered', async () => {
     const approver = vi.fn(says('reject_once'));
     const { session } = bench({ session: { approver } });
     session.events.on(
@@ -254,7 +254,7 @@ describe('an answer is read when it is given, once', () => {
     expect(runs).toEqual([{ amount: 2 }]);
   });
 
-  test('an input that it gave runs as it was, whatever becomes of it', async () => {
+  test('an input in an answer runs unchanged, whatever happens to the object', async () => {
     const { session, ids, called, runs } = await asked();
     const input = { amount: 3, to: 'ann' };
     session.approvals.answer(ids[0] as string, { decision: 'allow_once', input });
@@ -286,7 +286,7 @@ describe('an answer is read when it is given, once', () => {
     await session.close();
   });
 
-  test('what cannot be read at all is refused as any wrong form, and the question stays open', async () => {
+  test('an unreadable answer is refused like an invalid one; the question stays open', async () => {
     const { session, ids } = await asked();
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
@@ -297,7 +297,7 @@ describe('an answer is read when it is given, once', () => {
     await session.close();
   });
 
-  test('the first answer wins, also against the host that answers a moment after the approver', async () => {
+  test('the first answer wins, even against a host that answers a moment later', async () => {
     const { session, runs } = bench({ session: { approver: says('reject_once') } });
     let id = '';
     session.events.on('approval:required', ({ request }) => {
@@ -389,7 +389,7 @@ describe('of calls that are suspended at the same moment', () => {
     expect(lists).toHaveLength(2);
   });
 
-  test('one that is still on its way keeps its place, also where the store answers it later', async () => {
+  test('a pending one keeps its place, even if the store answers later', async () => {
     const { bed, lists } = listing();
     const before = bed.session.call('pay', { amount: 1 });
     await vi.waitFor(() => expect(lists).toHaveLength(1));

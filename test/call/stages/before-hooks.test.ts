@@ -50,7 +50,7 @@ describe('what a before hook answers', () => {
     },
   );
 
-  test('a denial without a message says that a hook refused; one with a message says that', async () => {
+  test("a denial has the hook's message, or a default that names the hook", async () => {
     for (const [message, says] of [
       [undefined, 'A hook refused the call (not_now).'],
       [7, 'A hook refused the call (not_now).'],
@@ -97,7 +97,7 @@ describe('what a before hook answers', () => {
     });
   });
 
-  test('what is no answer is told to the host, with what was expected and what came', async () => {
+  test('an invalid answer is reported to the host, with what was expected and got', async () => {
     const message =
       'Expected a before hook to return nothing, { action: "continue" }, { action: "modify", ' +
       'input } or { action: "deny", reason, message? }, got `7` (number).';
@@ -106,7 +106,7 @@ describe('what a before hook answers', () => {
     expect(told).toMatchObject([{ source: 'hook', err: { message } }]);
   });
 
-  test('what it throws, at once or later, is told to the host and is the cause', async () => {
+  test('its error, thrown now or later, is reported to the host and is the cause', async () => {
     const thrown = new RangeError('mine');
     for (const hook of [
       () => {
@@ -142,14 +142,14 @@ describe('what a before hook answers', () => {
     }
   });
 
-  test('an input stands for a text that `repair` would have read', async () => {
+  test('an input replaces a text that `repair` would have read', async () => {
     expect((await called([() => ({ action: 'modify', input: { x: 2 } })], '{"x":1}')).ran).toEqual([
       { x: 2 },
     ]);
   });
 });
 
-test('a verdict after a hook that was awaited is told with the time at which it came', async () => {
+test('a verdict after an asynchronous hook has the time at which it came', async () => {
   let now = 1_000;
   for (const [wait, at] of [
     [() => undefined, 1_000],
@@ -168,7 +168,7 @@ test('a verdict after a hook that was awaited is told with the time at which it 
   }
 });
 
-test('a secret that a hook puts into the input is told by no event', async () => {
+test('a secret that a hook puts into the input is in no event', async () => {
   const parameters = z.object({ key: z.string().meta({ secret: true }).optional() });
   const hook = () => ({ action: 'modify', input: { key: 'CANARY-CANARY' } });
   const { events, error } = await called(
@@ -180,7 +180,7 @@ test('a secret that a hook puts into the input is told by no event', async () =>
   expect(JSON.stringify(events)).not.toContain('CANARY');
 });
 
-test('a hook that is told of a secret may not repeat it', async () => {
+test('a hook that gets a secret may not repeat it', async () => {
   const parameters = z.object({ key: z.string().meta({ secret: true }) });
   const hook = ({ input }: { input: { key: string } }) => ({
     action: 'deny',
@@ -205,7 +205,7 @@ test('a hook sees a copy, and who calls what', async () => {
   expect(seen).toEqual([{ x: 1 }, 'mine', 'a', 'world']);
 });
 
-test('a call that ends while a hook is awaited, or runs, meets no further hook and no policy', async () => {
+test('a call that ends during a hook runs no further hook and no policy', async () => {
   const hold = gate<void>();
   const next = vi.fn();
   const check = vi.fn(() => deny('no'));

@@ -70,7 +70,7 @@ describe.each([
   ['answers at once', () => memoryIdempotency()],
   ['answers later', () => remote()],
 ])('with a store that %s', (_what, store) => {
-  test('a second call with the same key gets the outcome of the first, and runs nothing', async () => {
+  test('a second call with the same key gets the first outcome and runs nothing', async () => {
     const w = setup({ store: store() });
     const first = await w.pay({ amount: 1 });
     expect(first).toMatchObject({ success: true, output: 'paid 1' });
@@ -624,7 +624,7 @@ describe('a process that dies', () => {
   };
   const monotonic = { now: () => performance.now() };
 
-  test('loses its call: whoever waits learns that after the lease', async () => {
+  test('loses its call: waiting calls learn that after the lease', async () => {
     const inner = memoryIdempotency(monotonic);
     const { store, die } = mortal(inner);
     const a = setup({ store, handler: () => new Promise(() => {}) });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { HostToolRegistry } from '../../../src/index.ts';
 import { define } from '../define.ts';
 
-test('a verdict is told with the time at which it came, where nobody heard the call come', async () => {
+test("a verdict has its own time if no one listened for the call's arrival", async () => {
   const registry = new HostToolRegistry({ now: () => 5_000 });
   registry.register(define('t'));
   const times: number[] = [];

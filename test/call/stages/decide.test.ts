@@ -30,7 +30,7 @@ interface Row {
   readonly registry?: RegistryOptions;
 }
 
-describe('each gate that speaks is a step, and the one that decides is named', () => {
+describe('each gate with an answer is a step, and the deciding one is named', () => {
   test.each<[what: string, row: Row, steps: JsonObject[], rest: JsonObject]>([
     ['nobody speaks', {}, [], { decision: { effect: 'allow' }, source: 'default' }],
     [
@@ -176,7 +176,7 @@ describe('each gate that speaks is a step, and the one that decides is named', (
     });
   });
 
-  test('without an input the code of a tool is not asked, and a profile that asks still does', async () => {
+  test("without an input, the tool's code does not run, and a profile still asks", async () => {
     const check = vi.fn(() => deny('no_way'));
     const requiresApproval = vi.fn(() => true);
     const parameters = { type: 'object', required: ['n'] };
@@ -418,7 +418,7 @@ describe('the event of a verdict', () => {
     },
   );
 
-  test('has the time at which the call came, or the time of the verdict where that took a while', async () => {
+  test("has the time of the call's arrival, or of the verdict if that took long", async () => {
     const policies = (check: Policy['check']): Policy[] => [{ id: 'p', check }];
     for (const [check, later] of [
       [() => undefined, false],

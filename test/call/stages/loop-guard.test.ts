@@ -18,7 +18,7 @@ describe('the loop guard', () => {
       });
   });
 
-  test('tells tools apart that are given the same', async () => {
+  test('distinguishes tools with the same input', async () => {
     const w = world({ limits: { loopGuard: 1 } });
     w.add(
       tool(() => 1, { name: 'a' }),
@@ -27,7 +27,7 @@ describe('the loop guard', () => {
     for (const name of ['a', 'b', 'a', 'b']) expect(outcome(await w.session.call(name))).toBe(1);
   });
 
-  test('counts a call once, also where a person edits its input and it is judged again', async () => {
+  test('counts a call once, even if a person edits its input', async () => {
     const approver: Approver = () => ({ decision: 'allow_once', input: { n: 5 } });
     const w = world({ limits: { loopGuard: 1 }, approver });
     w.add(tool((input) => input, { name: 'a', requiresApproval: true }));

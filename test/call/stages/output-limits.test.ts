@@ -136,7 +136,7 @@ describe('data that is over the budget', () => {
     ];
   };
 
-  test('is written no further than the first piece that is over it, whatever piece that is', async () => {
+  test('is written only up to the first piece that exceeds it', async () => {
     const value = [[1, [true, []]], { a: { b: null, c: {} }, d: ['text', [2]] }, [[{}], 'end']];
     const pieces = piecesOf(value);
     const whole = JSON.stringify(value);
@@ -174,7 +174,7 @@ describe('data that is over the budget', () => {
     expect((await shaped(value, 1_200_006)).truncated).toMatchObject({ exact: false });
   });
 
-  test('says by name which tool must be asked for less, where a schema speaks of it', async () => {
+  test('names the tool to ask for less, if a schema mentions it', async () => {
     const { error } = await shaped(['x'.repeat(200)], 100, {
       name: 'rows',
       outputSchema: z.array(z.string()),
@@ -266,7 +266,7 @@ describe('content that is over the budget', () => {
     expect(output).toEqual([text('a'.repeat(11) + mark(100, 60) + 'z'.repeat(10))]);
   });
 
-  test('is whole where it fits to the character, line breaks between its parts included', async () => {
+  test('is whole if it fits exactly, including the line breaks between parts', async () => {
     expect(await shaped([a, image, z9], 39)).toEqual({
       output: [a, image, z9],
       truncated: undefined,

@@ -309,7 +309,7 @@ describe('whose calls count together', () => {
     expect(reasonOf(await other.pay())).toBe('paid');
   });
 
-  test('by a path: those with the same value there; each of several spends for itself', async () => {
+  test('by a path: calls share the sum of a value; each of several values spends', async () => {
     const w = setup([{ ...spent, by: { path: 'to.*' } }]);
     const ended: unknown[] = [];
     for (const [to, amount] of [
@@ -348,7 +348,7 @@ describe('whose calls count together', () => {
     expect(reasonOf(await w.pay({ to: to.slice(1) }))).toBe('paid');
   });
 
-  test('names that could be confused are told apart', async () => {
+  test('names that could be confused are distinguished', async () => {
     const w = setup([
       { ...daily, id: 'a', max: 1, by: 'principal' },
       { ...daily, id: 'a"]', max: 1, by: 'session' },
@@ -386,7 +386,7 @@ describe('where quotas are written', () => {
     expect((await wider.call('pay', {})).error).toMatchObject({ source: 'profile:p' });
   });
 
-  test('added while sessions run, they apply to the next call; removed, they no longer do', async () => {
+  test('added quotas apply to the next call; removed ones no longer do', async () => {
     const w = setup([]);
     expect(reasonOf(await w.pay())).toBe('paid');
     const remove = w.registry.addQuotas([{ ...daily, max: 1 }]);
@@ -483,7 +483,7 @@ describe('a reservation', () => {
     await w.settle();
   });
 
-  test('is kept once the handler has started, whatever becomes of it', async () => {
+  test('is kept once the handler has started, whatever its outcome', async () => {
     const w = setup([{ ...daily, max: 1 }], {
       tool: {
         handler: () => {
@@ -599,7 +599,7 @@ describe('a store that answers later', () => {
     await w.settle();
   });
 
-  test('what was reserved is given back if a person must be asked meanwhile, and again after', async () => {
+  test('a reservation is given back if a person must be asked, and made again', async () => {
     const asked: string[] = [];
     const w = slow({
       session: {

@@ -47,7 +47,7 @@ describe('a session-scoped handler', () => {
     },
   );
 
-  test('that could not be made is made anew by the next call, and the failure holds nothing', async () => {
+  test('that failed to be created is created again by the next call', async () => {
     const w = world();
     let tries = 0;
     w.add(
@@ -67,7 +67,7 @@ describe('a session-scoped handler', () => {
     expect(stateOf(w.session).holds).toBe(1);
   });
 
-  test('that could not be made, and whose tool is gone by then, gives back what it held once', async () => {
+  test('that failed, and whose tool was removed meanwhile, releases its hold once', async () => {
     const w = world();
     const making = gate();
     const dispose = vi.fn();
@@ -118,7 +118,7 @@ describe('what a handler answers', () => {
     await w.settle();
   });
 
-  test('as a generator after its call has ended closes the generator, which runs no step', async () => {
+  test('as a generator after the end of its call is closed without a step', async () => {
     const w = world();
     const closed = vi.fn(async () => ({ done: true as const, value: undefined }));
     const next = vi.fn(async () => ({ done: true as const, value: 1 }));
@@ -175,7 +175,7 @@ describe('what a handler answers', () => {
   );
 });
 
-describe('a surface that is told of the start', () => {
+describe('a surface that is informed of the start', () => {
   test(
     'hears it once, before the handler; what it throws is the host’s to know, and changes ' +
       'nothing',

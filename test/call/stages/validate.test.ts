@@ -75,7 +75,7 @@ describe('a text that holds JSON is read', () => {
     expect((await mended(`{"a":${nested(63)}}`)).error).toMatchObject({ reason: 'not_an_object' });
   });
 
-  test('in a list, too, beside elements that are none', async () => {
+  test('in a list, too, beside other elements', async () => {
     const { output, repaired } = await mended({ list: ['[1]', [2], '[3]'] });
     expect(output).toEqual({ list: [[1], [2], [3]] });
     expect(repaired).toEqual([

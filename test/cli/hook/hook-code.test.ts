@@ -1,4 +1,6 @@
-/** Compiled code that hooks keep: used only if it is whole and nobody else could have written it. */
+/**
+ * Compiled code that hooks keep: used only if it is whole and nobody else could have written it.
+ */
 import {
   chmodSync,
   readdirSync,

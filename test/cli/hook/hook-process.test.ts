@@ -114,7 +114,7 @@ describe('ends with 2 and a reason', () => {
     expect(stderr).toContain(reason);
   });
 
-  test('input that never ends, is huge, or whose answer nobody reads', async () => {
+  test('input that never ends or is huge, or an answer without a reader', async () => {
     const files = folder({ 'rules.json': rules });
     const line = [...agent, '--timeout-ms', '700'];
     const open = await run(files, line, { stdin: call('ls'), open: true });

@@ -121,8 +121,8 @@ describe('writes nothing and ends with exit code 1', () => {
     const { exit, stdout, stderr } = await cli(['init'], { cwd });
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
     expect(stderr).toBe(
-      `host-tools: \`${name}\` exists already. Nothing was written. Move it away, or give another ` +
-        'DIR.\n',
+      `host-tools: \`${name}\` exists already. Nothing was written. Move it away, or give ` +
+        'another DIR.\n',
     );
     expect(everythingIn(cwd)).toEqual(before);
   });

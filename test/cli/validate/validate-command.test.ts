@@ -15,7 +15,7 @@ test('files that pass end with exit code 0 and a summary', async () => {
   expect(stdout.trimEnd().split('\n').at(-1)).toBe('2 files, passed: 0 errors, 0 warnings.');
 });
 
-test('a file that fails ends with exit code 1; with --json standard output is the report', async () => {
+test('a file that fails ends with exit code 1; --json prints the report', async () => {
   const { exit, stdout } = await cli(['validate', 'setup.mjs', 'nowhere.mjs', '--json'], { cwd });
   expect(exit).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({

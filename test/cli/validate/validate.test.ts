@@ -66,8 +66,8 @@ const moduleOf = ({
   members = `name: 'echo_text', description: 'Says a text again.',`,
   schema = `input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ` +
     `['text'] },`,
-  execute = `async execute(input) { return typeof input.text === 'string' ? { success: true, output: ` +
-    `input.text } : { success: false, error: { message: 'text is required' } }; },`,
+  execute = "async execute(input) { return typeof input.text === 'string' ? { success: true, " +
+    "output: input.text } : { success: false, error: { message: 'text is required' } }; },",
   tool = `{ ${members} ${schema} ${execute} }`,
   result = 'tool',
   parameters = 'coordinator, config',
@@ -604,7 +604,8 @@ describe('mounted tools are called with nothing that their schema takes', () => 
     expect(infosIn(report)).toEqual(inputs.length === 0 ? ['behaviour_skipped'] : []);
   });
 
-  const required = `{ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }`;
+  const required =
+    "{ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] " + '}';
   test.each([
     `requires_approval: true,`,
     `requiresApproval: (input) => true,`,
@@ -638,7 +639,7 @@ describe('mounted tools are called with nothing that their schema takes', () => 
 });
 
 describe('tools that are not there yet', () => {
-  test('a module whose tools all wait for a fact is told of, and not failed', async () => {
+  test('a module whose tools all wait for a fact is reported, but does not fail', async () => {
     const amplifier = pathToFileURL(join(here, '../../../src/surfaces/amplifier/index.ts')).href;
     const report = await validateText(`
       import { createModule } from ${JSON.stringify(amplifier)};

@@ -185,7 +185,7 @@ describe.each(versions)('$name', (sdk) => {
       },
     );
 
-    test('with `repairToolCall` such calls are on the record, and answered in the session’s words', async () => {
+    test('`repairToolCall` records such calls and answers in the session’s words', async () => {
       const session = createTestSession({ tools: [echo] });
       const { tools, repairToolCall } = toAiSdkTools(session);
       const run = await sdk[way](
@@ -236,7 +236,7 @@ describe.each(versions)('$name', (sdk) => {
       ]);
     });
 
-    test('failures are results with an error text, and the run goes on', async () => {
+    test('failures are results with an error text, and the run continues', async () => {
       const broken = mockTool({
         name: 'broken',
         handler: () => {
@@ -278,7 +278,7 @@ describe.each(versions)('$name', (sdk) => {
       expect(run.text).toBe('Done.');
     });
 
-    test('an image is shown as one, without a warning of old shapes; text parts as text', async () => {
+    test('an image is shown as one, without a warning; text parts as text', async () => {
       const shot = mockTool({
         name: 'shot',
         handler: () => [
@@ -320,7 +320,7 @@ describe.each(versions)('$name', (sdk) => {
       ]);
     });
 
-    test('an abort of the run reaches the handler, and the session records it as cancelled', async () => {
+    test('an abort of the run reaches the handler, and is recorded as cancelled', async () => {
       const controller = new AbortController();
       const stuck = mockTool({
         name: 'stuck',
@@ -341,7 +341,7 @@ describe.each(versions)('$name', (sdk) => {
     });
   });
 
-  test('1 000 tools are converted once for all steps and sessions, and listed from the same object', async () => {
+  test('1 000 tools are converted once for all steps and sessions', async () => {
     let reads = 0;
     const tools = Array.from({ length: 1_000 }, (_, index) =>
       mockTool({
@@ -432,7 +432,7 @@ describe('toAiSdkTools', () => {
     });
   });
 
-  test('a result out of a stored conversation is shown as it was; what is none is shown as JSON', async () => {
+  test('a stored result is shown as before; any other value is shown as JSON', async () => {
     const shot = mockTool({ name: 'shot', handler: () => content.image('aGk=', 'image/png') });
     const { tools } = toAiSdkTools(createTestSession({ tools: [shot, add] }));
     const stored: unknown = JSON.parse(

@@ -101,7 +101,7 @@ describe.each(versions)('$name', (sdk) => {
         };
       };
 
-      test('the SDK pauses where the gates ask, and the approved call runs under its own id', async () => {
+      test('the SDK pauses if the gates ask, and the call runs under its own id', async () => {
         const { tool, tools, events } = start();
         const first = await sdk[way]([[call(500), call(5, 'c2')]], { tools });
         expect(first.content.map(({ type }) => type)).toContain('tool-approval-request');
@@ -119,7 +119,7 @@ describe.each(versions)('$name', (sdk) => {
         ]);
       });
 
-      test('what waits is among the session’s pending approvals, and a refusal settles it', async () => {
+      test('a waiting call is among the pending approvals, and a refusal ends it', async () => {
         const { tool, tools, session, events, takeDenials } = start();
         const first = await sdk[way]([[call(500)]], { tools });
         expect(await session.approvals.pending()).toMatchObject([
@@ -378,7 +378,7 @@ describe('approvals: "sdk"', () => {
     },
   );
 
-  test('a standing answer meets the question: nobody is asked again', async () => {
+  test('a standing answer settles the question: no one is asked again', async () => {
     const tool = wire();
     const session = createTestSession({ tools: [tool], ...suspending });
     const { tools } = toAiSdkTools(session, { approvals: 'sdk' });

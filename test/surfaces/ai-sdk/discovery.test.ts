@@ -26,7 +26,7 @@ function open() {
 
 describe.each(versions)('$name', (sdk) => {
   describe.each(['generate', 'stream'] as const)('%s', (way) => {
-    test('a model is shown what the session lists at each step, and calls what it has found', async () => {
+    test('a model sees what the session lists at each step, and calls found tools', async () => {
       const session = open();
       const { tools, prepareStep } = toAiSdkTools(session, { defer: 'ours' });
       const { asked, text } = await sdk[way](
@@ -46,7 +46,7 @@ describe.each(versions)('$name', (sdk) => {
       expect(session.metrics()).toMatchObject({ calls: 2, succeeded: 2 });
     });
 
-    test('what is found comes after what was shown, whatever the order of the registry', async () => {
+    test('found tools come last, whatever the order of the registry', async () => {
       const { tools, prepareStep } = toAiSdkTools(open(), { defer: 'ours' });
       const find = (id: string, query: string) => ({
         id,

@@ -110,7 +110,7 @@ describe('typed tools', () => {
     },
   );
 
-  test('a tool that is not effective is not shown; the same object is given until the tools change', () => {
+  test('hides tools that are not effective, and returns the same object until a change', () => {
     const own = createTestSession({ tools: [add, echo] });
     const before = toAiSdkTools(own, { tools: [add, echo] });
     expect(toAiSdkTools(own, { tools: [add, echo] })).toBe(before);
@@ -260,7 +260,7 @@ describe('preliminary results', () => {
     expect(JSON.stringify([first, second])).not.toContain('hunter2');
   });
 
-  test('a generator that fails ends the iteration with the failure; a refused call never starts it', async () => {
+  test('a failing generator ends the iteration; a refused call never starts it', async () => {
     const stops = defineTool({
       name: 'stops',
       description: 'Stops.',
@@ -283,7 +283,7 @@ describe('preliminary results', () => {
   });
 });
 
-test('a call that never reaches a tool runs nothing, also where blank text could be mended', async () => {
+test('a call that never reaches a tool runs nothing, even with blank text', async () => {
   const tool = mockTool({ name: 'gated', requires: [{ fact: 'open', equals: true }] });
   const session = createTestSession({ tools: [tool, add], repair: 'safe' });
   const { repairToolCall } = toAiSdkTools(session);

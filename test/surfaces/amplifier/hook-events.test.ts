@@ -54,7 +54,7 @@ describe('the stream of one call', () => {
     expect(events.every(Object.isFrozen)).toBe(true);
   });
 
-  test('that is denied: policy.before, then the deny, then an end with the same reason', async () => {
+  test('that is denied: policy.before, the deny, then an end with the same reason', async () => {
     const { session, events, names } = listen();
     await session.call('git', { action: 'push' });
     expect(names()).toEqual([
@@ -71,7 +71,7 @@ describe('the stream of one call', () => {
     });
   });
 
-  test('that a shadow rule would have denied: it is told between the verdict and the end', async () => {
+  test('that a shadow rule would have denied: reported between verdict and end', async () => {
     const { session, events, names } = listen({
       rules: [{ id: 'trial', effect: 'deny', tools: 'git', shadow: true }],
     });
@@ -163,7 +163,7 @@ describe('the stream of one call', () => {
     expect(names()).toEqual(['hook.tool.before', 'hook.policy.before', 'hook.tool.after']);
   });
 
-  test('that is suspended ends as an error, and its resumption is a stream of its own', async () => {
+  test('that is suspended ends as an error; its resumption is a separate stream', async () => {
     const { session, events, names } = listen({
       tools: [mockTool({ name: 'git', requiresApproval: true })],
       approvalMode: 'suspend',
@@ -206,7 +206,7 @@ describe('over many calls', () => {
     expect(new Set(ids('hook.tool.after')).size).toBe(calls.length);
   });
 
-  test('a registry tells of all its sessions, of equal ids too', async () => {
+  test('a registry reports all its sessions, even with equal ids', async () => {
     const registry = new HostToolRegistry();
     registry.register(
       mockTool({
@@ -263,7 +263,7 @@ describe('over many calls', () => {
     ]);
   });
 
-  test('stops when it is told to', async () => {
+  test('stops when it is asked to', async () => {
     const { session, events, stop } = listen();
     stop();
     stop();

@@ -90,7 +90,7 @@ describe('mount', () => {
     expect(read.calls.map(({ context }) => context.sessionId)).toEqual(['left', 'right']);
   });
 
-  test("results offer what that runtime's orchestrators read, and are results of ours still", async () => {
+  test("results have what that runtime's orchestrators read, and stay results", async () => {
     const coordinator = new TestCoordinator();
     await createModule([
       mockTool({ name: 'list', output: ['a'] }),
@@ -142,7 +142,7 @@ describe('the clean-up', () => {
     expect(namesOn(inner)).toEqual([]);
   });
 
-  test("is the coordinator's too, so that a loader that forgets it leaves nothing behind", async () => {
+  test('is registered with the coordinator, so that a careless loader leaks nothing', async () => {
     const coordinator = new TestCoordinator();
     await createModule(tools()).mount(coordinator);
     await coordinator.cleanup();
@@ -150,7 +150,7 @@ describe('the clean-up', () => {
   });
 });
 
-describe('the agent goes on without these tools, and mount gives null', () => {
+describe('the agent continues without these tools, and mount gives null', () => {
   const logged = () => {
     const warnings: string[] = [];
     return {

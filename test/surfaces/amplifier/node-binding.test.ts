@@ -33,7 +33,7 @@ describe('the stand-in for the binding', () => {
     expect(hooks.listHandlers()).toEqual({ 'tool:pre': ['audit'] });
   });
 
-  test('handlers get and give JSON text; emit answers in PascalCase and without the data', async () => {
+  test('handlers use JSON text; emit answers in PascalCase without the data', async () => {
     const { hooks } = createTestNodeBinding();
     const handler = vi.fn(
       () =>
@@ -205,7 +205,7 @@ describe('hooks', () => {
     return { result: await hooks.emit('tool:pre', {}), fatal: binding.fatal };
   };
 
-  test('a handler that throws is reported by name, continues, and never reaches the binding', async () => {
+  test('a throwing handler is reported by name, and never reaches the binding', async () => {
     const onFault = vi.fn();
     const { result, fatal } = await emit(
       () => {
@@ -348,7 +348,7 @@ describe('hooks', () => {
     expect(ran).toEqual([Number.NEGATIVE_INFINITY, Number.NaN, 1.5, Number.POSITIVE_INFINITY]);
   });
 
-  test('emissions that cannot be told apart get no data rather than another\u2019s', async () => {
+  test('emissions that cannot be distinguished get no data', async () => {
     const { hooks } = fromNodeBinding(fakeNodeBinding());
     hooks.register('tool:pre', () => undefined);
     const results = await Promise.all([1, 2, 3].map((n) => hooks.emit('tool:pre', { n })));
@@ -359,7 +359,7 @@ describe('hooks', () => {
     expect((await hooks.emit('tool:pre', { n: 4 })).data?.n).toBe(4);
   });
 
-  test('an emission of the runtime itself that looks like ours never lends it its data', async () => {
+  test('an emission of the runtime itself never gets its data mixed with ours', async () => {
     const binding = fakeNodeBinding();
     const { hooks } = fromNodeBinding(binding);
     hooks.register('tool:pre', () => undefined);
@@ -377,7 +377,7 @@ describe('hooks', () => {
     }
   });
 
-  test('unregistering twice counts once: what the other handlers change is still in the result', async () => {
+  test('unregistering twice counts once, and other handlers keep their effect', async () => {
     const { hooks } = fromNodeBinding(fakeNodeBinding());
     const unregister = hooks.register('tool:pre', () => undefined);
     hooks.register('tool:pre', (_, data) => ({
@@ -452,7 +452,7 @@ describe('hooks', () => {
     expect(onFault).toHaveBeenCalledTimes(2);
   });
 
-  test('a result with an action nobody knows is a deny', async () => {
+  test('a result with an unknown action is a deny', async () => {
     const odd: NodeBinding = {
       ...createTestNodeBinding(),
       hooks: { register: () => undefined, emit: async () => ({ action: 'Perhaps' }) },

@@ -1,6 +1,6 @@
 /**
- * A process that answers suspended calls in a folder of approvals. It says when it is ready, answers
- * at once all that it is then told of, prints what came of each, and exits.
+ * A process that answers suspended calls in a folder of approvals. It says when it is ready,
+ * answers at once all that it is then told of, prints what came of each, and exits.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

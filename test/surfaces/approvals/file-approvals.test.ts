@@ -114,8 +114,8 @@ describe('a folder of approvals', () => {
     await chmod(dir, 0o770);
     expect(open).toThrow(
       'fileApprovals: expected a `dir` that only its owner can write to, got mode 0770. Whoever ' +
-        'can write to it can put answered approvals back. Run `chmod 700` on it, or give a folder ' +
-        'of its own.',
+        'can write to it can put answered approvals back. Run `chmod 700` on it, or give a ' +
+        'folder of its own.',
     );
     await chmod(dir, 0o755);
     expect(open).not.toThrow();
@@ -207,7 +207,7 @@ describe('what has expired', () => {
     expect(await files('.open')).toHaveLength(3);
   });
 
-  test('is told by what is in a file: a restored backup may have wrong times', async () => {
+  test('is decided by the content of a file: a restored backup may have wrong times', async () => {
     const store = open();
     await store.put(record('one', start + 10 * hour));
     await store.take('one');
@@ -230,7 +230,7 @@ describe('what has expired', () => {
   });
 });
 
-test('a call is resumed once, also if its record is put back and another process takes it', async () => {
+test('a call is resumed once, even if its record is put back', async () => {
   const make = () => suspending({ store: fileApprovals({ dir }), registry: { now: Date.now } });
   const [first, second] = [make(), make()];
   const { token } = await suspendOne(first);

@@ -95,7 +95,7 @@ describe('who is answered', () => {
     expect([...answers]).toEqual(['401 {"error":"Sign in first."}']);
   });
 
-  test('nobody waits for an `authenticate` that does not answer', async () => {
+  test('an `authenticate` that does not answer delays no one', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { ask, error } = setUp({ authenticate: () => new Promise<never>(() => {}) });
@@ -161,7 +161,7 @@ describe('who is answered', () => {
     expect(await status(open, { host: '127.0.0.1:4042' })).toBe(403);
   });
 
-  test('a page of a listed origin is told so before it signs in, without cookies', async () => {
+  test('a page of a listed origin learns so before it signs in, without cookies', async () => {
     const { ask } = setUp({ allowedOrigins: ['https://desk.example.com'] });
     const origin = 'https://desk.example.com';
     const before = await ask(
@@ -195,7 +195,7 @@ describe('the page', () => {
     expect((await ask('/desk/')).status).toBe(404);
   });
 
-  test('is told who answers, what may be edited, and what is said about origins', async () => {
+  test('learns who answers, what may be edited, and the origins', async () => {
     const { registry, session, ask, suspend } = setUp(
       {},
       {
@@ -229,7 +229,7 @@ describe('the page', () => {
     expect(JSON.stringify(list)).not.toContain('a secret one');
   });
 
-  test('nobody edits where `allowEdits` is false, and the approval stays', async () => {
+  test('edits are refused if `allowEdits` is false, and the approval stays', async () => {
     const { ask, post, suspend, paid } = setUp({ allowEdits: false });
     const { id } = await suspend();
     const shown = (await (await ask(`/api/approvals/${id}`)).json()) as { editable: boolean };
@@ -304,7 +304,7 @@ describe('the list', () => {
 });
 
 describe('one approval', () => {
-  test('is shown by its id, and answered by whoever has signed in', async () => {
+  test('is shown by its id, and answered by the person who has signed in', async () => {
     const { registry, ask, post, suspend, paid } = setUp();
     const settled: unknown[] = [];
     registry.events.on('approval:settled', ({ id, by }) => settled.push([id, by]));
@@ -352,7 +352,7 @@ describe('one approval', () => {
     expect((await post(id, body)).status).toBe(409);
   });
 
-  test('an edit that the schema refuses is told, and answers nothing', async () => {
+  test('an edit that the schema refuses is reported, and answers nothing', async () => {
     const { ask, post, suspend, paid } = setUp();
     const { id } = await suspend('eve');
     const [status, body] = await read(await post(id, { decision: 'allow_once', input: { to: 5 } }));
@@ -378,7 +378,7 @@ describe('one approval', () => {
     expect(denied).toEqual([['bob', 'no']]);
   });
 
-  test('nobody answers for themselves under `fourEyes`, and the approval stays', async () => {
+  test('no one can answer for themselves under `fourEyes`, and the approval stays', async () => {
     const { post, suspend } = setUp({}, { approvals: { secret: 'x'.repeat(32), fourEyes: true } });
     const { id } = await suspend();
     const own = await post(id, { decision: 'allow_once' }, { authorization: 'Bearer ann' });

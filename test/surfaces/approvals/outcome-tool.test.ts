@@ -46,7 +46,7 @@ function setUp(options?: ApprovalOutcomeToolOptions, registryOptions?: RegistryO
 }
 
 describe('approval_outcome', () => {
-  test('tells what a call returned, once a person has allowed it', async () => {
+  test('returns what a call returned, once a person has allowed it', async () => {
     const { suspend, answer, outcome } = setUp();
     const id = await suspend('acme');
     expect(await outcome(id)).toEqual({ status: 'pending' });
@@ -58,7 +58,7 @@ describe('approval_outcome', () => {
     });
   });
 
-  test('tells a rejection with its message, and not who gave it', async () => {
+  test('returns a rejection with its message, but not who gave it', async () => {
     const { suspend, answer, outcome } = setUp();
     const id = await suspend('acme');
     await answer(id, 'reject_once', 'Not on a Friday.');
@@ -81,7 +81,7 @@ describe('approval_outcome', () => {
     expect(await outcome(id, open('chat'))).toMatchObject({ status: 'settled' });
   });
 
-  test('says that nobody answered in time', async () => {
+  test('says that there was no answer in time', async () => {
     const { suspend, outcome, wait } = setUp();
     const id = await suspend('acme');
     wait(3_600_000);

@@ -1,4 +1,6 @@
-/** The page of the approvals handler in a real browser: read, answered, and worked by keys alone. */
+/**
+ * The page of the approvals handler in a real browser: read, answered, and worked by keys alone.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
@@ -174,7 +176,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(paid).toEqual([{ to: hostile, note: `!${hostile}`, more: { [hostile]: [hostile] } }]);
   });
 
-  test('allows, rejects with a message, and goes on to the next', async () => {
+  test('allows, rejects with a message, and continues with the next', async () => {
     const denied: unknown[] = [];
     registry.events.on('approval:denied', ({ by, message }) => denied.push([by, message]));
     await pay('first');
@@ -295,7 +297,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(await button(page, /^(?:Allow|Reject)/).count()).toBe(0);
   });
 
-  test('says when somebody else was faster, and when one may not answer', async () => {
+  test('says when someone else was faster, and when one may not answer', async () => {
     expected = /ERR_FAILED|status of 40[39]/;
     await pay('one');
     await registry
@@ -319,7 +321,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     expect(await pending()).toHaveLength(1);
   });
 
-  test('says that it is signed out, and goes on where it was', async () => {
+  test('says that it is signed out, and continues where it was', async () => {
     expected = /status of 401/;
     await pay('one');
     const page = await open();
@@ -353,7 +355,7 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
     await page.getByText('You have allowed this.').first().waitFor();
   });
 
-  test('says that a call goes on', async () => {
+  test('says that a call is still running', async () => {
     await session.call('slow', {});
     const page = await open();
     await page.route('**/api/approvals/*', (route) =>

@@ -102,7 +102,7 @@ describe('what is sent', () => {
     expect(all).not.toContain('hunter2');
   });
 
-  test('a question that is too long is told without its input', async () => {
+  test('a question that is too long is sent without its input', async () => {
     const { notifier, bodies, ask } = setUp();
     await ask('e'.repeat(250_000));
     await notifier.flush();
@@ -152,7 +152,7 @@ describe('a receiver that does not take it', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is given up after six attempts, and the logger is told without the address', async () => {
+  test('is given up after six attempts, and logged without the address', async () => {
     vi.useFakeTimers();
     const { notifier, sent, logged, ask } = setUp([new Error(`cannot reach ${url}`)]);
     await ask();
@@ -179,7 +179,7 @@ describe('a receiver that does not take it', () => {
     ]);
   });
 
-  test('and never answers is left after ten seconds, even if `fetch` ignores its signal', async () => {
+  test('and never answers is given up after ten seconds, even if `fetch` ignores it', async () => {
     vi.useFakeTimers();
     const { notifier, sent, ask } = setUp(['never', 200]);
     await ask();
@@ -191,7 +191,7 @@ describe('a receiver that does not take it', () => {
     await notifier.flush();
   });
 
-  test('costs no call anything, and what waits is dropped when the notifier is closed', async () => {
+  test('delays no call, and waiting messages are dropped on close', async () => {
     vi.useFakeTimers();
     const { notifier, sent, logged, ask } = setUp(['never']);
     for (let call = 0; call < 20; call++) expect((await ask()).success).toBe(false);
@@ -285,18 +285,20 @@ describe('options', () => {
     [
       'credentials that the global `fetch` refuses',
       { url: 'https://T0P:T0P@hooks.example.com/x' },
-      'webhookNotifier: expected `url` to have neither user nor password, which the global `fetch` ' +
-        'refuses. Give a `fetch` of your own that sends them in a header.',
+      'webhookNotifier: expected `url` to have neither user nor password, which the global ' +
+        '`fetch` refuses. Give a `fetch` of your own that sends them in a header.',
     ],
     [
       'an address of another kind',
       { url: 'file:///etc/T0P' },
-      'webhookNotifier: expected `url` to be an absolute address with https: or http:, got another text.',
+      'webhookNotifier: expected `url` to be an absolute address with https: or http:, got ' +
+        'another text.',
     ],
     [
       'a relative address',
       { url: '/T0P' },
-      'webhookNotifier: expected `url` to be an absolute address with https: or http:, got another text.',
+      'webhookNotifier: expected `url` to be an absolute address with https: or http:, got ' +
+        'another text.',
     ],
     [
       'a secret without its prefix',

@@ -6,7 +6,7 @@ import { createAuditLog, verifyAudit } from '../../../src/surfaces/audit/index.t
 import { setup, tool } from './kit.ts';
 
 describe('one line for each call', () => {
-  test('says who did what, when, and what came of it', async () => {
+  test('records who did what, when, and with which result', async () => {
     const { session, audit, lines, registry, path } = setup({
       tools: [tool('pay', { version: '1.2.0' })],
       registry: { now: () => 1_000, rules: [{ id: 'small', effect: 'allow', tools: 'pay' }] },
@@ -103,7 +103,7 @@ describe('one line for each call', () => {
     expect(lines()[4]?.tool).toBe('x'.repeat(256));
   });
 
-  test('names the approval, who answered it, and how; also of suspensions and resumes', async () => {
+  test('names the approval, who answered and how, for suspensions and resumes too', async () => {
     const { session, audit, lines } = setup({
       registry: { rules: [{ id: 'ask', effect: 'ask' }], approvals: { secret: 'x'.repeat(32) } },
       session: { principal: 'ann', approvalMode: 'suspend' },
@@ -349,7 +349,8 @@ describe('a log that is required', () => {
         reason: 'audit_unavailable',
         source: 'audit',
         message:
-          'The call was refused because it could not be recorded in the audit log. Try again later.',
+          'The call was refused because it could not be recorded in the audit log. Try again ' +
+          'later.',
         retryable: true,
       },
       metadata: { status: 'rejected' },
@@ -448,14 +449,15 @@ describe('options', () => {
     [{ sink, rotate: {} }, 'createAuditLog: `rotate` is for a `path` only.'],
     [
       { sink, content: 'hashed' },
-      'createAuditLog: hashed content in a `sink` needs a `key`, because there is no file to keep ' +
-        'one in.',
+      'createAuditLog: hashed content in a `sink` needs a `key`, because there is no file to ' +
+        'keep one in.',
     ],
     [{ sink, key: 'short' }, 'createAuditLog: expected `key` to have at least 32 bytes, got 5.'],
     [{ sink, fsnc: 'always' }, 'createAuditLog: unknown option `fsnc`; did you mean `fsync`?'],
     [
       { path: 'a', rotate: { maxBytes: 1 } },
-      'createAuditLog: expected `rotate.maxBytes` to be a whole number from 1024, got `1` (number).',
+      'createAuditLog: expected `rotate.maxBytes` to be a whole number from 1024, got `1` ' +
+        '(number).',
     ],
   ])('%j', (options, said) => {
     expect(message(() => createAuditLog(options as never))).toBe(said);

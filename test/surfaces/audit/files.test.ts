@@ -22,7 +22,7 @@ async function written(calls: number, options: object = {}) {
 }
 
 describe('a log that is opened again', () => {
-  test('goes on where it stood, under the same key', async () => {
+  test('continues where it was, under the same key', async () => {
     const key = 'k'.repeat(32);
     const { path, session } = await written(2, { key });
     const again = createAuditLog({ path, key });
@@ -127,7 +127,7 @@ describe('new files', () => {
     });
   });
 
-  test('go on when the log is opened again, also after a crash right after the move', async () => {
+  test('continue when the log is opened again, even after a crash during the move', async () => {
     const { path, session, audit } = setup({ audit: { rotate: { maxBytes: 1_024 } } });
     for (let n = 0; n < 10; n++) await session.call('t', { n });
     await audit.close();

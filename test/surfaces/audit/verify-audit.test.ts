@@ -99,18 +99,19 @@ describe('a log that was changed', () => {
     expect((await verify('', { head: { seq: 0, hash: '' } })).ok, 'an empty log').toBe(true);
   });
 
-  test('a torn line is told as such, and a huge one does not fill the memory', async () => {
+  test('a torn line is reported as such, and a huge one does not fill the memory', async () => {
     const torn = await verify(Buffer.concat([good, Buffer.from('{"type":')]));
     expect(torn).toMatchObject({
       ok: false,
       brokenAt: count + 1,
       reason:
-        'the line is torn: its writer ended in the middle of it. Opening the log again records that',
+        'the line is torn: its writer ended in the middle of it. Opening the log again records ' +
+        'that',
     });
     expect(await verify(Buffer.alloc(70 * 1_048_576, 0x61))).toMatchObject({ ok: false, lines: 1 });
   });
 
-  test('a file that is not there, and options that are none, are told', async () => {
+  test('a missing file and invalid options are reported', async () => {
     await expect(verifyAudit(join(folder(), 'none.jsonl'))).rejects.toMatchObject({
       code: 'ENOENT',
     });

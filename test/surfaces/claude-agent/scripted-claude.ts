@@ -1,6 +1,6 @@
 /**
- * A process of Claude Code that follows a script, for the real SDK: it speaks the protocol between the
- * two over standard input and output, as version 2.1.330 does, and asks what the script asks.
+ * A process of Claude Code that follows a script, for the real SDK: it speaks the protocol between
+ * the two over standard input and output, as version 2.1.330 does, and asks what the script asks.
  */
 import { EventEmitter } from 'node:events';
 import { createInterface } from 'node:readline';

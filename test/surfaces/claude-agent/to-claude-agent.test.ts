@@ -1,4 +1,6 @@
-/** The real Agent SDK with a scripted process of Claude Code: what is asked, answered and recorded. */
+/**
+ * The real Agent SDK with a scripted process of Claude Code: what is asked, answered and recorded.
+ */
 import { query } from '@anthropic-ai/claude-agent-sdk';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -247,6 +249,18 @@ describe('the tools of the agent', () => {
     expect(w.log()).toEqual(['tool:pre Bash u1', 'tool:error Bash u1']);
   });
 
+  test('are refused under the names that the agent has for them', async () => {
+    const w = world();
+    await w.run(async ({ hook }) => {
+      const reasonFor = async (event: Readonly<Record<string, unknown>>): Promise<unknown> =>
+        (await hook('PreToolUse', event))[0]?.hookSpecificOutput?.permissionDecisionReason;
+      expect(await reasonFor(bash('git push'))).toContain('`Bash`');
+      expect(await reasonFor({ ...bash('', 'u2'), tool_input: { command: 7 } })).toContain(
+        '`Bash`',
+      );
+    });
+  });
+
   test('the hook and `canUseTool` share one authorization', async () => {
     const asked: string[] = [];
     const w = world({
@@ -319,6 +333,40 @@ describe('the tools of the agent', () => {
       });
     });
     expect(w.log()).toEqual(['tool:pre Bash u1']);
+  });
+});
+
+describe('what is no event of the SDK', () => {
+  const { hooks, canUseTool } = toClaudeAgent(world().session);
+  const options = { signal: new AbortController().signal };
+
+  test.each([undefined, null, {}, { hook_event_name: 'PostToolUse' }])(
+    'is denied before a call: %j',
+    async (event) => {
+      expect(
+        await hooks.PreToolUse?.[0]?.hooks[0]?.(event as never, undefined, options),
+      ).toMatchObject({
+        hookSpecificOutput: { permissionDecision: 'deny' },
+      });
+    },
+  );
+
+  test.each([undefined, null, {}])('is withheld after a call: %j', async (event) => {
+    expect(
+      await hooks.PostToolUse?.[0]?.hooks[0]?.(event as never, undefined, options),
+    ).toMatchObject({
+      decision: 'block',
+    });
+  });
+
+  test('is nothing elsewhere', async () => {
+    expect(await hooks.Stop?.[0]?.hooks[0]?.({} as never, undefined, options)).toEqual({});
+  });
+
+  test('`canUseTool` without its options denies', async () => {
+    expect(await canUseTool('Bash', { command: 'ls' }, undefined as never)).toMatchObject({
+      behavior: 'deny',
+    });
   });
 });
 
@@ -416,7 +464,7 @@ describe('how calls end', () => {
 });
 
 describe('what fails blocks', () => {
-  test('the hook blocks by itself, and tells the process to block if it cannot be asked', async () => {
+  test('the hook blocks by itself, and asks the process to block if it fails', async () => {
     await world().run(
       async ({ initialized }) => {
         expect((initialized.hooks as Record<string, unknown>).PreToolUse).toEqual([
@@ -427,7 +475,7 @@ describe('what fails blocks', () => {
     );
   });
 
-  test('a tool that nobody knows', async () => {
+  test('an unknown tool', async () => {
     await world().run(async ({ hook }) => {
       const [answer] = await hook('PreToolUse', { ...bash('x'), tool_name: 'Teleport' });
       expect(answer?.hookSpecificOutput).toMatchObject({
@@ -555,7 +603,7 @@ describe('what rules know', () => {
     });
   });
 
-  test('what the user wrote, and nobody else', async () => {
+  test('only the texts of the user', async () => {
     const w = world({
       rules: [
         {

@@ -36,7 +36,7 @@ function logged(): {
 describe('a module that throws', () => {
   const boom = 'const deep = () => {\n  throw new Error("no database");\n};\ndeep();\n';
 
-  test('as that of a tool: the logger gets the error, the report its message and place', async () => {
+  test('as of a tool: the logger gets the error, the report its message and place', async () => {
     const { at } = folder({
       'a.json': { tools: [{ name: 'a', description: 'D.', module: './boom.mjs' }] },
       'boom.mjs': boom,
@@ -131,7 +131,7 @@ describe('a listener of a watched file that fails', () => {
   });
 });
 
-test('an unknown option of a watch is told with the nearest name', () => {
+test('an unknown option of a watch is reported with the nearest name', () => {
   const { at } = folder({ 'a.json': {} });
   expect(() =>
     watchHostTools(at('a.json'), new HostToolRegistry(), { onreload: () => {} } as object),

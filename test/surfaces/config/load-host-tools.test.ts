@@ -357,7 +357,8 @@ describe('which export is the handler', () => {
   test('a definition of another installed copy is refused with that reason', async () => {
     const { at } = folder({
       'a.json': { tools: [{ name: 'alien', module: './m.mjs' }] },
-      'm.mjs': `export const alien = { name: 'alien', [Symbol.for('host-tools.definition')]: true };`,
+      'm.mjs':
+        "export const alien = { name: 'alien', [Symbol.for('host-tools.definition')]: true " + '};',
     });
     const { failed } = await loadHostTools(at('a.json'), new HostToolRegistry());
     expect(failed[0]?.reason).toMatch(/`alien` was made by another installed copy/);

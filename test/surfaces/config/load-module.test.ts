@@ -70,7 +70,7 @@ describe('a set-up function', () => {
     },
   );
 
-  test('it is given the registry: what it reads, listens to and makes is the registry’s', async () => {
+  test('it gets the registry: its reads, listeners and scopes are the registry’s', async () => {
     const registry = new HostToolRegistry();
     registry.register(taken);
     const { report } = await load(
@@ -146,7 +146,7 @@ describe('a set-up function', () => {
     expect(() => registry.scope('plugin')).not.toThrow();
   });
 
-  test('a file that it loads is loaded into the registry; one that fails takes it back', async () => {
+  test('a file that it loads goes into the registry; a failure removes it again', async () => {
     const config = new URL('../../../src/surfaces/config/index.ts', import.meta.url).href;
     const setUp = (end: string): string =>
       `import { loadHostTools } from ${JSON.stringify(config)};

@@ -60,7 +60,7 @@ profiles:
     });
   });
 
-  test('`tools` as a list gives names, or names with all that a profile can say of a tool', async () => {
+  test('a list of `tools` has names, or objects with all settings of a tool', async () => {
     const { load, session, registry } = world(`
 profiles:
   fixer:
@@ -82,7 +82,7 @@ profiles:
     expect((await session('fixer').call('git', {})).error?.code).toBe('approval_denied');
   });
 
-  test('a tool of a map has knobs alone, or the keys that it has in a list, with `knobs`', async () => {
+  test('a map of tools has knobs only, or with `knobs` the keys of the list', async () => {
     const { load, session, registry } = world(`
 profiles:
   short: { tools: { git: { push: true }, read_file: } }

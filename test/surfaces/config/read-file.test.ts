@@ -426,7 +426,7 @@ describe('YAML is bounded before anything is built from it', () => {
     expect(JSON.stringify(value)).toBe(`${'['.repeat(100)}"x"${']'.repeat(100)}`);
   });
 
-  test('a file far larger than any by hand is read, in the style with the most tokens', async () => {
+  test('a file far larger than any by hand is read, in the most verbose style', async () => {
     const text = Array.from({ length: 70_000 }, (_, index) => `k${index}: 1`).join('\n');
     expect(Object.keys((await yamlReader())(text).value as object)).toHaveLength(70_000);
   });

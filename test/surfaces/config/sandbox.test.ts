@@ -57,7 +57,7 @@ describe('a tool with `sandbox`', () => {
     expect(Reflect.get(globalThis, 'hostToolsLoadedHere')).toBeUndefined();
   });
 
-  test("takes the export with the tool's name, else the default export, or that of `function`", async () => {
+  test("takes the export of the tool's name, or the default, or that of `function`", async () => {
     const sandbox = { kind: 'thread' };
     const { session } = await load([
       tool('place', { sandbox }),
@@ -81,7 +81,7 @@ describe('a tool with `sandbox`', () => {
     });
   });
 
-  test('sees the variables that are named, and reads what is named, relative to the file', async () => {
+  test('sees the named variables, and reads named files relative to the file', async () => {
     process.env.HOST_TOOLS_TEST_NAMED = 'named';
     onTestFinished(() => void delete process.env.HOST_TOOLS_TEST_NAMED);
     const files = folder({
@@ -135,7 +135,8 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     [{}, '`sandbox.kind`: expected `thread` or `process`, got nothing'],
     [
       { kind: 'proces' },
-      '`sandbox.kind`: expected `thread` or `process`, got `proces` (string), did you mean `process`?',
+      '`sandbox.kind`: expected `thread` or `process`, got `proces` (string), did you mean ' +
+        '`process`?',
     ],
     [
       { kind: 'thread', maxMemory: 64 },
@@ -164,12 +165,13 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     [{ kind: 'thread', env: { A: 'b' } }, '`sandbox.env`: expected a list, got an object'],
     [
       { kind: 'process', env: ['node_options'] },
-      'sandbox: expected `env` without NODE_OPTIONS, since it could lift the limits of the sandbox.',
+      'sandbox: expected `env` without NODE_OPTIONS, since it could lift the limits of the ' +
+        'sandbox.',
     ],
     [
       { kind: 'process', permissions: { fs: { read: ['data/*'] } } },
-      '`sandbox.permissions.fs.read[0]`: expected a path without `*` and commas; a folder includes ' +
-        'everything in it, got `data/*` (string)',
+      '`sandbox.permissions.fs.read[0]`: expected a path without `*` and commas; a folder ' +
+        'includes everything in it, got `data/*` (string)',
     ],
     [
       { kind: 'process', permissions: { fs: { reads: [] } } },
@@ -177,7 +179,8 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     ],
     [
       { kind: 'process', permissions: { net: true } },
-      '`sandbox.permissions`: unknown key `net`; expected one of `fs`, `childProcess`, `worker`, `addons`',
+      '`sandbox.permissions`: unknown key `net`; expected one of `fs`, `childProcess`, `worker`, ' +
+        '`addons`',
     ],
     [{ kind: 'process', cwd: ' ' }, '`sandbox.cwd`: expected a non-blank string, got ` ` (string)'],
     [
@@ -190,7 +193,7 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     expect(reasons).toEqual([expect.stringContaining(reason)]);
   });
 
-  test('a tool that somebody else runs has no sandbox, and a sandbox has a module', async () => {
+  test('an external tool has no sandbox, and a sandbox has a module', async () => {
     const { reasons } = await load([
       { name: 'a', description: 'A.', external: true, sandbox: { kind: 'thread' } },
       { name: 'b', description: 'B.', sandbox: { kind: 'thread' } },
@@ -215,7 +218,9 @@ describe('what is wrong is named with its key, and the tool does not load', () =
       for (const sandbox of places) {
         const files = folder(handlers);
         files.write({
-          'tools.json': `{ "tools": [{ "name": "pid", "description": "P.", "module": "./h.mjs", "sandbox": ${sandbox} }] }`,
+          'tools.json':
+            '{ "tools": [{ "name": "pid", "description": "P.", "module": "./h.mjs", "sandbox": ' +
+            `${sandbox} }] }`,
         });
         const registry = new HostToolRegistry();
         const { loaded, failed } = await loadHostTools(files.at('tools.json'), registry);
@@ -226,7 +231,7 @@ describe('what is wrong is named with its key, and the tool does not load', () =
     },
   );
 
-  test('paths that leave the folder name what they lead to from there, whatever the working folder', async () => {
+  test('paths outside of the folder are resolved from it, not the working folder', async () => {
     const files = folder({
       'outside.txt': 'outside',
       'in/h.mjs': handlers['h.mjs'],

@@ -60,7 +60,7 @@ test('the folder is replaced, or removed and made again', async () => {
   await holds('c');
 });
 
-test('signs of edits that never end do not put off the reading for ever', async () => {
+test('endless signs of edits do not postpone the reading forever', async () => {
   const { at } = folder({ 'a.json': content('a'), 'm.mjs': module });
   const { registry } = await watched(at('a.json'), undefined, 50);
   for (let edits = 0; registry.get('a') !== undefined && edits < 500; edits++) {
@@ -70,7 +70,7 @@ test('signs of edits that never end do not put off the reading for ever', async 
   expect(registry.get('a')).toBeUndefined();
 });
 
-test('a registry that was closed ends the watch, and that is told once', async () => {
+test('closing the registry ends the watch, and is reported once', async () => {
   const { at, replace } = folder({ 'a.json': content('a'), 'm.mjs': module });
   const { registry, faults, until } = await watched(at('a.json'));
   await registry.close();

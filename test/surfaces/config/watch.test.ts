@@ -147,7 +147,7 @@ describe('a good edit', () => {
     expect(registry.listNames()).toEqual(['Git']);
   });
 
-  test('tells sessions and the registry once, when it is done', async () => {
+  test('informs sessions and the registry once, when it is done', async () => {
     const { registry, replace, reload } = await world({ tools: [tool('a'), tool('b')] });
     const changes: object[] = [];
     const session = registry.createSession({ sessionId: 's', services: undefined });
@@ -202,7 +202,7 @@ describe('a good edit', () => {
   });
 });
 
-describe('a broken edit keeps the last good state wholly, and is told', () => {
+describe('a broken edit keeps the last good state completely, and is reported', () => {
   const good = {
     tools: [tool('a'), tool('b')],
     rules: [{ effect: 'deny', tools: 'b' }],
@@ -293,7 +293,7 @@ describe('a broken edit keeps the last good state wholly, and is told', () => {
     expect(registry.listNames()).toEqual(['a', 'b', 'host', 'z']);
   });
 
-  test('a file that vanished is told, and loaded when it is back', async () => {
+  test('a missing file is reported, and loaded when it is back', async () => {
     const { registry, at, write, fault, reload } = await world(good);
     rmSync(at('a.json'));
     expect((await fault()).error.message).toMatch(/there is no such file/);
@@ -348,7 +348,7 @@ describe('the first load', () => {
     expect(told).toEqual([]);
   });
 
-  test('replaces what loadHostTools had loaded from the file, and the other way round', async () => {
+  test('replaces what loadHostTools had loaded from the file, and vice versa', async () => {
     const { at } = folder({
       'a.json': { tools: [tool('a')], rules: [{ effect: 'ask' }] },
       ...modules,
@@ -397,7 +397,7 @@ describe('the first load', () => {
 });
 
 describe('close', () => {
-  test('leaves what was loaded, is idempotent, and nothing is applied or told after it', async () => {
+  test('keeps what was loaded, is idempotent, and stops edits and reports', async () => {
     const { registry, watch, replace, told, write } = await world({ tools: [tool('a')] });
     replace('a.json', { tools: [tool('b')] });
     watch.close();

@@ -42,7 +42,7 @@ test('a folder that others can use gets no tokens', async () => {
   expect(readdirSync(path)).toEqual([]);
 });
 
-test('a file that others can use is not trusted, nor one that is no login, nor a link', async () => {
+test('a file that others can use, an invalid login, and a link are not trusted', async () => {
   const path = join(folder({}).path, 'new');
   const store = tokenFile(path, 'mail', url);
   await store.write(record);

@@ -46,7 +46,7 @@ describe('the log of calls', () => {
     expect(log.get(3_000)?.kept?.input).toContain('more characters');
   });
 
-  test('tells readers which calls have changed, each once', () => {
+  test('informs readers which calls have changed, each once', () => {
     const log = createCallLog(() => 0);
     const first = log.add(arrival('c1'), null);
     const reader = log.follow();
@@ -61,7 +61,7 @@ describe('the log of calls', () => {
     expect([...reader.changes]).toEqual([1, 2]);
   });
 
-  test('keeps a bounded number of stages, and of what a handler told', () => {
+  test("keeps a bounded number of stages and of a handler's reports", () => {
     const log = createCallLog(() => 0);
     const call = log.add(arrival('c1'), null);
     for (let at = 0; at < 1_000; at++) {

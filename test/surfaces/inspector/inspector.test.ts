@@ -10,7 +10,7 @@ import type {
 import { detailOf, hostile, inspect, linesOf, makeRegistry, token, told } from './kit.ts';
 
 describe('who is answered', () => {
-  test('whoever has the token; a stranger gets one answer, whatever is asked for', async () => {
+  test('anyone with the token; others always get the same answer', async () => {
     const { inspector, ask } = inspect(makeRegistry());
     expect((await ask('api/tools?profile=')).status).toBe(200);
     const wrong = [
@@ -102,7 +102,7 @@ describe('options', () => {
 });
 
 describe('calls', () => {
-  test('are told with verdict, rule and outcome', async () => {
+  test('are shown with verdict, rule and outcome', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
     const session = registry.createSession({ sessionId: 's1', principal: 'ann' });
@@ -140,7 +140,7 @@ describe('calls', () => {
     await kit.inspector.close();
   });
 
-  test('are told without secrets', async () => {
+  test('are shown without secrets', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
     const session = registry.createSession({ sessionId: 's1' });
@@ -164,7 +164,7 @@ describe('calls', () => {
     await kit.inspector.close();
   });
 
-  test('are told as they go on', async () => {
+  test('are shown while they run', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
     const session = registry.createSession({
@@ -185,7 +185,7 @@ describe('calls', () => {
     await kit.inspector.close();
   });
 
-  test('a page that does not read costs calls nothing, and too many pages are refused', async () => {
+  test('a page that does not read costs calls nothing; too many pages are refused', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
     const session = registry.createSession({ sessionId: 's1' });
@@ -273,7 +273,7 @@ describe('tools', () => {
     await kit.inspector.close();
   });
 
-  test('rules are told with what they test, and quotas with what they allow', async () => {
+  test('rules are shown with their tests, and quotas with their limits', async () => {
     const registry = makeRegistry({
       rules: [
         { id: 'plain', effect: 'ask' },
@@ -323,7 +323,7 @@ describe('tools', () => {
     await kit.inspector.close();
   });
 
-  test('rules are told with what they have matched', async () => {
+  test('rules are shown with their matches', async () => {
     const registry = makeRegistry();
     const kit = inspect(registry);
     const session = registry.createSession({ sessionId: 's1' });
@@ -347,7 +347,7 @@ describe('tools', () => {
 });
 
 describe('questions', () => {
-  test('are told without tokens, and answered once', async () => {
+  test('are shown without tokens, and answered once', async () => {
     const registry = makeRegistry({ approvals: { secret: 'x'.repeat(32) } });
     const kit = inspect(registry);
     const waiting = registry.createSession({

@@ -57,7 +57,7 @@ describe('a body', () => {
 });
 
 describe('a stream', () => {
-  test('whose client does not read is cut once the buffer is full, and its source is told', async () => {
+  test('whose client does not read is cut when the buffer is full', async () => {
     let sent = 0;
     let cancelled = false;
     let ended = 0;
@@ -141,7 +141,7 @@ describe('events in memory', () => {
   });
 });
 
-test('hundreds of sessions that were opened and left are gone when their time is over', async () => {
+test('hundreds of abandoned sessions are gone when their time is over', async () => {
   const registry = sampleRegistry();
   let live = 0;
   registry.events.on('session:start', () => void live++);

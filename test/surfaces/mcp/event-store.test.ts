@@ -27,7 +27,7 @@ async function outcomeOf(promise: Promise<unknown>): Promise<() => unknown> {
   return () => outcome;
 }
 
-test('a store that never answers costs ten seconds and the resume, and not the answer', async () => {
+test('a store that never answers costs ten seconds, but not the answer', async () => {
   const errors: string[] = [];
   const events = scopedEvents(
     { storeEvent: never, getStreamIdForEventId: never, replayEventsAfter: never },

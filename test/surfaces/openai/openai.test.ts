@@ -39,7 +39,7 @@ const item = (id: string, name: string, args: unknown) => ({
 });
 
 describe('toOpenAITools', () => {
-  test('shows each tool under a name that fits, strict where strict mode can say its schema', () => {
+  test('shows each tool under a name that fits, strict if its schema allows that', () => {
     const { tools, nameMap, warnings } = toOpenAITools(session());
     expect(tools[0]).toEqual({
       type: 'function',
@@ -159,7 +159,7 @@ describe('toOpenAITools', () => {
 });
 
 describe('dispatchOpenAI', () => {
-  test('answers each call of a message, in order, with messages that the next request takes', async () => {
+  test('answers each call of a message, in order, with messages for the next request', async () => {
     const answers = await dispatchOpenAI(session(), {
       tool_calls: hostileCalls.map(({ id, name, arguments: args }) => call(id, name, args)),
     });
@@ -172,7 +172,7 @@ describe('dispatchOpenAI', () => {
       );
   });
 
-  test('answers each call of a response, in order, with items that the next request takes', async () => {
+  test('answers each call of a response, in order, with items for the next request', async () => {
     const answers = await dispatchOpenAI(session(), {
       output: hostileCalls.map(({ id, name, arguments: args }) => item(id, name, args)),
     });
@@ -193,7 +193,7 @@ describe('dispatchOpenAI', () => {
     expect(repaired).toEqual([[{ path: 'unit', rule: 'strict_null' }]]);
   });
 
-  test('text is all that Chat Completions takes; Responses takes images and documents', async () => {
+  test('Chat Completions takes only text; Responses takes images and documents', async () => {
     const text =
       'A picture:\n[image: image/png]\n[resource: file:///doc/report.pdf]\n[audio: ' +
       'audio/wav]\n[link: more https://example.com/]';
@@ -270,7 +270,7 @@ describe('dispatchOpenAI', () => {
     ]);
   });
 
-  test('calls without an id are answered all the same', async () => {
+  test('calls without an id are answered too', async () => {
     const answers = await dispatchOpenAI(session(), [
       call('', 'weather_today', '{"city":"Oslo"}'),
       { ...call('', 'weather_today', '{"city":"Rome"}'), id: null as never },
@@ -518,7 +518,7 @@ describe('the Agents SDK', () => {
     },
   );
 
-  test('a name that the model made up fails under its id, where the run is told to answer it', async () => {
+  test('a made-up name fails under its id, if the run is configured to answer it', async () => {
     const model = scripted([
       [
         functionCall('a', 'constructor', '{}'),
@@ -538,7 +538,7 @@ describe('the Agents SDK', () => {
     expect(result.finalOutput).toBe('Done.');
   });
 
-  test('refuses a `tool` that is none', () => {
+  test('refuses an invalid `tool`', () => {
     expect(() => toOpenAITools(session(), { api: 'agents', tool: () => ({}) })).toThrow(
       expect.objectContaining({ code: 'invalid_option' }),
     );

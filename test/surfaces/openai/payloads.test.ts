@@ -74,7 +74,7 @@ const surfaces: readonly (readonly [string, Surface])[] = [
 ];
 
 describe.each(surfaces)('%s', (_, { dispatch, call, wrap, idOf, idOfCall }) => {
-  test('every call has its one answer, in order, whatever stands between them', async () => {
+  test('every call has one answer, in order, whatever is between them', async () => {
     const items = fc.array(
       fc.oneof(
         call.map((one) => ({ call: one })),

@@ -16,7 +16,7 @@ const side = (lines: readonly DiffLine[], without: DiffLine['kind']): string =>
     .join('\n');
 
 describe('what an edit changes', () => {
-  test('is told line by line, with what is gone before what is new', () => {
+  test('is shown line by line, with removed lines before new ones', () => {
     expect(words(diffLines('{\n"a": 1,\n"b": 2\n}', '{\n"a": 1,\n"b": 3,\n"c": 4\n}'))).toEqual([
       ' {',
       ' "a": 1,',
@@ -41,7 +41,7 @@ describe('what an edit changes', () => {
     );
   });
 
-  test('of two long texts that share nothing is told at once', () => {
+  test('of two long texts with nothing in common is found at once', () => {
     const text = (letter: string): string =>
       Array.from({ length: 20_000 }, (_, at) => `${letter}${at}`).join('\n');
     const from = performance.now();

@@ -79,8 +79,8 @@ describe('an audit log', () => {
     await expect(async () => {
       for await (const _ of readRecords(lines, { name: 'log' }));
     }).rejects.toThrow(
-      `log: line 2: expected \`arguments\` to hold the arguments of the call, got ${got}. Only an ` +
-        'audit log with `content: "redacted"` can be judged again.',
+      `log: line 2: expected \`arguments\` to hold the arguments of the call, got ${got}. Only ` +
+        'an audit log with `content: "redacted"` can be judged again.',
     );
   });
 });

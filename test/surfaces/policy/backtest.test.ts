@@ -8,7 +8,7 @@ import { refund, refunds, registryOf } from './kit.ts';
 const large: Rule = { id: 'large', effect: 'ask', tools: 'refund', when: { amount: { gt: 100 } } };
 const huge: Rule = { id: 'huge', effect: 'deny', tools: 'refund', when: { amount: { gt: 1000 } } };
 
-test('lists the calls that the new rules decide differently, and the rule that does it', async () => {
+test('lists the calls that the new rules decide differently, with the rule', async () => {
   const result = await backtest(refunds({ amount: 50 }, { amount: 500 }, { amount: 5_000 }), {
     registry: registryOf(),
     after: [large, huge],
@@ -170,7 +170,7 @@ test('a registry with policies counts every call as not asked about fully', asyn
   expect(check).not.toHaveBeenCalled();
 });
 
-test('an approval that a definition or a profile always requires is an ask on both sides', async () => {
+test('an approval that is always required is an ask on both sides', async () => {
   const careful = defineTool({
     name: 'careful',
     description: 'Asks.',
@@ -186,7 +186,7 @@ test('an approval that a definition or a profile always requires is an ask on bo
   expect(summary.unasked).toBe(0);
 });
 
-test('changes nothing of the registry: no counts, no uses of rules, no quotas, no events', async () => {
+test('changes nothing of the registry: no counts, uses, quotas or events', async () => {
   const now = () => 1_000;
   const registry = registryOf({
     now,
@@ -225,7 +225,7 @@ test('tools that are gone are listed, arguments that no longer fit are counted',
   expect(summary).toMatchObject({ judged: 1, unknown: 2, invalid: 1, changed: 1 });
 });
 
-test('a tool that rules hide is denied before its arguments are read, as in a real call', async () => {
+test('a hidden tool is denied before its arguments are read, as in a real call', async () => {
   const { changed, summary } = await backtest(refunds({ amount: 5 }, { amount: 'much' }), {
     registry: registryOf(),
     after: [{ id: 'off', effect: 'deny', tools: 'refund' }],
@@ -307,7 +307,7 @@ const refundConfig = {
   parameters: { type: 'object', properties: { amount: { type: 'number' } } },
 } as const;
 
-test('a profile that names a range of versions gets the version that it would in a session', async () => {
+test('a profile with a range of versions gets the version of a real session', async () => {
   const version = (text: string, requiresApproval: boolean) =>
     defineTool({
       name: 'pay',
@@ -350,7 +350,7 @@ test('lets other work of the process have its turn', async () => {
   expect(turns).toBeGreaterThan(0);
 });
 
-test('the registry may change meanwhile: the backtest goes on with what it was', async () => {
+test('the registry may change meanwhile: the backtest uses its earlier state', async () => {
   const registry = registryOf();
   async function* records() {
     yield* refunds({ amount: 500 });
@@ -454,8 +454,8 @@ test.each<[string, unknown, string]>([
   [
     'a tape of another version',
     { version: 2, tools: [], calls: [] },
-    'backtest: expected `/version` of the tape to be 1, got `2` (number). Record the tape again with this ' +
-      'version of host-tools.',
+    'backtest: expected `/version` of the tape to be 1, got `2` (number). Record the tape again ' +
+      'with this version of host-tools.',
   ],
 ])('refuses %s', async (_, records, message) => {
   await expect(backtest(records as never, { registry: registryOf(), after: [] })).rejects.toThrow(
@@ -474,7 +474,8 @@ test.each<[string, object, string]>([
   [
     'a malformed rule',
     { after: [{ effect: 'forbid' }] },
-    'backtest: `after`: registry rule 0: Expected `effect` to be `allow`, `ask` or `deny`, got `forbid`',
+    'backtest: `after`: registry rule 0: Expected `effect` to be `allow`, `ask` or `deny`, got ' +
+      '`forbid`',
   ],
   [
     'no number of calls',

@@ -293,7 +293,8 @@ describe.skipIf(!redisAvailable)(
             ({ id, event }) => id === requestId && event === 'finished',
           );
           const [{ result } = expect.unreachable()] = told;
-          const context = `${requestId} of ${tool}: ${JSON.stringify({ started, finished, told }, null, 1)}`;
+          const context =
+            `${requestId} of ${tool}: ` + `${JSON.stringify({ started, finished, told }, null, 1)}`;
           // One result, for all who ever asked.
           expect(new Set(told.map((one) => JSON.stringify(one.result))).size, context).toBe(1);
           expect(new Set(started.map(({ instance }) => instance)).size, context).toBe(
@@ -301,9 +302,8 @@ describe.skipIf(!redisAvailable)(
           );
           if (tool === 'once') expect(started.length, context).toBeLessThanOrEqual(1);
           for (const { lateMs = 0 } of started) expect(lateMs, context).toBeLessThan(1_000);
-          const ending = result.success
-            ? 'success'
-            : `${result.error.code}${result.error.reason === undefined ? '' : ` (${result.error.reason})`}`;
+          const reason = result.error?.reason === undefined ? '' : ` (${result.error.reason})`;
+          const ending = result.success ? 'success' : `${result.error.code}${reason}`;
           endings.set(ending, (endings.get(ending) ?? 0) + 1);
           if (!result.success)
             expect(['executor_lost', 'timeout'], context).toContain(result.error.code);

@@ -93,7 +93,7 @@ describe.skipIf(!redisAvailable)(`a relay's bus on Redis${whyNot}`, () => {
     },
   );
 
-  test('asks Redis for a channel once, and for none that nobody listens to', async () => {
+  test('subscribes once to a channel, and to none without listeners', async () => {
     const bus = fresh();
     const [one, two] = [await ear(bus, 'c'), await ear(bus, 'c')];
     expect(await subscribed()).toEqual([`test-${names}:channel:{c}`]);
@@ -156,7 +156,7 @@ describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () 
     }
   };
 
-  test('tells every listener that messages may be lost once it is back, and goes on', () =>
+  test('informs every listener that messages may be lost, and continues', () =>
     withServer(async (server, bus, client) => {
       const heard: Record<string, (string | undefined)[]> = { a: [], b: [], c: [] };
       for (const [channel, messages] of Object.entries(heard))
@@ -235,7 +235,7 @@ describe.skipIf(!redisAvailable)(`a relay's bus whose Redis fails${whyNot}`, () 
       await bus.close?.();
     }));
 
-  test('rejects in time when the server does not answer, and listens to nothing that it gave up', () =>
+  test('rejects in time without an answer, and stops listening to the channel', () =>
     withServer(async (server, bus, client) => {
       const { signal } = server;
       await bus.subscribe('c', () => {});

@@ -1,6 +1,6 @@
 /**
- * Store, bus, approvals and quotas on a cluster of three: the same contracts, since what belongs together
- * lies together.
+ * Store, bus, approvals and quotas on a cluster of three: the same contracts, since what belongs
+ * together lies together.
  */
 import type { Cluster } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';

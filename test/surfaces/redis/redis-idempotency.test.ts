@@ -40,7 +40,7 @@ describe.skipIf(!redisAvailable)(`idempotency keys in Redis${whyNot}`, () => {
     for (const rule of idempotencyStoreConformance(fresh)) test(rule.name, rule.run);
   });
 
-  test('a key is one hash that expires by itself, and nothing is left of a released one', async () => {
+  test('a key is one hash that expires by itself; a released one leaves nothing', async () => {
     const store = fresh();
     await store.claim(claim);
     expect(await keys()).toEqual([`test-${stores}:once:{k}`]);

@@ -56,7 +56,7 @@ describe.skipIf(!redisAvailable)(`outputs in Redis${whyNot}`, () => {
     expect(await keys()).toHaveLength(1_001);
   });
 
-  test('a session that goes on in another process reads there what was kept', async () => {
+  test('a session that continues in another process reads its kept outputs', async () => {
     const store = fresh();
     const text = 'line\n'.repeat(1_000);
     const open = () => {

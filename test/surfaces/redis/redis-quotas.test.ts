@@ -107,7 +107,7 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
     expect(await keys()).toEqual([]);
   });
 
-  test('no key tells what or whom it is for, and those of a prefix have one hash tag', async () => {
+  test('no key reveals its purpose, and those of a prefix have one hash tag', async () => {
     const store = fresh();
     await store.reserve([spend('["refunds"]"ann@example.org"'), spend('["refunds"]"bob"')]);
     const found = await keys();
@@ -179,7 +179,7 @@ describe.skipIf(!redisAvailable)(`quotas on Redis${whyNot}`, () => {
     }
   });
 
-  test('reject while Redis is down, refuse the calls, and keep their sums through a SIGKILL', async () => {
+  test('reject while Redis is down, refuse the calls, and survive a SIGKILL', async () => {
     const own = await startRedis();
     try {
       const connection = own.connect();

@@ -63,7 +63,7 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
     const session = 'a {b}:c';
     const keys = (): Promise<string[]> => client.keys(`test-${stores}:*`);
 
-    test('that start with the prefix, lie together in a cluster and expire with the session', async () => {
+    test('that start with the prefix share a slot of a cluster and the expiry', async () => {
       const store = fresh();
       const others = (await client.keys('*')).length;
       const expiresAt = Date.now() + 60_000;
@@ -82,7 +82,7 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
       for (const key of found) expect(await client.pexpiretime(key)).toBe(expiresAt);
     });
 
-    test('of which none is left after a drop, and none but of what is not of a session', async () => {
+    test('are all gone after a drop, except those that belong to no session', async () => {
       const store = fresh();
       for (const name of [session, 'other']) {
         await store.create(name, 'k', 'v', later());
@@ -119,7 +119,7 @@ describe.skipIf(!redisAvailable)(`a relay's store on Redis${whyNot}`, () => {
     });
   });
 
-  test('takes one round trip an operation, and one more where the server does not know a script', async () => {
+  test('takes one round trip per operation, and another one for an unknown script', async () => {
     const sent: string[] = [];
     const counting = new Proxy(client, {
       get: (target, name) => {

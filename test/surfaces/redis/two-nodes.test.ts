@@ -149,7 +149,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, () => {
     },
   );
 
-  test('an MCP client of the 2025 era is served by both in turn, and by the one that is left', async () => {
+  test('both nodes serve an MCP client of the 2025 era, and one alone does', async () => {
     await application(a);
     let turn = 0;
     const path = `/api/sessions/${session.code}/mcp`;
@@ -169,7 +169,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, () => {
     expect(await twiceOf(9)).toEqual([{ type: 'text', text: '18' }]);
   });
 
-  test('an update on one is at once what the other tells, offers and refuses', async () => {
+  test('an update on one is at once what the other announces, offers and refuses', async () => {
     const { connection, twice } = await application(a);
     expect(await toolsOf(b.line, session)).toEqual(['held', 'host_time', 'twice']);
     for (let round = 0; round < 5; round++) {
@@ -238,7 +238,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, () => {
     },
   );
 
-  test('a call that was accepted by a node that is then killed runs on, though nobody asks again', async () => {
+  test('a call accepted by a killed node continues without further requests', async () => {
     const { runs } = await application(b);
     expect((await begin(a, 'accepted')).status).toBe(202);
     await a.kill();
@@ -274,7 +274,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, () => {
     },
   );
 
-  test('the node of both sides is killed while a call runs: the other one has all there is', async () => {
+  test('the node of both sides is killed during a call, and the other one has it all', async () => {
     const { forwarder, runs, connection } = await application(a);
     expect((await begin(a, 'mid-call')).status).toBe(202);
     await soon(() => runs.length).toBe(1);
@@ -290,7 +290,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('a node that stood still while another took its call over writes nothing of its own', async () => {
+  test('a suspended node whose call was taken over writes nothing afterwards', async () => {
     const { runs } = await application(b);
     const stream = await events(b);
     const stale = ask(a.line, session, { requestId: 'stale', tool: 'held' });
@@ -363,7 +363,7 @@ describe.skipIf(!redisAvailable)(`two nodes over one Redis${whyNot}`, () => {
     },
   );
 
-  test('a call whose deadline passes while Redis is away is never executed, and ends as a timeout', async () => {
+  test('a call whose deadline passes while Redis is away never runs, and times out', async () => {
     const short = { ...settings, heartbeatMs: 20_000, requestTimeoutMs: 2_000 };
     const [c, d] = await Promise.all([startNode(redis.port, short), startNode(redis.port, short)]);
     open.defer(() => Promise.all([c.kill(), d.kill()]));

@@ -91,7 +91,7 @@ test.each([
   expect(await reasons(operations(client(() => Promise.reject(refusal(message)))))).toBe(reason);
 });
 
-test('an error of a socket is told by its code, and what is no error is told as a failure', async () => {
+test('an error of a socket has its code, and any other value is `failed`', async () => {
   const rejects = (error: unknown): Promise<string> =>
     reasons(operations(client(() => Promise.reject(error))));
   expect(await rejects(refusal('connect to a secret', { code: 'ECONNREFUSED' }))).toBe(
@@ -113,7 +113,7 @@ test.each(['reconnecting', 'close', 'end', 'disconnecting'])(
   },
 );
 
-test('a command that is not answered is told in time', async () => {
+test('a command without an answer is reported in time', async () => {
   vi.useFakeTimers();
   for (const run of operations(
     client(() => new Promise(() => {})),

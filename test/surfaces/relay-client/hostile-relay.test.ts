@@ -73,7 +73,7 @@ const errorOf = ({ body }: { readonly body: JsonObject } | undefined = { body: {
   (body.error as { readonly message: string } | undefined)?.message;
 
 describe('a relay that floods an application with calls', () => {
-  test('does not have all their answers in memory: no call begins before some have arrived', async () => {
+  test('does not keep all answers in memory: no call begins before some have arrived', async () => {
     const big = 'x'.repeat(4_000_000);
     const { begun, posts, request, life } = world((id) =>
       Number(id.slice(1)) < 17 ? big : new Promise(() => {}),

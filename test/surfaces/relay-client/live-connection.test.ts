@@ -421,7 +421,7 @@ describe('a connection that breaks', () => {
 });
 
 describe('an update', () => {
-  test('tells the difference, or nothing', async () => {
+  test('sends the difference, or nothing', async () => {
     const connection = await connect({ tools: [tool('a'), tool('b'), tool('c')] });
     await connection.update(
       [tool('b'), tool('c', () => 0, { title: 'C' }), tool('d')],
@@ -492,7 +492,7 @@ describe('an update', () => {
     await expect(connection.update([tool('')])).rejects.toMatchObject({ code: 'invalid_options' });
   });
 
-  test('brings its handlers; a tool that is removed can be called until the relay knows', async () => {
+  test('brings its handlers; a removed tool can be called until the relay knows', async () => {
     const connection = await connect({ tools: [tool('a', () => 1), tool('b', () => 2)] });
     const updated = connection.update([tool('a', () => 3)]);
     request('during', 'b');

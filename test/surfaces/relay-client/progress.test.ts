@@ -108,7 +108,7 @@ describe('reports', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('go on after one about a call that the relay does not know', async () => {
+  test('continue after one about a call that the relay does not know', async () => {
     const { sent, report } = started(() =>
       relayClientError('request_not_found', 'no', { status: 404 }),
     );

@@ -122,7 +122,7 @@ describe.each(transports)('over %s', (transport) => {
     ).toEqual(Array.from({ length: 8 }, () => text.length));
   });
 
-  test('a tool that the relay refuses does not stand in the way of others, and can be mended', async () => {
+  test('a refused tool does not affect the others, and can be corrected', async () => {
     const wrong = [tool('a'), tool('b', () => 'old', { type: 'nothing' })];
     const { relay, made, connection } = await sides({}, wrong);
     expect([connection.failed, await toolsOf(relay, made)]).toMatchObject([
@@ -138,7 +138,7 @@ describe.each(transports)('over %s', (transport) => {
     });
   });
 
-  test('a handler learns that nobody waits for its answer any more', async () => {
+  test('a handler learns that its answer is no longer needed', async () => {
     const reasons: unknown[] = [];
     const { relay, made } = await sides({ requestTimeoutMs: 300 }, [
       tool(
@@ -153,7 +153,7 @@ describe.each(transports)('over %s', (transport) => {
     ]);
   });
 
-  test('an update changes what agents have by the difference, and the application hears of it', async () => {
+  test("an update changes the agents' tools by the difference", async () => {
     const updates: JsonObject[] = [];
     const { relay, made, connection } = await sides({}, [tool('a'), tool('b')], {
       onToolsChanged: (update) => updates.push(update),
@@ -211,7 +211,7 @@ describe.each(transports)('over %s', (transport) => {
     });
   });
 
-  test('a second application takes the session over, and the first one is told', async () => {
+  test('a second application takes the session over, and the first one is informed', async () => {
     const { relay, made, connection, statuses } = await sides({}, [tool('who', () => 'first')]);
     const second = await connect(relay, made, [tool('who', () => 'second')], { transport });
     await soon(() => connection.status).toBe('closed');

@@ -43,7 +43,7 @@ const streams = () => relay.of('/stream');
 const goodbye = (reason: string) => relay.send('goodbye', { reason, reconnect: false });
 
 describe('a connection that was replaced', () => {
-  test('takes the session back, with its newest tools, as an application that the relay does not know', async () => {
+  test('takes the session back, with its newest tools, as a new application', async () => {
     const connection = await connect();
     await connection.update([tool('a'), tool('b')]);
     goodbye('replaced');

@@ -158,7 +158,7 @@ test.each<[string, JsonObject | undefined]>([
   },
 );
 
-test('a relay that says of each registration that it has none is not asked for ever', async () => {
+test('a relay that refuses each registration is not asked forever', async () => {
   const { registration, asked, settled, set, answer } = world();
   const refuse = async (): Promise<void> => {
     asked.at(-1)?.reject(relayClientError('no_tools_registered', '', { status: 409 }));

@@ -123,7 +123,7 @@ describe('a stream of server-sent events', () => {
     expect(() => parse(bytesOf(text), [10, 50], 100)).toThrow(/100 characters/);
   });
 
-  test('may go on for ever as long as its events are small', () => {
+  test('may continue forever as long as its events are small', () => {
     expect(parse(bytesOf('data: xxxxxxxx\n\n'.repeat(100)), [], 20).events).toHaveLength(100);
   });
 });

@@ -90,7 +90,7 @@ describe('a WebSocket', () => {
     ]);
   });
 
-  test('goes on after the last event', async () => {
+  test('continues after the last event', async () => {
     await stand();
     socket().frame('tool-availability-update', {}, 12);
     socket().happen('close');
@@ -202,7 +202,7 @@ describe('a WebSocket', () => {
     },
   );
 
-  test('frames that are none are passed over', async () => {
+  test('invalid frames are ignored', async () => {
     await stand();
     for (const data of [
       '',
@@ -280,7 +280,7 @@ describe('the way there', () => {
     expect(failure).toMatchObject({ code: 'session_not_found', status: 404 });
   });
 
-  test('is another when a line stands and then is silent', async () => {
+  test('is another one when a line is up and then silent', async () => {
     await stand();
     await pass(75_001);
     expect(socket().closed).toBe(true);
@@ -307,7 +307,7 @@ describe('the way there', () => {
     expect(network.sockets).toHaveLength(2);
   });
 
-  test('is given up after 10 s without a sign that it stands', async () => {
+  test('is given up after 10 s without a sign that it is up', async () => {
     await begin();
     socket().happen('open');
     await pass(10_000);
@@ -319,7 +319,7 @@ describe('the way there', () => {
     expect(socket().closed).toBe(true);
   });
 
-  test('is tried in times that double, and from the start after a line that stood', async () => {
+  test('is tried at intervals that double, and restart after a line that was up', async () => {
     await stand({ transport: 'websocket' });
     for (const wait of [1000, 2000, 4000]) {
       socket().happen('close');
@@ -334,7 +334,7 @@ describe('the way there', () => {
     expect(statuses.at(-1)).toMatchObject({ retryInMs: 1000 });
   });
 
-  test('is tried after a second each time a line stood, however short', async () => {
+  test('is tried after a second each time a line was up, however short', async () => {
     await stand({ transport: 'websocket' });
     for (let cut = 0; cut < 8; cut++) {
       await pass(2_000);
@@ -368,7 +368,7 @@ describe('the way there', () => {
     expect(Math.max(...(waits as number[]))).toBe(longest);
   });
 
-  test('is tried less and less often while no line has ever stood', async () => {
+  test('is tried less and less often while no line has ever been up', async () => {
     await begin({ transport: 'websocket' });
     const waits: unknown[] = [];
     for (let failed = 0; failed < 6; failed++) {
@@ -502,7 +502,7 @@ describe('many calls', () => {
     expect(started).toEqual([...ids.slice(0, 65), 'r66']);
   });
 
-  test('that wait are a thousand at most; the rest is told so', async () => {
+  test('that wait are a thousand at most; the rest is refused', async () => {
     await stand({ tools: [tool(() => new Promise(() => {}))] });
     for (let index = 0; index < 1065; index++) request(`r${index}`);
     await pass(0);
@@ -533,7 +533,7 @@ describe('many calls', () => {
   });
 });
 
-test('a fetch that heeds no signal holds nothing up', async () => {
+test('a fetch that ignores its signal delays nothing', async () => {
   await begin({ fetch: () => new Promise(() => {}) });
   await pass(30_000);
   expect(statuses.at(-1)).toMatchObject({

@@ -50,6 +50,42 @@ describe('a hub', () => {
     expect(listener).toHaveBeenCalledTimes(3);
   });
 
+  test('wakes a listener about an id for that id and for what names none, and for no other', async () => {
+    const watched = watchedBus();
+    const hub = createHub(watched.bus, () => {});
+    const heard: unknown[] = [];
+    const stop = await hub.watch('a', (wake) => heard.push(wake), 'one');
+    for (const wake of ['call:one', 'call:one {"state":"ended"} 2', 'report:one {}', 'cancel:one'])
+      hub.wake('a', wake as 'call:one');
+    for (const wake of ['call:two', 'call:one2', 'request:on', 'log:application {"id":"one"} 1'])
+      hub.wake('a', wake as 'call:two');
+    hub.wake('a', 'tools');
+    await settle();
+    watched.lost();
+    expect(heard).toEqual([
+      'call:one',
+      'call:one {"state":"ended"} 2',
+      'report:one {}',
+      'cancel:one',
+      'tools',
+      undefined,
+    ]);
+    stop();
+    hub.wake('a', 'call:one');
+    await settle();
+    expect([heard.length, watched.listening]).toEqual([6, 0]);
+  });
+
+  test('finds a listener about an id with spaces by the beginning of the id', async () => {
+    const { bus } = watchedBus();
+    const hub = createHub(bus, () => {});
+    const heard = vi.fn();
+    await hub.watch('a', heard, 'one two');
+    hub.wake('a', 'call:one two');
+    await settle();
+    expect(heard.mock.calls).toEqual([['call:one two']]);
+  });
+
   test('passes on that messages may have been lost', async () => {
     const watched = watchedBus();
     const listener = vi.fn();

@@ -13,8 +13,8 @@ export interface WatchedStore {
   /** Operations so far: `<name> <session>`. */
   readonly operations: string[];
   /**
-   * Runs before the next operation of the name, once, and holds it up. An `apply` is an operation of
-   * its own name and of each of its operations.
+   * Runs before the next operation of the name, once, and holds it up. An `apply` is an operation
+   * of its own name and of each of its operations.
    */
   holdUp(name: keyof RelayStore, run: () => unknown): void;
   /** Runs after the next operation of the name, before what it gives is known. */

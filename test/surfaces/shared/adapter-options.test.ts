@@ -64,7 +64,7 @@ describe.each(factories)('%s', (where, misspelt, make) => {
       delete (Object.prototype as Record<string, unknown>)[key];
   });
 
-  test('refuses an option that it does not know, and names the one that was probably meant', async () => {
+  test('refuses an unknown option, and names the one that was probably meant', async () => {
     const words = new RegExp(`^${where}: unknown option \`${misspelt}\`; did you mean \``);
     await expect(async () => make({ [misspelt]: true } as never)).rejects.toThrow(words);
     await expect(async () => make([] as never)).rejects.toThrow(
@@ -89,7 +89,7 @@ describe.each(factories)('%s', (where, misspelt, make) => {
   });
 });
 
-test('ids that are numbers come back as text, so that two answers can be told apart', async () => {
+test('ids that are numbers come back as text, so that answers are distinct', async () => {
   const ids = [0, 7, '8'];
   const openai = await dispatchOpenAI(
     session,
@@ -210,7 +210,8 @@ describe('a place that takes anything, in Gemini’s own schemas', () => {
 
   test('the warning says what is shown, and what is not taken', () => {
     expect(shown({ not: { type: 'string' } }).warnings).toContain(
-      "The tool takes anything here but string, which the API's schemas cannot say. A number is shown.",
+      "The tool takes anything here but string, which the API's schemas cannot say. A number is " +
+        'shown.',
     );
   });
 });

@@ -71,7 +71,7 @@ describe('the input of an approval', () => {
     expect(head.length + Number(count.replaceAll(',', '')) + tail.length).toBe(20_008);
   });
 
-  test('a text cannot pass for a note about another: notes stand outside of quotes', () => {
+  test('a text cannot imitate a note about another: notes are outside of quotes', () => {
     const forged = '"… 5 characters left out …"';
     const text = approvalInput({ note: long, forged }) as string;
     expect(text).toContain(JSON.stringify(forged));
@@ -127,7 +127,7 @@ describe('the input of an approval', () => {
     expect(approvalInput(input)).toBeUndefined();
   });
 
-  test('deep nesting costs no room for its indentation where there is none', () => {
+  test('indentation of deep nesting takes no room if there is none', () => {
     let deep: JsonObject = { to: 'mallory' };
     for (let level = 0; level < 60; level++) deep = { a: deep, b: 'x'.repeat(40) };
     const text = approvalInput(deep) as string;

@@ -59,7 +59,7 @@ describe('listingOf', () => {
 });
 
 describe('dispatchCalls', () => {
-  test('one answer a call id, in order: hidden, unknown, unparsable and repeated ones too', async () => {
+  test('one answer per call id, in order, even for hidden and unparsable calls', async () => {
     const session = createTestSession({ tools: [tool('a.b'), tool('c', 'open')] });
     const listing = listingOf(session, plain());
     const answers = await dispatchCalls(

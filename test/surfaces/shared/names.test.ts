@@ -123,7 +123,7 @@ test('a provider that takes dots is answered with dots', async () => {
   });
 });
 
-test('names that differ only in what the provider does not take are each told as they were shown', async () => {
+test('names that differ only in refused characters are each answered as shown', async () => {
   const session = createTestSession({
     tools: ['a.b', 'a_b', 'a/b'].map((name) => mockTool({ name, parameters: needsText })),
   });
@@ -136,7 +136,7 @@ test('names that differ only in what the provider does not take are each told as
   }
 });
 
-test('two sessions that show one tool under different names are each answered in their own', async () => {
+test('two sessions with different names for one tool each get their own', async () => {
   const first = createTestSession({ tools: [mockTool({ name: 'a.b', parameters: needsText })] });
   const second = first.registry.createSession({ sessionId: 'second' });
   second.register(mockTool({ name: 'a_b', parameters: needsText }));
@@ -154,7 +154,7 @@ test('two sessions that show one tool under different names are each answered in
   expect(answers.map(([answer]) => /`([^`]+)`/.exec(answer?.content ?? '')?.[1])).toEqual(names);
 });
 
-test('tools that run themselves answer in the names of the listing that they are part of', async () => {
+test('tools that run themselves answer in the names of their listing', async () => {
   const session = world();
   const agents = toOpenAITools(session, { api: 'agents' }).tools.find(
     ({ name }) => name === 'weather_today',
@@ -173,7 +173,7 @@ test('tools that run themselves answer in the names of the listing that they are
   });
 });
 
-test('a tool that came after a listing is told by the name of the next one', async () => {
+test('a tool that was added after a listing has the name of the next one', async () => {
   const session = createTestSession({ tools: [mockTool({ name: 'host.open' })] });
   const { tools } = toAiSdkTools(session);
   session.register(mockTool({ name: 'host.opens' }));
@@ -208,7 +208,7 @@ test('events, metadata and details name tools by their ids', async () => {
   });
 });
 
-test('a call without a surface is answered by ids, and a surface whose names cannot be had is, too', async () => {
+test('without a surface, or if its names are not available, ids are used', async () => {
   const session = world();
   const call = (surface: object | undefined) =>
     session.call('weather.today', {}, { surface: surface as never });

@@ -17,7 +17,7 @@ describe('shownOutcome', () => {
     expect(await outcomeOf(() => null)).toEqual({ text: 'Success', isError: false });
   });
 
-  test('shows structured content where the tool declares an output; what is no object is wrapped', async () => {
+  test('shows structured content if the tool declares an output, wrapped if needed', async () => {
     expect(await outcomeOf(() => ({ a: 1 }), true)).toMatchObject({ structured: { a: 1 } });
     expect(await outcomeOf(() => [1], true)).toMatchObject({
       text: '[1]',

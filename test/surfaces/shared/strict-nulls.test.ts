@@ -55,7 +55,7 @@ describe('nulls of a strict dialect', () => {
     );
   });
 
-  test('stay where null is a value, where the property is required, and where nobody declared it', async () => {
+  test('stay if null is a value, the property is required, or it is not declared', async () => {
     expect(
       await run({ path: 'a', filter: null, mode: null, anything: null, other: null }),
     ).toMatchObject({
@@ -105,7 +105,7 @@ describe('nulls of a strict dialect', () => {
     expect(takesNull(schema, { $defs })).toBe(expected);
   });
 
-  test('alternatives that lead to one schema are that schema once, at any depth of the input', () => {
+  test('alternatives with the same schema count once, at any depth of the input', () => {
     const same = Array.from({ length: 20 }, (_, index) => ({
       $comment: String(index),
       $ref: '#/$defs/node',
@@ -132,7 +132,7 @@ describe('nulls of a strict dialect', () => {
     expect(alternatives({ anyOf: same }, root)).toHaveLength(22);
   });
 
-  test('whatever came: what has no null is not touched, and taking out twice is taking out once', () => {
+  test('an input without nulls is unchanged, and removing twice equals removing once', () => {
     return fc.assert(
       fc.asyncProperty(
         fc.dictionary(
@@ -154,7 +154,7 @@ describe('nulls of a strict dialect', () => {
   });
 });
 
-test('however many values stand in a place, what its schemas say is worked out once', () => {
+test('the schemas of a place are computed once, however many values are there', () => {
   let reads = 0;
   const branches = Array.from({ length: 300 }, (_, index) => {
     const branch = {

@@ -11,7 +11,7 @@ import {
 import { createTestSession, mockTool, recordEvents } from '../../../src/surfaces/testing/index.ts';
 
 describe('a mock is a definition like any other', () => {
-  test('with a name alone it has a description, takes any object and answers "Success"', async () => {
+  test('with only a name, it has a description, takes any object and succeeds', async () => {
     const mock = mockTool({ name: 'read' });
     expect(mock).toMatchObject({ name: 'read', description: 'Mock tool: read' });
     expect(mock.fingerprint).toMatch(/^sha256:[0-9a-f]{64}$/);

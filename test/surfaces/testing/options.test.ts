@@ -125,7 +125,7 @@ afterEach(() => {
   for (const key of added.splice(0)) delete prototype[key];
 });
 
-test('what stands on `Object.prototype` is no option', async () => {
+test('members of `Object.prototype` are not options', async () => {
   const members = {
     profile: 'none',
     tools: [5],

@@ -43,7 +43,7 @@ describe('scriptedModel', () => {
     expect(model.remaining).toBe(0);
   });
 
-  test('a turn may depend on what the model is told', async () => {
+  test('a turn may depend on what the model gets', async () => {
     const model = scriptedModel([
       ({ toolNames }) => `I have ${toolNames.join(' and ')}.`,
       async ({ messages }) => ({ text: messages.at(-1)?.content }),
@@ -54,7 +54,7 @@ describe('scriptedModel', () => {
     expect(await model(request())).toEqual({ text: 'Hi' });
   });
 
-  test('remembers what it was told, as it was then', async () => {
+  test('remembers what it got, as it was then', async () => {
     const messages: Message[] = [{ role: 'user', content: 'Hi' }];
     const model = scriptedModel(['one', 'two']);
     await model(request({ messages }));

@@ -119,7 +119,7 @@ describe('createTestSession', () => {
 });
 
 describe('recordEvents', () => {
-  test('keeps what a session tells, in order, with its type', async () => {
+  test('keeps the events of a session, in order, with their type', async () => {
     const session = createTestSession({ tools: [mockTool({ name: 'a' })] });
     const { events, of } = recordEvents(session);
     await session.call('a', { n: 1 });
@@ -152,7 +152,7 @@ describe('recordEvents', () => {
 });
 
 describe('fixedClock', () => {
-  test('stands until it is moved, also back', () => {
+  test('stays until it is moved, also backwards', () => {
     const { now, advance } = fixedClock(500);
     expect([now(), now()]).toEqual([500, 500]);
     expect(advance(250)).toBe(750);

@@ -131,7 +131,7 @@ describe('a host loop over a session with discovery', () => {
     expect(shown.at(-1)).toEqual(['read_file', 'find_tools', 'use_invoice']);
   });
 
-  test('goes on where the last loop ended, and a session without discovery shows all', async () => {
+  test('continues where the last loop ended; without discovery, all tools are shown', async () => {
     const [session, plain] = openWith({ keep: 'read_*' }, undefined);
     const first = await run(session, [find('mail'), 'Done.']);
     const second = await run(session, ['Hello.'], { workflow: first.ended.state });

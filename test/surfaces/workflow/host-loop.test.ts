@@ -173,7 +173,7 @@ describe('a conversation', () => {
     expect(results[0]?.result.error).toMatchObject({ code: 'policy_denied', reason: 'not_today' });
   });
 
-  test('calls of one group really run side by side, those that conflict one after another', async () => {
+  test('calls of one group run in parallel, conflicting ones one after another', async () => {
     const running: string[] = [];
     const seen: string[][] = [];
     const step = (name: string, resourceKey?: string) =>
@@ -208,7 +208,7 @@ describe('a conversation', () => {
     ).toBe(true);
   });
 
-  test("a resource key that comes from the input serialises too: the session's locks hold", async () => {
+  test("a resource key from the input also serialises, by the session's locks", async () => {
     let inside = 0;
     let most = 0;
     const edit = defineTool({
@@ -385,7 +385,7 @@ describe('the end', () => {
     expect(state.run).toBeNull();
   });
 
-  test('failed: a `generate` that throws before it returns a promise, whatever it throws', async () => {
+  test('failed: a `generate` that throws synchronously, whatever it throws', async () => {
     const session = createTestSession({ tools: [read()] });
     for (const thrown of [undefined, null, Symbol('x'), Proxy.revocable({}, {}).proxy, 'text']) {
       const generate: Generate = () => {
@@ -400,7 +400,7 @@ describe('the end', () => {
     }
   });
 
-  test('failed: calls that are none', async () => {
+  test('failed: invalid calls', async () => {
     const session = createTestSession({ tools: [read()] });
     const generate: Generate = () => ({ toolCalls: [{ name: 'read' }] as never });
     const { error } = await runHostLoop({
@@ -413,7 +413,7 @@ describe('the end', () => {
     expect(error?.message).toContain('`tool_calls_observed.calls[0].id`');
   });
 
-  test('failed: a run that is active already, which stays as it is, and an unknown profile', async () => {
+  test('failed: an active run, which stays unchanged, and an unknown profile', async () => {
     const session = createTestSession({ tools: [read()] });
     const active = replay(workflowOf(session), [{ type: 'run_requested' }]).state;
     const { state, error, stopped } = await loop(['Done.'], { session, workflow: active }).ended;
@@ -543,7 +543,7 @@ describe('the end', () => {
     expect(listeners).toBe(0);
   });
 
-  test('over a session that is closed fails as `session_closed`, and the model is never asked', async () => {
+  test('over a closed session fails as `session_closed` without asking the model', async () => {
     const session = createTestSession({ tools: [read()] });
     const workflow = workflowOf(session);
     await session.close();
@@ -628,7 +628,7 @@ describe("the host's own code", () => {
     ]);
   });
 
-  test('that throws is told to the logger with its stack: `onEvent`', async () => {
+  test('that throws is logged with its stack: `onEvent`', async () => {
     const { logger, entries } = logged();
     const session = createTestSession({ tools: [read()], logger: logger as never });
     const onEvent = () => Promise.reject(new Error('the disk is full'));
@@ -642,7 +642,7 @@ describe("the host's own code", () => {
     expect(entries[0]).toMatchObject({ err: { message: 'the disk is full' }, source: 'onEvent' });
   });
 
-  test('that ends because the loop was aborted is nothing to tell', async () => {
+  test('that ends because the loop was aborted is not logged', async () => {
     const { logger, entries } = logged();
     const session = createTestSession({ tools: [read()], logger: logger as never });
     const stop = new AbortController();

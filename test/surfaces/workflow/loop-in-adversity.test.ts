@@ -285,7 +285,7 @@ describe('a tool', () => {
     },
   );
 
-  test('that sets facts after its turn is heard before the next; facts may be objects', async () => {
+  test('that sets facts after its turn is known before the next turn', async () => {
     let later: (() => void) | undefined;
     const session = sessionOf({
       tools: [
@@ -360,7 +360,7 @@ describe('a session', () => {
   });
 });
 
-describe('a conversation that goes on', () => {
+describe('a conversation that continues', () => {
   const gated = (facts?: JsonObject) =>
     sessionOf({
       tools: [
@@ -518,7 +518,7 @@ describe('a host', () => {
     }
   });
 
-  test('whose stored workflow is damaged is told so at once', () => {
+  test('whose stored workflow is damaged fails at once', () => {
     const here = session();
     const stored = { ...JSON.parse(serializeState(workflowOf(here))), tools: [null] };
     expect(() =>

@@ -290,12 +290,12 @@ describe('what is no input at all', () => {
     },
   );
 
-  test('a session that is none has no specs', () => {
+  test('a value that is not a session has no specs', () => {
     expect(refusal(() => toolSpecs({} as never))).toContain('session');
   });
 });
 
-describe('what stands on `Object.prototype`', () => {
+describe('members of `Object.prototype`', () => {
   const prototype = Object.prototype as Record<string, unknown>;
   const added: string[] = [];
   const pollute = (members: Record<string, unknown>): void => {

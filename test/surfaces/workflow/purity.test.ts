@@ -77,7 +77,7 @@ describe.each(files.map((file) => [file.slice(file.indexOf('/src/') + 1), file] 
   },
 );
 
-test('the reducer, the planner and the trace give the same with the clock and the dice taken away', () => {
+test('the reducer, planner and trace work the same without clock and randomness', () => {
   const events: WorkflowEvent[] = [
     { type: 'run_requested' },
     observe(['a', 'read'], ['b', 'exec']),

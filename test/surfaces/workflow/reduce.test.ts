@@ -194,7 +194,7 @@ describe('inventory, profiles, overrides, facts', () => {
 });
 
 describe('runs', () => {
-  test('ids are given or counted, and the count goes on', () => {
+  test('ids are given or counted, and the count continues', () => {
     const first = applied(workflow(), { type: 'run_requested', runId: 'mine' });
     expect(first.state.run?.id).toBe('mine');
     expect(
@@ -220,7 +220,7 @@ describe('runs', () => {
     },
   );
 
-  test('what a model is shown stands until it is asked again', () => {
+  test('the tools that a model saw stay until it is asked again', () => {
     const changed = applied(
       running(),
       { type: 'tool_overrides_set', scope: 'session', disable: ['read'] },
@@ -240,7 +240,7 @@ describe('runs', () => {
     ]);
   });
 
-  test('the specs of the listed tools stand too, when the inventory is replaced under a run', () => {
+  test('the specs of the listed tools stay if the inventory is replaced during a run', () => {
     const replaced = applied(running(), {
       type: 'tool_registry_set',
       tools: [{ name: 'new' }, { name: 'read' }],
@@ -287,7 +287,7 @@ describe('batches', () => {
     ]);
   });
 
-  test('results stand in observed order, whatever order the calls ended in', () => {
+  test('results are in observed order, whatever order the calls ended in', () => {
     const state = applied(
       running(),
       observe(['a', 'read'], ['b', 'nothing'], ['c', 'grep'], ['d', 'read']),
@@ -578,7 +578,7 @@ describe('refused events', () => {
     expect(serializeState(state)).toBe(bytes);
   });
 
-  test('the run that an inventory is replaced under must keep its profile and its overrides', () => {
+  test("a new inventory during a run must fit the run's profile and overrides", () => {
     const own = applied(
       workflow(),
       { type: 'run_requested', profile: 'reader' },

@@ -71,7 +71,7 @@ describe('settling a batch', () => {
     },
   );
 
-  test('that was stored as JSON half-way goes on where it was', () => {
+  test('that was stored as JSON half-way continues where it was', () => {
     const half = applied(batchOf(3, 'exec'), settle('c0')).state;
     const stored = JSON.parse(JSON.stringify(half)) as WorkflowState;
     expect(JSON.stringify(half)).toBe(JSON.stringify(stored));
@@ -121,7 +121,7 @@ describe('a state of a batch', () => {
     ]);
   });
 
-  test('in any order, from any states, comes out as it does for a copy that went through JSON', () => {
+  test('in any order, from any states, equals that of a copy from JSON', () => {
     const calls = ['read', 'grep', 'exec', 'nothing', 'write', 'edit', 'exec', 'read'].map(
       (name, index) => [`c${index}`, name] as const,
     );

@@ -61,7 +61,7 @@ describe('a state', () => {
     expect(bytes(JSON.parse(JSON.stringify(made)))).toBe(bytes(made));
   });
 
-  test('from JSON is copied, not frozen in place, and given back as it is where nothing happens', () => {
+  test('from JSON is copied, not frozen in place, and returned unchanged', () => {
     const given = stored(waiting());
     const next = reduce(given, settle('c1'));
     expect(open(next.state)).toEqual([]);
@@ -147,7 +147,7 @@ describe('what is no state', () => {
     }
   });
 
-  test('is refused in no other way, whatever stands where in it', () => {
+  test('is refused in no other way, whatever it contains', () => {
     const paths = (value: JsonValue, at: readonly string[] = []): (readonly string[])[] =>
       typeof value !== 'object' || value === null
         ? [at]
@@ -190,7 +190,7 @@ describe('what is no state', () => {
 });
 
 describe('a spec', () => {
-  test('whose block nobody knows is refused: a slip would block nothing', () => {
+  test('with an unknown block is refused, since it would block nothing', () => {
     expect(() => createWorkflow({ tools: [{ name: 'a', blocked: ['disable' as never] }] })).toThrow(
       'expected one of disabled, denied, not_registered, knobs_missing',
     );

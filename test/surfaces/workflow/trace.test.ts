@@ -275,7 +275,7 @@ describe('the end of a trace', () => {
     });
   });
 
-  test('may be missing where every line holds an event alone, as a log written by hand does', () => {
+  test('may be missing if every line has only an event, as in a log by hand', () => {
     const [first] = lines();
     for (const written of [(event: object) => event, (event: object) => ({ event })])
       expect(

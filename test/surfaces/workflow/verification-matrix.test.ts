@@ -47,7 +47,7 @@ describe('verification matrix', () => {
     ]);
   });
 
-  test('2. host session becomes ready: host fs and exec tools appear, the same way every time', () => {
+  test('2. host session becomes ready: host tools appear, always the same way', () => {
     const first = applied(preset(), ready, { type: 'run_requested' });
     const second = applied(
       preset(),
@@ -217,7 +217,7 @@ describe('definition of done', () => {
     },
   );
 
-  test('4. dynamic host-session gating works: host tools are off until the session is ready', () => {
+  test('4. dynamic host-session gating works: host tools need a ready session', () => {
     const opening = applied(
       preset(),
       { type: 'host_session_updated', hostSessionId: 'host-1', status: 'opening' },

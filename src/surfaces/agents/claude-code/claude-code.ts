@@ -22,7 +22,7 @@ export const claudeCode: Agent = {
   }),
 };
 
-/** The events, which other agents have in the same form. @throws HookFault */
+/** Reads the events. Other agents have events of the same form. @throws HookFault */
 export function readClaudeEvent(name: string, event: JsonObject): AgentEvent {
   switch (name) {
     case 'PreToolUse':
@@ -49,8 +49,8 @@ export function readClaudeEvent(name: string, event: JsonObject): AgentEvent {
 }
 
 /**
- * Whether a person, or the program that started the agent, wrote a prompt. Tasks and timers put in
- * others, and name themselves as the source.
+ * Whether a person, or the program that started the agent, wrote a prompt. Tasks and timers also
+ * submit prompts, and are named as the source.
  */
 export function wroteIt(source: unknown): boolean {
   return source === undefined || source === 'user' || source === 'sdk';
@@ -67,7 +67,7 @@ export function writeClaudeAnswer({ effect, reason }: Answer): JsonObject {
   };
 }
 
-/** The settings, which other agents have in the same form. */
+/** The settings. Other agents have settings of the same form. */
 export function claudeHooks(command: string): JsonObject {
   const hook = { type: 'command', command, timeout: 30 };
   const each = [{ matcher: '*', hooks: [hook] }];

@@ -1,4 +1,4 @@
-/** The tools that Claude Code 2.1 brings along. */
+/** The tools of Claude Code 2.1. */
 import type { ToolRow } from '../agent-tools.ts';
 
 const readOnly = { readOnly: true } as const;

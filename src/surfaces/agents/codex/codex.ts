@@ -1,6 +1,6 @@
 /**
  * Codex from 0.124.0 on (developers.openai.com/codex/hooks). Its events have the form of Claude
- * Code's. It knows no `ask` in an answer of `PreToolUse`, and `allow` is what it does without an
+ * Code's. It does not support `ask` in an answer of `PreToolUse`, and it allows calls without an
  * answer.
  */
 import type { Agent } from '../agent.ts';

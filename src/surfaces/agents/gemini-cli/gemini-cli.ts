@@ -1,6 +1,6 @@
 /**
- * Gemini CLI, by geminicli.com/docs/hooks/reference. A hook can deny, but neither ask nor skip the
- * question of the CLI.
+ * Gemini CLI, by geminicli.com/docs/hooks/reference. A hook can deny, but it can neither ask nor
+ * skip the CLI's own question.
  */
 import type { JsonObject } from '../../../json/index.ts';
 import type { Agent, AgentEvent } from '../agent.ts';

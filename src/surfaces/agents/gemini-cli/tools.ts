@@ -1,4 +1,4 @@
-/** The tools that Gemini CLI brings along. */
+/** The tools of Gemini CLI. */
 import type { ToolRow } from '../agent-tools.ts';
 
 const readOnly = { readOnly: true } as const;

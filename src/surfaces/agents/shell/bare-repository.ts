@@ -1,15 +1,15 @@
-/** Whether a folder is one that git takes for a repository although it is not called `.git`. */
+/** Whether git would treat a folder as a repository although it is not called `.git`. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Place } from '../place.ts';
 
-/** Most folders above that are looked at, as git does. */
+/** Most parent folders that are checked, as in git. */
 const mostAbove = 64;
 
 /**
- * Whether git, started there, would use a repository that lies in plain sight: a folder with `HEAD`,
- * `objects` and `refs`. Anyone who may write files there may write its configuration, which names
- * programs. A repository may even bring such a folder along.
+ * Whether git, started there, would use a bare repository: a folder with `HEAD`, `objects` and
+ * `refs`. Anyone who may write files there may write its configuration, which names programs. A
+ * repository may even contain such a folder.
  */
 export function isBare({ cwd }: Place): boolean {
   for (let at = cwd, left = mostAbove; left > 0; left--) {

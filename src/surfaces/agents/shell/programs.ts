@@ -1,12 +1,12 @@
 /**
- * What programs do with their arguments: which of them start another program, run code that stands
- * elsewhere, or change what later commands mean. Programs that are not named here are taken to do
- * only what their own name says.
+ * What programs do with their arguments: which of them start another program, run code from
+ * elsewhere, or change the meaning of later commands. All other programs are assumed to do only
+ * what their name says.
  */
 
 /**
  * Programs that run the rest of their words as a command, with their options that take a value. An
- * option that is not known makes the line unclear.
+ * unknown option makes the line unclear.
  */
 export const wrappers: ReadonlyMap<string, WrapperRow> = new Map<string, WrapperRow>([
   ['sudo', { flags: 'AbEeHKknPSVv', valued: 'CDghpRrTtUu', environment: true }],
@@ -39,7 +39,7 @@ export const runners: ReadonlyMap<string, string> = new Map([
   ['yarn', 'exec'],
 ]);
 
-/** How a wrapper's own words are told from those of the command that it runs. */
+/** How a wrapper's own words are distinguished from those of the command that it runs. */
 export interface WrapperRow {
   /** One-letter options without a value. */
   readonly flags: string;
@@ -47,11 +47,11 @@ export interface WrapperRow {
   readonly valued: string;
   /** Words of its own before the command. @default 0 */
   readonly skip?: number;
-  /** Whether `NAME=value` may stand before the command. @default false */
+  /** Whether `NAME=value` may precede the command. @default false */
   readonly environment?: boolean;
 }
 
-/** Shells: they run the text after `-c`, a file, or what comes in. */
+/** Shells. They run the text after `-c`, a file, or their input. */
 export const shells: ReadonlySet<string> = new Set([
   'sh',
   'bash',
@@ -67,7 +67,7 @@ export const shells: ReadonlySet<string> = new Set([
   'fish',
 ]);
 
-/** Languages: text after these options is code. Without a file, they run what comes in. */
+/** Languages. The text after these options is code. Without a file, they run their input. */
 export const interpreters: ReadonlyMap<string, RegExp> = new Map([
   ['python', /^-[a-zA-Z]*c|^-$/],
   ['node', /^-[a-zA-Z]*[ep]|^--(?:eval|print|require|import|(?:experimental-)?loader)|^-r|^-$/],
@@ -86,7 +86,7 @@ export const interpreters: ReadonlyMap<string, RegExp> = new Map([
   ['julia', /^-[eEL]|^--(?:eval|print|load)|^-$/],
 ]);
 
-/** Programs that run commands which stand in a file, in their input or in a string. */
+/** Programs that run commands from a file, from their input or from a string. */
 export const runsOthers: ReadonlySet<string> = new Set([
   'source',
   '.',
@@ -166,7 +166,7 @@ export const runsOthers: ReadonlySet<string> = new Set([
   'mysql',
   'mariadb',
   'gnuplot',
-  // They prepare the surroundings of a command, or repeat it.
+  // They prepare the environment of a command, or repeat it.
   'bwrap',
   'firejail',
   'proot',
@@ -189,7 +189,7 @@ export const runsOthers: ReadonlySet<string> = new Set([
   'watchexec',
   'nodemon',
   'concurrently',
-  // What they open may be a program.
+  // Whatever they open may be a program.
   'open',
   'xdg-open',
   'gtk-launch',
@@ -197,8 +197,15 @@ export const runsOthers: ReadonlySet<string> = new Set([
 ]);
 
 /** Variables that change which program runs, or what a program does on its own. */
-const decisiveNames =
-  /^(?:PATH|HOME|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-9]|CDPATH|LD_.*|DYLD_.*|GCONV_PATH|XDG_.*|GIT_.*|SSH_.*|TAR_OPTIONS|RIPGREP_CONFIG_PATH|ZDOTDIR|MAKEFLAGS|RUSTC_.*|CARGO_.*|GOFLAGS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|.*PAGER|.*EDITOR|VISUAL|BROWSER|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5.*|RUBY.*|LESS.*|npm_config_.*|NPM_CONFIG_.*)$/;
+const decisiveNames = new RegExp(
+  `^(?:${[
+    'PATH|HOME|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-9]|CDPATH',
+    'LD_.*|DYLD_.*|GCONV_PATH|XDG_.*|GIT_.*|SSH_.*|TAR_OPTIONS|RIPGREP_CONFIG_PATH|ZDOTDIR',
+    'MAKEFLAGS|RUSTC_.*|CARGO_.*|GOFLAGS|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS',
+    '.*PAGER|.*EDITOR|VISUAL|BROWSER|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL5.*|RUBY.*|LESS.*',
+    'npm_config_.*|NPM_CONFIG_.*',
+  ].join('|')})$`,
+);
 
 /** Whether setting this variable may change what later commands do. */
 export function isDecisive(name: string): boolean {
@@ -209,7 +216,9 @@ export function isDecisive(name: string): boolean {
 export const plainSed =
   /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?[pdq=]$|^s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*$/;
 
-/** Options of other programs whose value is a command. GNU programs take shortened names as well. */
+/**
+ * Options of other programs whose value is a command. GNU programs take shortened names as well.
+ */
 export const runningOptions: ReadonlyMap<string, RegExp> = new Map([
   ['tar', /^--(?:checkpoint-a|to-c|use-c|rsh-c|info-s|new-volume-s)|^-[A-Za-z]*[IF]/],
   ['split', /^--f/],
@@ -238,7 +247,7 @@ export const setters: ReadonlySet<string> = new Set(['read', 'printf', 'getopts'
 /** Builtins that can give a variable a second name. */
 export const renamers = /^(?:declare|typeset|local)$/;
 
-/** Commands of `git`. Another word may be an alias, which can be any command. */
+/** Commands of `git`. Any other word may be an alias, which can be any command. */
 export const gitCommands: ReadonlySet<string> = new Set(
   (
     'add am annotate apply archive bisect blame branch bundle cat-file check-ignore checkout ' +
@@ -251,7 +260,7 @@ export const gitCommands: ReadonlySet<string> = new Set(
     'worktree write-tree'
   ).split(' '),
 );
-/** Those that run commands which stand elsewhere. */
+/** Commands of `git` that run commands from elsewhere. */
 export const gitRunners = /^(?:bisect|difftool|filter-branch|mergetool|send-email|submodule)$/;
 /** Options of `git` before its command that take the next word. */
 export const gitValued: ReadonlySet<string> = new Set([

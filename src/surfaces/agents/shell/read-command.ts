@@ -1,4 +1,4 @@
-/** Reads one command: what it starts, and what about it cannot be told. */
+/** Reads one command: what it starts, and what is unclear about it. */
 import { basename } from 'node:path';
 import {
   gitCommands,
@@ -19,9 +19,12 @@ import {
 
 /** What is collected from a command line. */
 export interface Collected {
-  /** Adds a command. False, and unclear, if there is no room: it is not read any further. */
+  /**
+   * Adds a command. If there is no room, the line becomes unclear, and false is returned: the rest
+   * is not read.
+   */
   add(program: string, words: readonly string[]): boolean;
-  /** Whether there is no room for commands any more. */
+  /** Whether there is no room for further commands. */
   readonly isFull: boolean;
   /** Adds a reason why the line is unclear. */
   unclear(why: string): void;
@@ -29,23 +32,23 @@ export interface Collected {
   script(text: string): void;
 }
 
-/** Folders in which only the system's own programs are. */
+/** Folders that contain only the system's own programs. */
 const ofTheSystem = /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/s?bin\/[^/]+$/;
-/** How deeply commands may stand in each other's arguments. */
+/** How deeply commands may be nested in each other's arguments. */
 const mostNested = 16;
 
 /**
  * Reads a program with its arguments, and the programs that it starts in turn.
- * @param words Without quotes. What is known only at run time was told already.
+ * @param words Without quotes. Words that are known only at run time have been reported already.
  */
 export function readCommand(words: readonly string[], to: Collected, depth = 0): void {
   const [first, ...args] = words;
   if (first === undefined || first === '') return;
   const program = basename(first);
   if (depth > mostNested) return to.unclear('commands in commands, too deep to follow');
-  // What stands there may be anything, whatever it is called. Rules see both names.
+  // A program at this path may be anything, whatever its name is. Rules see both names.
   if (first.includes('/') && !ofTheSystem.test(first) && !to.add(first, args)) return;
-  // Some file systems take `GIT` for `git`.
+  // Some file systems treat `GIT` as `git`.
   const lower = program.toLowerCase();
   if (lower !== program) readCommand([lower, ...args], to, depth + 1);
   if (program.startsWith('-')) to.unclear(`\`${program.slice(0, 80)}\` stands for a program`);
@@ -127,7 +130,7 @@ function readShell(program: string, args: readonly string[], to: Collected): voi
 
 function readFind(program: string, args: readonly string[], to: Collected, depth: number): void {
   for (const [at, word] of args.entries()) {
-    // Each may have others in it, which are read once for each of them.
+    // Each of them may contain others, which are read once for each of them.
     if (to.isFull) return;
     if (!/^-(?:exec|execdir|ok|okdir|x|X)$|^--exec(?:-batch)?$/.test(word)) continue;
     to.unclear(`\`${program} ${word}\` runs a command for each file`);
@@ -152,7 +155,7 @@ function readInterpreter(program: string, args: readonly string[], to: Collected
   const language = program.replace(/[\d.]+$/, '').replace(/^nodejs$/, 'node');
   const code = interpreters.get(language) ?? interpreters.get(program);
   if (code === undefined) return;
-  // Without a file, the code comes in.
+  // Without a file, the code comes from the input.
   const isInput = args.every((word) => /^-(?!-?(?:[hvV]|help|version|test)$)/.test(word));
   if (isInput || args.some((word) => code.test(word)))
     to.unclear(`\`${program}\` runs code that is not a command line`);
@@ -164,7 +167,7 @@ function readGit(args: readonly string[], to: Collected): void {
   for (; at < args.length; at++) {
     const word = args[at] as string;
     if (!word.startsWith('-')) break;
-    // The repository may be any folder, and its configuration names programs.
+    // The repository may be in any folder, and its configuration names programs.
     if (/^(?:-c|--config-env|--exec-path|--git-dir)/.test(word))
       to.unclear(`\`git ${word}\` can make git run other commands`);
     if (gitValued.has(word)) at++;
@@ -176,7 +179,7 @@ function readGit(args: readonly string[], to: Collected): void {
   const runs =
     gitRunners.test(command) ||
     own.some((word) =>
-      // Git takes shortened names of its options.
+      // Git accepts shortened names of its options.
       /^(?:-x|--exe|--upl|--rec[^u]|--op|-O|--ext|--textc|ext::)/.test(word),
     ) ||
     (command === 'grep' && own.some((word) => /^-[A-Za-z]*O/.test(word))) ||

@@ -13,20 +13,23 @@ export type ShellParser = Pick<typeof import('unbash'), 'parse' | 'forEachChild'
 
 /** Longest line that is read, in characters. */
 const mostChars = 200_000;
-/** Most brackets, backticks and here-documents, since the parser takes longer for each one that stands in another. */
+/**
+ * Most brackets, backticks and here-documents, because the parser takes longer for each one that is
+ * nested in another.
+ */
 const mostBrackets = 3_000;
 /** Most characters of commands that are kept. */
 const mostText = 400_000;
-/** Most words, commands and reasons that are kept. Beyond, the line is unclear. */
+/** Most words, commands and reasons that are kept. Beyond this, the line is unclear. */
 const mostWords = 2_000;
-/** Most parts of the line that are looked at, since each takes some microseconds. */
+/** Most parts of the line that are checked. Each takes some microseconds. */
 const mostParts = 6_000;
 /** Most characters that end a command. The parser takes some microseconds for each command. */
 const mostEnds = 20_000;
 const mostWhy = 8;
-/** Most paths that are looked up on the disk, since each costs some microseconds. */
+/** Most paths that are looked up on the disk. Each takes some microseconds. */
 const mostLookups = 1_500;
-/** How often text may be a command line inside of another one. */
+/** How often a command line may contain another one as text. */
 const mostScripts = 32;
 
 /** Loads the parser. @throws MisuseError `missing_dependency` */
@@ -40,7 +43,7 @@ export async function shellParser(
   }
 }
 
-/** What a command line does, as far as it can be told. Never throws. */
+/** What a command line does, as far as it is clear. Never throws. */
 export function shellFacts(line: string, place: Place, parser: ShellParser): ShellFacts {
   if (line.length > mostChars) return unclearFacts(`more than ${mostChars} characters`);
   if (hasMany('({`', mostBrackets, line)) return unclearFacts(`more than ${mostBrackets} brackets`);
@@ -52,7 +55,7 @@ export function shellFacts(line: string, place: Place, parser: ShellParser): She
   }
 }
 
-/** Whether some characters occur more often than so. Here-documents count as brackets. */
+/** Whether some characters occur more often than allowed. Here-documents count as brackets. */
 function hasMany(characters: string, most: number, line: string): boolean {
   let count = 0;
   for (let at = 0; at < line.length; at++)
@@ -62,13 +65,16 @@ function hasMany(characters: string, most: number, line: string): boolean {
   return false;
 }
 
-/** Reads one line, and the lines inside of it. */
+/** Reads one line, and the lines inside it. */
 class LineReader implements Collected {
   readonly commands: ShellCommand[] = [];
   readonly #why = new Set<string>();
   readonly #words = new Set<string>();
   readonly #written = new Set<string>();
-  /** Where the line may be when it reads a path: it may have changed the folder before. */
+  /**
+   * The folders in which the line may be when it reads a path. It may have changed the folder
+   * before.
+   */
   readonly #folders: Place[];
   readonly #parser: ShellParser;
   #scripts = 0;
@@ -164,7 +170,7 @@ class LineReader implements Collected {
     return this.#folders[0] as Place;
   }
 
-  /** Words from here on may start from this folder. Whether they do is not known. */
+  /** Words from here on may be relative to this folder. Whether they are is unknown. */
   #move([, ...args]: readonly string[]): void {
     const folder = args.find((word) => !/^-[LPe@]+$/.test(word)) ?? '~';
     if (folder === '-' || /^[-+]\d/.test(folder)) return this.unclear('a folder from before');
@@ -174,7 +180,7 @@ class LineReader implements Collected {
         this.#folders.push({ ...place, cwd });
   }
 
-  /** Undefined, and unclear, once too many paths were looked up. */
+  /** Undefined if too many paths were looked up. The line is then unclear. */
   #lookUp(text: string, place: Place): PathFacts | undefined {
     if (text.length > 4_096 || ++this.#lookups > mostLookups)
       return void this.unclear('too many or too long paths');
@@ -184,7 +190,7 @@ class LineReader implements Collected {
   #word(word: Word): void {
     const { value, open } = readWord(word, this.#place);
     if (open !== undefined) this.unclear(`\`${open.slice(0, 80)}\` is known only at run time`);
-    // bash runs it wherever it takes the word for a number or a variable.
+    // bash runs it wherever it reads the word as a number or a variable.
     const index = value.indexOf('[');
     if (index !== -1 && /\$\(|`/.test(value.slice(index)))
       this.unclear('a substitution in the index of a variable');
@@ -206,14 +212,14 @@ class LineReader implements Collected {
     else this.#words.add(word);
   }
 
-  /** A word may be a path as a whole, or behind `=`, `@` or `:`. */
+  /** A word may be a path as a whole, or after `=`, `@` or `:`. */
   #readPlace(word: string, paths: Set<string>, outside: Set<string>, hosts: Set<string>): void {
-    // A name of a scheme that is read from its beginning would take quadratic time in a long word.
+    // Reading the name of a scheme from its beginning would take quadratic time in a long word.
     for (const [, host] of word.matchAll(
       /[a-z0-9+.-]:\/\/(?:[^\s/@]*@)?(\[[^\]\s]{0,64}\]|[^\s/:?#'"]+)/gi,
     ))
       hosts.add((host as string).toLowerCase().replace(/\.$/, ''));
-    // As git and others name a host that is reached by ssh.
+    // The form in which git and other programs name a host that is reached by ssh.
     const [, host] = /^[\w.+-]{1,64}@([\w-]+(?:\.[\w-]+)+):/.exec(word) ?? [];
     if (host !== undefined) hosts.add(host.toLowerCase());
     if (word.includes('\n') || word === '') return;

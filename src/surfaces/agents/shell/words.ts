@@ -1,14 +1,14 @@
-/** What the words of a command line are once the shell has removed the quotes. */
+/** The values of a command line's words, once the shell has removed the quotes. */
 import type { Word, WordPart } from 'unbash';
 import type { Place } from '../place.ts';
 
-/** A word whose value is known, or what keeps it from being known. */
+/** A word whose value is known, or the reason why it is unknown. */
 export type KnownWord =
   | { readonly value: string; readonly open?: undefined }
   | {
-      /** The word as far as it is known. */
+      /** The word, as far as it is known. */
       readonly value: string;
-      /** What the shell puts in only when it runs: `$X`, `$(date)`, `*.ts`. */
+      /** What the shell inserts only when it runs: `$X`, `$(date)`, `*.ts`. */
       readonly open: string;
     };
 
@@ -22,7 +22,7 @@ export function readWord(word: Word, place: Place): KnownWord {
   return { value: [place.home, ...rest].join('/') };
 }
 
-/** @param quoted In double quotes, where `~` is only a character. */
+/** @param quoted Whether it is in double quotes, where `~` is an ordinary character. */
 function readParts(parts: readonly WordPart[], place: Place, quoted = false): KnownWord {
   let value = '';
   let open: string | undefined;
@@ -57,7 +57,7 @@ function readPart(part: WordPart, place: Place): KnownWord {
   }
 }
 
-/** `$HOME` is the user's own; anything else may have been set before. */
+/** `$HOME` is the user's home. Any other variable may have been set before. */
 function variable(name: string, text: string, { home }: Place): KnownWord {
   if (name === 'HOME') return { value: home };
   return { value: '', open: text };

@@ -1,4 +1,4 @@
-/** What quotas have counted, in a file that all hooks with the same rules share. */
+/** The counts of quotas, in a file that all hooks with the same rules share. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { QuotaSpend, QuotaStore, QuotaUse } from '../../../index.ts';
@@ -16,7 +16,8 @@ interface Sum {
 }
 
 /**
- * Most amounts under one key. Older ones become one, which counts as long as the newest of them.
+ * Most amounts under one key. Older ones are combined into one, which counts as long as the newest
+ * of them.
  */
 const mostSpent = 1_000;
 /** Most keys. A call that would need another one is refused. */
@@ -43,13 +44,14 @@ export function fileQuotas(file: string, until: number, now: () => number): Quot
         writeSums(file, sums);
         return { reservation: { spends, at } };
       }),
-    // What a hook has reserved is spent: the call may run as soon as the hook has answered.
+    // An amount that a hook has reserved is spent, because the call may run as soon as the hook has
+    // answered.
     giveBack: () => {},
     look: (spends) => inFile((sums, at) => spends.map((spend) => useOf(sums, spend, at))),
   };
 }
 
-/** Says yes to everything, for calls that have spent before. */
+/** Accepts everything, for calls that have already spent their amounts. */
 export const spentBefore: QuotaStore = Object.freeze({
   reserve: () => ({ reservation: {} }),
   giveBack: () => {},
@@ -82,7 +84,7 @@ function add(sums: Map<string, Sum>, { key, amount, windowMs }: QuotaSpend, at: 
   sums.set(key, { windowMs: windowMs ?? null, spent });
 }
 
-/** Reads the sums, without what counts no more. @throws HookFault */
+/** Reads the sums, without amounts that no longer count. @throws HookFault */
 function readSums(file: string, now: number): Map<string, Sum> {
   let text: string;
   try {
@@ -99,7 +101,7 @@ function readSums(file: string, now: number): Map<string, Sum> {
       for (const [at, amount] of sum.spent)
         if (!Number.isFinite(at) || BigInt(amount) < 0n) throw new Error('no amount');
       const isOver = (sum.spent.at(-1)?.[0] ?? 0) + kept <= now;
-      // The amounts of a session count together, for a day after the last of them.
+      // The amounts of a session count together, until a day after the last of them.
       const spent = windowMs === null ? sum.spent : sum.spent.filter(([at]) => at + windowMs > now);
       if (!isOver && spent.length > 0) sums.set(key, { windowMs, spent });
     }
@@ -112,7 +114,7 @@ function readSums(file: string, now: number): Map<string, Sum> {
   }
 }
 
-/** Replaces the file as a whole, so that nobody reads half of it. */
+/** Replaces the file as a whole, so that no process reads half of it. */
 function writeSums(file: string, sums: ReadonlyMap<string, Sum>): void {
   const draft = `${file}.${randomUUID()}`;
   try {

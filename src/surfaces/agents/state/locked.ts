@@ -8,7 +8,7 @@ import { HookFault } from '../event.ts';
 const pauseMs = 8;
 
 /**
- * Takes its turn. The lock of a process that has died does not count.
+ * Waits for its turn. The lock of a process that has died does not count.
  * @param take Takes the lock, or throws `in_use` while another process has it.
  * @param until Epoch milliseconds after which it gives up.
  * @throws HookFault if it gives up; what `take` throws otherwise

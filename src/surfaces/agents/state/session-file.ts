@@ -1,4 +1,4 @@
-/** What the hooks of one session tell each other: a file to which each appends lines. */
+/** How the hooks of one session inform each other: each appends lines to a file. */
 import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
 import { HookFault } from '../event.ts';
@@ -19,15 +19,15 @@ export type Entry =
       readonly ended: string;
       readonly tool: string;
       readonly input: JsonObject;
-      /** What it returned, if it is to be remembered. */
+      /** Its output, if that is to be remembered. */
       readonly output?: JsonValue;
-      /** Whether a person has agreed to it. */
+      /** Whether a person has approved it. */
       readonly approved: boolean;
     };
 
-/** Largest file, in bytes. What does not fit any more is not remembered. */
+/** Largest file, in bytes. Further entries are not remembered. */
 const mostBytes = 16_000_000;
-/** Room for what must be remembered in any case. */
+/** Room for entries that must be remembered in any case. */
 const reservedBytes = 1_000_000;
 
 /** The file of one session. */
@@ -84,7 +84,7 @@ function readEntries(file: string): readonly Entry[] {
       const copy = copyJson(JSON.parse(line), { maxDepth: 80, maxValues: 2_000_000 });
       if (copy.ok && isEntry(copy.value)) return copy.value;
     } catch {
-      // Falls through.
+      // Continues below.
     }
     throw corrupt(file, index + 1);
   });

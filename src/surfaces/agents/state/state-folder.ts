@@ -1,4 +1,4 @@
-/** The folder in which hook processes keep what they share. */
+/** The folder in which hook processes keep their shared state. */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -43,13 +43,16 @@ function requireGuarded(folder: string): void {
     throw new Error(`others can write to ${folder}. Run \`chmod o-w\` on it`);
 }
 
-/** A file's name for something that may contain anything. */
+/** A file's name for a text that may contain anything. */
 export function nameFor(kind: string, ...about: readonly string[]): string {
   const hash = createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 40);
   return `${kind}-${hash}`;
 }
 
-/** Removes what is older than a day. Quotas may count for longer; they tidy their own file. */
+/**
+ * Removes files that are older than a day. Quotas may count longer, but they clean up their own
+ * file.
+ */
 export function forgetOld(folder: string, now: number): void {
   for (const name of readdirSync(folder)) {
     if (!name.startsWith('session-')) continue;

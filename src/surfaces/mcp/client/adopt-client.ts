@@ -13,7 +13,7 @@ export function adoptClient(client: ConnectedMcpClient, { toolsChanged }: OpenOp
     get lost() {
       return lost;
     },
-    // Only the host may give its client up. The next call tries it again.
+    // Only the host may close its client. The next call tries it again.
     drop() {},
     close: async () => {
       if (released) return;

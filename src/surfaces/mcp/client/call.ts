@@ -22,7 +22,7 @@ export function executorOf(
   withdrawn: () => string | undefined,
   onCall?: (context: ToolContext) => () => void,
 ): Executor {
-  // Asked once the link is open: opening it may have shown that the definition changed.
+  // Checked once the link is open, because opening it may have shown that the definition changed.
   const linked = async ({ signal }: ToolContext): Promise<Link> => {
     const link = await within(connection.link(), signal);
     const reason = withdrawn();
@@ -34,8 +34,8 @@ export function executorOf(
     try {
       return await callOnce(tool, first, input, context);
     } catch (error) {
-      // A server that has forgotten the session has not looked at the call, so it is safe to make
-      // it once more in a new session.
+      // A server that has forgotten the session has not looked at the call, so it is safe to repeat
+      // it once in a new session.
       if (context.signal.aborted || !sessionForgotten(error, first)) throw toFault(error, first);
       first.drop();
     }
@@ -85,7 +85,7 @@ function ask(
   const params =
     place === undefined
       ? { name, arguments: input }
-      : // By SEP-414 and the conventions of OpenTelemetry for MCP.
+      : // The form follows SEP-414 and the conventions of OpenTelemetry for MCP.
         { name, arguments: input, _meta: { ...place } };
   const options = {
     signal: context.signal,

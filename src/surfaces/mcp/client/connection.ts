@@ -6,7 +6,7 @@ import { connectionFault } from '../../shared/executor-fault.ts';
 import type { Link } from './link.ts';
 import type { ConnectedMcpClient } from './sdk.ts';
 
-/** Time and chance, replaced in tests. */
+/** Time and randomness, replaced in tests. */
 export interface ConnectionClock {
   /** Monotonic milliseconds. */
   now(): number;
@@ -25,13 +25,12 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** What a connection is made of. */
+/** What a connection needs. */
 export interface ConnectionOptions {
   /** Opens a link; `signal` aborts when the connection is closed. */
   readonly open: (signal: AbortSignal) => Promise<Link>;
   /**
-   * Looks at what a fresh link offers, before any call runs on it. If it rejects, the link is
-   * closed.
+   * Checks what a new link offers, before any call runs on it. If it rejects, the link is closed.
    */
   readonly greet: (client: ConnectedMcpClient) => Promise<void>;
   readonly clock: ConnectionClock;
@@ -48,9 +47,9 @@ const goodLifeMs = 10_000;
 
 interface State extends ConnectionOptions {
   current: Link | undefined;
-  /** The opening that is under way. All callers share it. */
+  /** The opening that is in progress. All callers share it. */
   opening: Promise<Link> | undefined;
-  /** Failures in a row. */
+  /** Successive failures. */
   failures: number;
   /** By the clock. */
   mayOpenAt: number;
@@ -133,7 +132,7 @@ async function openLink(state: State): Promise<Link> {
 }
 
 /**
- * The first loss after a good life may be repaired at once. A server that keeps dying is not
+ * The first loss after a long connection may be repaired at once. A server that keeps dying is not
  * started over and over.
  */
 function noteLoss(state: State, since: number): void {
@@ -153,7 +152,7 @@ function noteFailure(state: State, withoutPause = false): void {
 }
 
 async function closeLinks(state: State): Promise<void> {
-  // An opening that is under way sees that the connection is closed, and cleans up after itself.
+  // An opening in progress sees that the connection is closed, and cleans up after itself.
   await state.opening?.catch(() => {});
   await state.current?.close();
   state.current = undefined;

@@ -22,13 +22,13 @@ const maxDescriptionBytes = 8_192;
 const maxNameChars = 1_024;
 
 /**
- * What the host says of a server's tool. Unlike what the server says, it may loosen checks. Absent
- * members leave the cautious assumptions as they are.
+ * The host's labels for a server's tool. Unlike the server's own description, they may loosen
+ * checks. Absent members leave the cautious assumptions as they are.
  */
 export interface McpToolLabels extends FieldLabels {
   /** Replaces the hints that it names. */
   readonly annotations?: ToolAnnotations | undefined;
-  /** Where the text of its output comes from. */
+  /** The origin of the text of its output. */
   readonly origin?: 'trusted' | 'untrusted' | undefined;
   /** Milliseconds that a call may run. */
   readonly timeoutMs?: number | undefined;
@@ -37,16 +37,16 @@ export interface McpToolLabels extends FieldLabels {
 
 const noLabels: McpToolLabels = Object.freeze({});
 
-/** What a definition needs besides the description. */
+/** What a definition needs in addition to the description. */
 export interface DefinitionOptions {
   readonly prefix: string;
   /** Milliseconds. */
   readonly timeoutMs: number | undefined;
   /** `mcp:<server>`. */
   readonly source: string;
-  /** What the host says of this tool. */
+  /** The host's labels for this tool. */
   readonly labels?: McpToolLabels | undefined;
-  /** What the patterns of the whole listing may still cost. */
+  /** The budget that the patterns of the whole listing share. */
   readonly patterns: SharedPatterns;
   /** Makes the executor, which calls the tool by the server's own name. */
   executorOf(tool: ServerTool): Executor;
@@ -54,7 +54,7 @@ export interface DefinitionOptions {
   originOf(name: string): OutsideOrigin;
 }
 
-/** What a call needs of a tool. */
+/** What a call needs to know about a tool. */
 export interface ServerTool {
   /** The server's own name for it. */
   readonly name: string;

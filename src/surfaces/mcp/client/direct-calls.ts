@@ -1,27 +1,30 @@
 /**
- * Calls of the 2025 era over lines, beside the SDK's client. The client makes an AbortController, a
- * timer and a dozen promises for a request, and its schemas read each message three times. That
- * takes longer than everything else that a call costs here.
+ * Calls of the 2025 era over lines, without the SDK's client. The client makes an AbortController,
+ * a timer and a dozen promises for a request, and its schemas read each message three times. That
+ * takes longer than everything else in a call.
  */
 import type { Transport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
 import type { McpRequestOptions } from './sdk.ts';
 
-/** How a call is followed. */
+/** The callbacks of a call. */
 export type DirectOptions = Required<Pick<McpRequestOptions, 'signal' | 'onprogress'>>;
 
-/** Calls that the SDK's client knows nothing of. */
+/** Calls that the SDK's client does not know about. */
 export interface DirectCalls {
   /**
    * Sends `tools/call`, and resolves to the result as the server sent it.
-   * @throws (rejects with) Error with the code of the server's error, or of the SDK for a connection
-   * that is gone
+   * @throws (rejects with) Error with the code of the server's error, or of the SDK for a
+   * connection that is gone
    */
   call(params: Readonly<Record<string, unknown>>, options: DirectOptions): Promise<unknown>;
-  /** Takes a line that answers a call, or reports its progress. False: it is for the client. */
+  /**
+   * Takes a line that answers a call or reports its progress. If it returns false, the line is for
+   * the client.
+   */
   take(line: string): boolean;
-  /** Fails the calls that have no answer, and all that come. */
+  /** Fails the calls that have no answer, and all later ones. */
   end(): void;
 }
 
@@ -91,7 +94,7 @@ function takeLine(calls: ReadonlyMap<number, Call>, line: string): boolean {
     return isJsonObject(params) && takeProgress(calls, params);
   const call = method === undefined ? callOf(calls, id) : undefined;
   if (call === undefined) return false;
-  // Whatever is malformed is left to the client, which ignores it.
+  // Malformed lines are left to the client, which ignores them.
   if (error === undefined) {
     if (!isJsonObject(result)) return false;
     call.answered({ result });
@@ -121,7 +124,7 @@ function callOf(calls: ReadonlyMap<number, Call>, id: unknown): Call | undefined
   return typeof id === 'number' || typeof id === 'string' ? calls.get(Number(id)) : undefined;
 }
 
-/** Has the code by which the SDK says it. */
+/** It has the code that the SDK uses for this. */
 function connectionClosed(): Error {
   return Object.assign(new Error('Connection closed'), { code: 'CONNECTION_CLOSED' });
 }

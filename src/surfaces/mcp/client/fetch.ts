@@ -15,7 +15,7 @@ export interface BoundedFetchOptions {
 }
 
 /**
- * A `fetch` whose response bodies fail once a message exceeds a bound. A stream may go on for ever,
+ * A `fetch` whose response bodies fail once a message exceeds a bound. A stream may go on forever,
  * but each of its events is bounded.
  */
 export function boundedFetch(inner: Fetch = fetch, options: BoundedFetchOptions = {}): Fetch {

@@ -1,4 +1,4 @@
-/** The handshake with a server over any transport, and the link that comes of it. */
+/** The handshake with a server over any transport, and the link that results from it. */
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { messageOf } from '../../../errors/index.ts';
 import { packageVersion } from '../../../surface-port.ts';
@@ -9,13 +9,13 @@ import { askUnread, boundAnswers } from './guards.ts';
 import type { Link, OpenOptions } from './link.ts';
 import { loadSdk } from './sdk.ts';
 
-/** What a handshake is made over. */
+/** What a handshake needs. */
 export interface HandshakeParts {
   readonly transport: Transport;
   /** Names the server in messages. */
   readonly place: string;
   /**
-   * Milliseconds that the server has to say which protocol era it supports. Undefined: it is not
+   * Milliseconds that the server has to say which protocol era it supports. If undefined, it is not
    * asked, and the handshake is that of the 2025 era.
    */
   readonly probeMs: number | undefined;
@@ -38,7 +38,7 @@ export async function shakeHands(parts: HandshakeParts, options: OpenOptions): P
     link.drop();
     parts.direct?.end();
   };
-  // Errors that end a call reach it as its own rejection. Any others are noise of the server.
+  // Errors that end a call reach it as its own rejection. All others can be ignored.
   client.onerror = () => {};
   try {
     const era = probeMs === undefined ? { prior: { kind: 'legacy' as const } } : {};
@@ -71,7 +71,7 @@ async function createClient(
   const client = new SdkClient(
     { name: 'host-tools', version: packageVersion },
     {
-      // Without capabilities, the server cannot ask our model or our user for anything.
+      // Without capabilities, the server cannot ask the host's model or user for anything.
       capabilities: {
         ...(questions?.elicitation === true ? { elicitation: { form: {} } } : {}),
         ...(questions?.sampling === true ? { sampling: {} } : {}),
@@ -96,8 +96,8 @@ async function createClient(
       },
     },
   );
-  // The SDK would check a question with its own schema and describe every part that is wrong, at any
-  // length.
+  // The SDK would check a question with its own schema and describe every part that is wrong, at
+  // any length.
   if (questions !== undefined)
     client.fallbackRequestHandler = ({ method, params }) => questions.answer(method, params);
   return client;
@@ -110,7 +110,7 @@ function linkOver(client: Client, { transport, excess, direct }: HandshakeParts)
     closing ??= client
       .close()
       .catch(() => {})
-      // The client lets go of a transport whose connection failed. What the transport started must
+      // The client drops a transport whose connection failed. Whatever the transport started must
       // still end.
       .then(() => transport.close())
       .catch(() => {});

@@ -39,7 +39,7 @@ export type McpConnection = McpStdioConnection | McpHttpConnection | ConnectedMc
 
 /** Options of {@link importMcpTools}. */
 export interface ImportMcpOptions {
-  /** Put before each of the server's names. @default "" */
+  /** Prepended to each of the server's names. @default "" */
   readonly prefix?: string | undefined;
   /**
    * The host's own name for the server. The source of its tools is `mcp:` followed by this name.
@@ -59,7 +59,7 @@ export interface ImportMcpOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Time and chance, replaced in tests. */
+/** Time and randomness, replaced in tests. */
 export interface ImportPorts {
   readonly clock: ConnectionClock;
   /** Milliseconds for a handshake, and for a listing. */
@@ -117,8 +117,8 @@ export interface Imported {
 }
 
 /**
- * {@link importMcpTools} with wishes about the server's tools, and with milliseconds for a
- * handshake, and for a listing.
+ * {@link importMcpTools} with settings for the server's tools, and with milliseconds for a
+ * handshake and for a listing.
  */
 export function importByWishes(
   connection: McpConnection,
@@ -131,7 +131,7 @@ export function importByWishes(
 
 const noWishes: ImportWishes = Object.freeze({});
 
-/** {@link importMcpTools} with the given time and chance. */
+/** {@link importMcpTools} with the given time and randomness. */
 export async function importThrough(
   given: McpConnection,
   options: ImportMcpOptions | undefined,
@@ -234,7 +234,8 @@ function openerOf(
   if (new URL(url).username !== '' || new URL(url).password !== '')
     throw new MisuseError(
       'invalid_option',
-      'importMcpTools: expected `url` without a user and a password. Pass them in a header instead.',
+      'importMcpTools: expected `url` without a user and a password. Pass them in a header ' +
+        'instead.',
     );
   return (signal) => openHttp({ url, headers }, optionsFor(signal));
 }
@@ -286,7 +287,7 @@ function readPins(pins: ImportMcpOptions['pins']): ReadonlyMap<string, string> |
   if (pins === undefined) return undefined;
   return new Map(
     Object.entries(pins).map(([name, pin]) => {
-      // A file of pins holds objects, which may say more about each tool.
+      // A file of pins holds objects, which may contain more about each tool.
       const fingerprint =
         typeof pin === 'object' && pin !== null && Object.hasOwn(pin, 'fingerprint')
           ? pin.fingerprint

@@ -1,4 +1,4 @@
-/** Asks a server for what it has, page by page and within bounds. */
+/** Asks a server for its entries, page by page and within bounds. */
 import type { JsonObject } from '../../../index.ts';
 import { copyJson, isJsonObject } from '../../../json/index.ts';
 import { connectionFault, isFault } from '../../shared/executor-fault.ts';
@@ -44,7 +44,7 @@ export function listTools(
 }
 
 /**
- * Lists what a server has as private copies, which are not checked yet.
+ * Lists a server's entries as private copies, which are not checked yet.
  * @param timeoutMs milliseconds for all pages together
  * @throws ConnectionFault that names the bound, or quotes the server's error
  */

@@ -1,4 +1,4 @@
-/** The requests of a login: where they may go, and what may come back. */
+/** The requests of a login: where they may go, and which answers are accepted. */
 import { isJsonObject } from '../../../json/index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import { boundedFetch } from './fetch.ts';
@@ -12,8 +12,8 @@ const requestMs = 30_000;
 const mostRedirects = 5;
 
 /**
- * Answers are small and come soon, or they are no answers. Redirects are followed only within an
- * origin, and only to where {@link checkAddress} allows.
+ * Answers must be small and arrive soon. Redirects are followed only within an origin, and only to
+ * where {@link checkAddress} allows.
  * @param server the address of the server that is signed in to
  */
 export function oauthFetch(server: URL): OAuthFetch {
@@ -31,7 +31,7 @@ export function oauthFetch(server: URL): OAuthFetch {
       if (!response.ok && init?.body instanceof URLSearchParams)
         return refusal(response, init.body);
       const target = response.headers.get('location');
-      // The SDK follows redirects by itself where it asks for them.
+      // The SDK follows redirects itself where it needs them.
       const isFollowed = init?.redirect === undefined && /^30[78]$/.test(String(response.status));
       if (!isFollowed || target === null || followed === mostRedirects) return response;
       const next = URL.canParse(target, at.href) ? new URL(target, at) : undefined;
@@ -42,12 +42,12 @@ export function oauthFetch(server: URL): OAuthFetch {
   };
 }
 
-/** What a request for tokens sends that nobody else may read. */
+/** The parameters of a token request that no one else may read. */
 const secrets = ['refresh_token', 'code', 'code_verifier', 'client_secret'] as const;
 
 /**
- * Why tokens were refused, without what was sent: the SDK writes all of it to standard error, and
- * into its errors.
+ * Why tokens were refused, without the parameters that were sent. The SDK writes all of them to
+ * standard error and into its errors.
  */
 async function refusal(response: Response, sent: URLSearchParams): Promise<Response> {
   const given: unknown = await response.json().catch(() => undefined);
@@ -62,9 +62,9 @@ async function refusal(response: Response, sent: URLSearchParams): Promise<Respo
 }
 
 /**
- * A server names the addresses of its login. Without this, any server could have programs on the
- * user's machine asked, and could have a login sent without encryption. Only what an address says
- * counts, since a name may lead anywhere later.
+ * A server names the addresses of its login. Without this check, any server could cause requests to
+ * programs on the user's machine, or an unencrypted login. Only the address itself is checked,
+ * because a name may resolve to anything later.
  * @throws Error
  */
 export function checkAddress(server: URL, address: URL): void {
@@ -73,14 +73,15 @@ export function checkAddress(server: URL, address: URL): void {
   if (address.protocol === 'https:' && (isNear || !isOwnMachine(address))) return;
   if (address.protocol === 'http:' && isNear && isOwnMachine(address)) return;
   throw new Error(
-    `The server \`${server.origin}\` named \`${address.origin}\` for the login. Expected https, and ` +
-      'an address that is not on this machine.',
+    `The server \`${server.origin}\` named \`${address.origin}\` for the login. Expected https, ` +
+      'and an address that is not on this machine.',
   );
 }
 
-/** Loopback, and link-local addresses, at which clouds tell programs of a machine their keys. */
+/** Loopback, and link-local addresses, at which clouds give a machine's programs their keys. */
 function isOwnMachine({ hostname }: URL): boolean {
-  return /^(?:(?:.+\.)?localhost\.?|127\..*|0\.0\.0\.0|169\.254\..*|\[(?:::1?|::ffff:(?:7f|a9fe:).*|fe[89ab].*)\])$/.test(
-    hostname,
+  return (
+    /^(?:(?:.+\.)?localhost\.?|127\..*|0\.0\.0\.0|169\.254\..*)$/.test(hostname) ||
+    /^\[(?:::1?|::ffff:(?:7f|a9fe:).*|fe[89ab].*)\]$/.test(hostname)
   );
 }

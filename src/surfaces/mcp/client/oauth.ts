@@ -1,4 +1,4 @@
-/** Signing in to a server with OAuth, and the tokens that come of it, by the SDK's own helpers. */
+/** Signing in to a server with OAuth, and the resulting tokens, with the SDK's own helpers. */
 import type {
   AuthProvider,
   OAuthClientProvider,
@@ -12,24 +12,24 @@ import { loadSdk } from './sdk.ts';
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
 
-/** What is kept of a login. Plain JSON. */
+/** The stored record of a login. Plain JSON. */
 export interface OAuthRecord {
   /** Where the browser was sent back to. */
   readonly redirectUrl: string;
   client?: StoredOAuthClientInformation | undefined;
   tokens?: StoredOAuthTokens | undefined;
-  /** Where the login was made. A server that says otherwise later is not believed. */
+  /** Where the login was made. If the server later names another place, it is not believed. */
   discovery?: OAuthDiscoveryState | undefined;
 }
 
-/** Keeps the login to one server. Other processes may write as well. */
+/** Stores the login to one server. Other processes may write too. */
 export interface OAuthStore {
-  /** @throws if what is kept cannot be trusted */
+  /** @throws if the stored record cannot be trusted */
   read(): Promise<OAuthRecord | undefined>;
   write(record: OAuthRecord): Promise<void>;
 }
 
-/** What the browser brings back. */
+/** The parameters that the browser brings back. */
 export interface Callback {
   readonly code: string;
   readonly iss: string | undefined;
@@ -39,7 +39,7 @@ export interface Callback {
 export interface SignInOptions {
   readonly url: string;
   readonly redirectUrl: string;
-  /** Comes back with the browser. */
+  /** A value that comes back with the browser. */
   readonly state: string;
   readonly store: OAuthStore;
   /** The client that the user has registered. @default registers one, if the server lets it */
@@ -48,6 +48,12 @@ export interface SignInOptions {
   show(address: URL): void;
   /** Resolves when the browser is back. */
   answer(): Promise<Callback>;
+}
+
+function renewalFault(error: unknown, hint: string): Error {
+  if (error instanceof Error && error.message.includes(hint)) return error;
+  const message = `Its login could not be renewed: ${messageOf(error)} ${hint}`;
+  return new Error(message, { cause: error });
 }
 
 /** Adds the token to each request of a server, and replaces one that has expired. */
@@ -60,7 +66,7 @@ export function bearerOf(
   }: {
     /** What to do without a token, as a sentence. */
     readonly hint: string;
-    /** Called with what is secret in a login, before it is used. */
+    /** Called with the secrets of a login, before they are used. */
     readonly told: (secret: string) => void;
   },
 ): AuthProvider {
@@ -79,21 +85,16 @@ export function bearerOf(
     };
     const provider = providerOf(record, { redirect: again, saved: () => store.write(record) });
     try {
-      // Without a way to keep it, the SDK registers no client.
+      // Without a way to store it, the SDK registers no client.
       await auth(Object.assign(provider, { saveClientInformation: undefined }), {
         serverUrl: url,
         fetchFn: oauthFetch(new URL(url)),
         ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
       });
     } catch (error) {
-      // A refresh token may count once, and another process was faster.
+      // A refresh token may be valid only once, and another process may have used it first.
       const now = (await store.read())?.tokens?.access_token;
-      if (now === undefined || now === had.access_token)
-        throw error instanceof Error && error.message.includes(hint)
-          ? error
-          : new Error(`Its login could not be renewed: ${messageOf(error)} ${hint}`, {
-              cause: error,
-            });
+      if (now === undefined || now === had.access_token) throw renewalFault(error, hint);
     }
   };
   return {
@@ -114,8 +115,8 @@ export function bearerOf(
 }
 
 /**
- * Signs in. False if the server does not ask for it. Nothing is kept before it has succeeded, so an
- * earlier login stays if this one fails.
+ * Signs in. False if the server does not ask for it. Nothing is stored before it has succeeded, so
+ * an earlier login stays if this one fails.
  */
 export async function signIn(options: SignInOptions): Promise<boolean> {
   const { url, redirectUrl, state, store, client, show, answer } = options;
@@ -158,7 +159,10 @@ export async function signIn(options: SignInOptions): Promise<boolean> {
   return true;
 }
 
-/** What the SDK asks for, over a record. @param saved called when the record has new tokens */
+/**
+ * The provider that the SDK needs, backed by a record.
+ * @param saved called when the record has new tokens
+ */
 function providerOf(
   record: OAuthRecord,
   {
@@ -179,7 +183,7 @@ function providerOf(
       redirect_uris: [record.redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      // A program on the user's machine cannot keep a secret of its own.
+      // A program on the user's machine cannot keep its own secret.
       token_endpoint_auth_method: 'none',
     },
     ...(state === undefined ? {} : { state: () => state }),
@@ -202,7 +206,7 @@ function providerOf(
     },
     discoveryState: () => record.discovery,
     invalidateCredentials(scope) {
-      // In memory only: what is kept may have been replaced by another process.
+      // Only in memory, because another process may have replaced the stored record.
       if (scope === 'all' || scope === 'client') record.client = undefined;
       if (scope === 'all' || scope === 'tokens') record.tokens = undefined;
     },

@@ -27,7 +27,7 @@ export async function openHttp(
   options: OpenOptions,
 ): Promise<Link> {
   const endpoint = new URL(url);
-  // `greeted` turns true after the handshake, whose messages have the tighter bounds.
+  // `greeted` becomes true after the handshake, whose messages have the tighter bounds.
   const state = { greeted: false, excess: undefined as string | undefined };
   const transport = await createTransport(endpoint, headers, state, options.auth);
   noticeLostAnswers(transport);
@@ -107,8 +107,8 @@ function terminating(link: Link, transport: StreamableHTTPClientTransport): Link
 }
 
 /**
- * Over HTTP each request has its own response. If that ends without an answer, the SDK would wait
- * for ever, so an error is delivered instead.
+ * Over HTTP, each request has its own response. If that ends without an answer, the SDK would wait
+ * forever, so an error is delivered instead.
  */
 function noticeLostAnswers(transport: Transport): void {
   const send = transport.send.bind(transport);

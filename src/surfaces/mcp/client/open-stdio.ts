@@ -36,8 +36,8 @@ const stdioProbeMs = 5_000;
  *
  * The process is asked for its protocol era and then used. Some servers of the older era end, or
  * hang, when anything comes before the handshake. Such a server is started once more without the
- * question, and is not asked again. One that is silent has all of the handshake's time before that:
- * it may be a program that `npx` is still loading, and npm's cache would not survive its end.
+ * question, and is not asked again. A silent server first has all of the handshake's time. It may
+ * be a program that `npx` is still downloading, and ending it could damage npm's cache.
  */
 export function stdioOpener(
   connection: McpStdioConnection,
@@ -59,7 +59,7 @@ export function stdioOpener(
   };
 }
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 interface Tried {
   /** The bound that a message has exceeded. */
   excess: string | undefined;
@@ -72,8 +72,8 @@ async function start(
   tried: Tried,
 ): Promise<Link> {
   const { StdioClientTransport } = await loadSdkStdio();
-  // The SDK starts the program twice, and asks the first of the two for its era. Transports of a
-  // class that is not its own are asked directly.
+  // The SDK starts the program twice, and asks the first one for its era. Transports of a class
+  // that is not the SDK's own are asked directly.
   const transport = new (class extends StdioClientTransport {
     #started: Promise<void> | undefined;
     override start(): Promise<void> {
@@ -102,7 +102,7 @@ async function start(
   transport.stderr?.on('data', (chunk: Buffer) => {
     stderrTail = (stderrTail + chunk.toString('utf8')).slice(-2_000);
   });
-  // The program starts while the client is loaded, which starts it too and hears why it cannot.
+  // The program starts while the client is loaded, which also starts it and learns why it fails.
   transport.start().catch(() => {});
   const link = await shakeHands(
     {

@@ -1,6 +1,6 @@
 /**
  * Which definitions of a server may be called. Each is known by its fingerprint; a changed one may
- * be called only after somebody has accepted it.
+ * be called only after someone has accepted it.
  */
 
 import { describe } from '../../../errors/index.ts';
@@ -28,9 +28,9 @@ export interface McpPin {
 
 /** One tool name, with every definition that it ever had. */
 interface Cell {
-  /** What the server offers now. */
+  /** The definition that the server offers now. */
   offered: AnyTool<unknown> | undefined;
-  /** What may be called. */
+  /** The definition that may be called. */
   active: AnyTool<unknown> | undefined;
   readonly places: Set<WeakRef<OutsidePlace>>;
 }
@@ -41,9 +41,9 @@ export interface Ledger {
   readonly tools: readonly AnyTool<unknown>[];
   readonly pins: Readonly<Record<string, string>>;
   readonly drift: readonly McpDrift[];
-  /** The number of names that it remembers. */
+  /** The number of remembered names. */
   readonly size: number;
-  /** What the server offers under a name, accepted or not. */
+  /** The definition that the server offers under a name, accepted or not. */
   found(name: string): AnyTool<unknown> | undefined;
   /**
    * Ties a definition that is about to be made to its name. The caller sets the fingerprint once it
@@ -80,15 +80,15 @@ export interface LedgerOptions {
   /** Accepts every listing, where no pins are given. @default only the first one */
   readonly follows?: boolean | undefined;
   /**
-   * What the server offers, for a definition to which the host has added labels. It is what is
-   * pinned and reviewed. @default the definition itself
+   * The server's definition, for one to which the host has added labels. The server's is pinned and
+   * reviewed. @default the definition itself
    */
   readonly plainOf?: ((definition: AnyTool<unknown>) => AnyTool<unknown>) | undefined;
 }
 
 /**
- * Makes a ledger. Without `pins`, the first listing is accepted as it is; with them, only what they
- * name.
+ * Makes a ledger. Without `pins`, the first listing is accepted as it is. With them, only the
+ * definitions that they name are accepted.
  */
 export function createLedger(
   pins: ReadonlyMap<string, string> | undefined,
@@ -128,7 +128,7 @@ export function createLedger(
   };
 }
 
-/** The fingerprint of what the server offers, without what the host has added. */
+/** The fingerprint of the server's definition, without the host's labels. */
 function printOf({ plainOf }: State, definition: AnyTool<unknown> | undefined): string | undefined {
   return definition === undefined ? undefined : plainOf(definition).fingerprint;
 }
@@ -142,7 +142,7 @@ function driftOf(state: State): readonly McpDrift[] {
   });
 }
 
-/** Looks the cell up by name each time, because a cell may be dropped and made again. */
+/** Looks up the cell by name each time, because a cell may be dropped and created again. */
 function originOf(
   state: State,
   name: string,

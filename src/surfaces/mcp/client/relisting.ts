@@ -6,7 +6,7 @@
 /** Runs something after some milliseconds. The returned function cancels it. */
 export type Later = (run: () => void, ms: number) => () => void;
 
-/** What relisting is made of. */
+/** What relisting needs. */
 export interface RelistingOptions {
   /** Lists once. */
   readonly list: () => Promise<void>;
@@ -22,7 +22,7 @@ export interface Relisting {
    */
   refresh(): Promise<void>;
   /**
-   * The server says that its tools changed: lists now, or when the pause is over. Never fails; a
+   * The server says that its tools changed. Lists now, or when the pause is over. Never fails. A
    * listing that fails changes nothing.
    */
   changed(): void;

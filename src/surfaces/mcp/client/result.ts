@@ -1,6 +1,6 @@
 /**
- * Turns a server's answer to a call into a handler's outcome. What has no place in the output
- * becomes metadata.
+ * Turns a server's answer to a call into a handler's outcome. Parts without a place in the output
+ * become metadata.
  */
 import { content, fail, type JsonObject, type JsonValue, ok } from '../../../index.ts';
 import { canonicalJson, copyJson, isJsonObject } from '../../../json/index.ts';
@@ -27,7 +27,9 @@ export function outcomeOf(result: unknown, structured: boolean): unknown {
     });
   if (!copy.ok || copy.overflow)
     return fail({
-      message: `The MCP server returned more than ${maxResultChars} characters. Ask for less at a time.`,
+      message:
+        `The MCP server returned more than ${maxResultChars} characters. Ask for less at a ` +
+        'time.',
       reason: 'result_too_large',
     });
   const answer = copy.value;
@@ -112,7 +114,7 @@ function isPart(part: JsonValue): boolean {
   }
 }
 
-/** What a server may send besides the output. */
+/** What a server may send in addition to the output. */
 interface Extras {
   readonly structuredContent: JsonValue;
   readonly content: readonly JsonValue[];
@@ -156,7 +158,8 @@ function repeats(parts: readonly JsonValue[], structuredContent: JsonValue): boo
     saysMore(part)
   )
     return parts.length === 0;
-  // Most texts are no JSON, and an error that the parser throws takes longer than the rest of a call.
+  // Most texts are not JSON, and an error that the parser throws takes longer than the rest of a
+  // call.
   if (isJsonObject(structuredContent) && !/^\s*\{/.test(part.text)) return false;
   try {
     return canonicalJson(JSON.parse(part.text) as JsonValue) === canonicalJson(structuredContent);

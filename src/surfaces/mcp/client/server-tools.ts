@@ -23,56 +23,66 @@ export interface McpImportFailure {
   readonly reason: string;
 }
 
-/** What the host wants of a server's tools, and says of them, by the server's own names. */
+/** The host's settings and labels for a server's tools, by the server's own names. */
 export interface ImportWishes {
-  /** Whether a tool is taken. @default every tool */
+  /** Whether a tool is used. @default every tool */
   readonly takes?: ((name: string) => boolean) | undefined;
-  /** What the host says of a tool. @default nothing */
+  /** The host's labels for a tool. @default nothing */
   readonly labelsOf?: ((name: string) => McpToolLabels | undefined) | undefined;
-  /** Accepts new and changed tools, where no pins are given. @default false */
+  /** Accepts new and changed tools if no pins are given. @default false */
   readonly follows?: boolean | undefined;
   /**
-   * Called after each listing, with the server's names of the tools that count as destructive although
-   * it says that they only read. @default not called
+   * Called after each listing, with the server's names of the tools that count as destructive
+   * although they only read according to the server. @default not called
    */
   readonly onListed?: ((readers: readonly string[]) => void) | undefined;
   /** Called when the server says that its prompts or resources changed. @default not listened to */
   readonly onOthersChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
   /** Gives the token for requests over HTTP. @default no token */
   readonly auth?: OpenOptions['auth'];
-  /** Answers what the server asks. @default it cannot ask anything */
+  /**
+   * Answers questions of the server.
+   * @default it cannot ask anything
+   */
   readonly questions?: ServerQuestions | undefined;
   /** Called when a call begins; the returned function when it ends. @default not called */
   readonly onCall?: ((context: ToolContext) => () => void) | undefined;
-  /** Called when the connection is lost, but not when it is closed from here. @default not called */
+  /**
+   * Called when the connection is lost, but not when it is closed from here. @default not called
+   */
   readonly onLost?: (() => void) | undefined;
-  /** Ends an import that is being opened, and what it has started. @default never */
+  /**
+   * Ends an import in progress, and everything that it has started.
+   * @default never
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is known of one server's tools. */
+/** What is known about one server's tools. */
 export interface ServerTools {
-  /** Put before each of the server's names. */
+  /** Prepended to each of the server's names. */
   readonly prefix: string;
   /** Milliseconds a call may run; undefined for the registry's default. */
   readonly timeoutMs: number | undefined;
   /** Milliseconds for a listing. */
   readonly listingMs: number;
   readonly ledger: Ledger;
-  /** What the host wants of the server, and says of it. */
+  /** The host's settings and labels for the server. */
   readonly wishes: ImportWishes;
-  /** What the server offers, for each definition to which the host has added labels. */
+  /** The server's definition, for each definition to which the host has added labels. */
   readonly plain: WeakMap<AnyTool<unknown>, AnyTool<unknown>>;
   /** `mcp:` and the server's name; undefined until the first greeting if the host gave no name. */
   source: string | undefined;
   failed: readonly McpImportFailure[];
-  /** Counts the readings: one is void as soon as another begins, or the import is closed. */
+  /**
+   * Counts the readings. A reading is void as soon as another one begins, or the import is closed.
+   */
   readings: number;
 }
 
 /**
  * Most instructions of the patterns of a listing. Compiling them takes a second or two at worst,
- * during which other work of the process goes on.
+ * with pauses for other work of the process.
  */
 const maxPatternSize = 1_000_000;
 
@@ -89,7 +99,7 @@ export async function readTools(
   const { source } = tools;
   const failed: McpImportFailure[] = [];
   const readers: string[] = [];
-  // By what a name looks like.
+  // Keyed by the look of a name.
   const found = new Map<string, AnyTool<unknown>>();
   const patterns: SharedPatterns = { left: maxPatternSize };
   const reading = ++tools.readings;

@@ -6,17 +6,21 @@ import type {
 import { excessOf, type JsonBounds } from '../../../text/json-bounds.ts';
 import { excessText, maxMessageBytes } from './message-guard.ts';
 
-/** What happens to the lines of a transport. */
+/** How the lines of a transport are handled. */
 export interface LineWatch {
   /** The bounds of a line, asked when it is complete. */
   bounds(): JsonBounds;
   /** Called with the bound that a line exceeds. */
   exceeded(message: string): void;
-  /** Takes a line that is not for the SDK's client. False: it is for the client. */
+  /**
+   * Takes a line that is not for the SDK's client. If it returns false, the line is for the client.
+   */
   take(line: string): boolean;
 }
 
-/** Where the SDK's transport collects what arrives. If adding a chunk throws, the process is ended. */
+/**
+ * Where the SDK's transport collects what arrives. If adding a chunk throws, the process is ended.
+ */
 interface Inside {
   readonly _readBuffer?: { append(chunk: Uint8Array): void };
 }
@@ -58,8 +62,8 @@ export function watchLines(transport: StdioClientTransport, watch: LineWatch): v
 }
 
 /**
- * Makes a function that takes chunks, and passes the lines on that are within the bounds and that
- * nobody takes, with their line feeds. It throws an Error that names the bound which a line exceeds.
+ * Makes a function that takes chunks, and passes on the lines that are within the bounds and not
+ * taken, with their line feeds. It throws an Error that names the bound that a line exceeds.
  */
 export function lineReader(
   maxBytes: number,

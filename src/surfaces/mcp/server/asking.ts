@@ -81,8 +81,8 @@ export function askingClient(
 }
 
 /**
- * The texts and numbers of a form. A default or a choice that the user only accepts comes from whoever
- * made the form, which may be a server behind a gateway.
+ * The texts and numbers of a form. A default or a choice that the user only accepts comes from the
+ * author of the form, which may be a server behind a gateway.
  */
 function textsOf(value: JsonValue, found = new Set<string>()): ReadonlySet<string> {
   if (typeof value === 'object' && value !== null)

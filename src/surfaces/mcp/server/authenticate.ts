@@ -1,4 +1,4 @@
-/** Who sends a request. */
+/** Identifies the sender of a request. */
 import type { HandlerSettings } from './options.ts';
 import { refusal } from './refusal.ts';
 import { rpcCodes } from './rpc.ts';

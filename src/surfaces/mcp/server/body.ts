@@ -1,6 +1,6 @@
 /**
- * Bodies: what comes in is read up to a limit of size and time, what goes out is buffered up to
- * one.
+ * Bodies: an incoming one is read up to a limit of size and time, and an outgoing one is buffered
+ * up to a limit.
  */
 import { type BodyFault, readBodyText } from '../../../http/body.ts';
 import { excessOf } from '../../../text/json-bounds.ts';
@@ -10,7 +10,7 @@ import { idOfSkipped, keptOfLine } from './skipped-line.ts';
 
 /** Bytes of a request's body. */
 export const maxBodyBytes = 4 * 1_048_576;
-/** Bytes that wait for a client which does not read. One message may be larger. */
+/** Bytes that wait for a client that does not read. One message may be larger. */
 export const maxBufferedBytes = 4 * 1_048_576;
 
 /** The JSON of a POST, or the refusal. */
@@ -38,7 +38,7 @@ function refusalOf(fault: BodyFault): Response {
   });
 }
 
-/** Looks at the text, so that nothing is built that is too deep or too large. */
+/** Checks the text, so that nothing is built that is too deep or too large. */
 function excessive(text: string): Response | undefined {
   const excess = excessOf(text, { maxDepth, maxValues });
   if (excess === undefined) return undefined;
@@ -50,7 +50,7 @@ function excessive(text: string): Response | undefined {
 
 /**
  * The same response with its body read at once and buffered up to a limit; a client that is further
- * behind is cut off. `onEnd` is called once, however it ends. JSON is there as a whole already, and
+ * behind is disconnected. `onEnd` is called once, however it ends. JSON is already complete, and
  * stays as it is.
  */
 export function bounded(response: Response, onEnd: () => void): Response {

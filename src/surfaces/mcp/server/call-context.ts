@@ -1,4 +1,4 @@
-/** What a call knows of its request. */
+/** What a call knows about its request. */
 import type { ServerContext } from '@modelcontextprotocol/server';
 
 /** The part of a request's context that a call uses. */

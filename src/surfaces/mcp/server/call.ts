@@ -51,7 +51,7 @@ export interface CallRequest {
 /** The mildest level that the client wants; `off` if it asked for no messages. */
 export type LogThreshold = LogLevel | 'critical' | 'alert' | 'emergency' | 'off';
 
-/** Mildest first, as the protocol orders them. */
+/** Mildest first, in the order of the protocol. */
 export const logLevels: readonly LogThreshold[] = [
   'debug',
   'info',
@@ -64,7 +64,7 @@ export const logLevels: readonly LogThreshold[] = [
   'off',
 ];
 
-/** The tool of `host-tools/approvals` that tells what came of a suspended call. */
+/** The tool of `host-tools/approvals` that returns the outcome of a suspended call. */
 const outcomeTool = 'approval_outcome';
 
 /** Runs the call. Rejects only for a violation of the protocol itself. */
@@ -89,8 +89,8 @@ export async function answerCall(
     exposeErrors: serving.exposeErrors,
     client,
     approver,
-    // The called tool keeps the name that the client used. Another name would tell an outsider that
-    // a tool exists which it may not see.
+    // The called tool keeps the name that the client used. Another name would reveal to an outsider
+    // that a tool exists that it may not see.
     shownName: (name) => (name === called ? request.name : shownName(name)),
     traceContext: takeTraceContext(ctx.mcpReq._meta),
   };
@@ -118,7 +118,7 @@ export async function answerCall(
       forms,
     );
   } finally {
-    // Ends what the call may still be asking of the client.
+    // Ends open questions of the call to the client.
     if (client !== undefined) ended.abort();
   }
 }

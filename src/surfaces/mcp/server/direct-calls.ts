@@ -1,6 +1,6 @@
 /**
- * Calls of the 2025 era over lines, beside the SDK's server. Its schemas read each message and each
- * result several times, which takes longer than everything else that a call costs here.
+ * Calls of the 2025 era over lines, without the SDK's server. Its schemas read each message and
+ * each result several times, which takes longer than everything else in a call.
  */
 import type { Server } from '@modelcontextprotocol/server';
 import { messageOf } from '../../../errors/index.ts';
@@ -9,24 +9,24 @@ import { isJsonObject } from '../../../json/index.ts';
 import type { CallContext } from './call-context.ts';
 import { type RpcId, type RpcMessage, rpcCodes } from './rpc.ts';
 
-/** Answers calls that the SDK's server knows nothing of. */
+/** Answers calls that the SDK's server does not know about. */
 export interface DirectCalls {
-  /** How many are running. */
+  /** The number of running calls. */
   readonly running: number;
-  /** Takes a call, or the end of one. False: the message is for the SDK's server. */
+  /** Takes a call, or the end of one. If it returns false, the message is for the SDK's server. */
   take(message: RpcMessage): boolean;
-  /** Cancels all that are running. */
+  /** Cancels all running calls. */
   end(): void;
 }
 
-/** What answers them. */
+/** What answers the calls. */
 export interface DirectParts {
   readonly server: Server;
   call(params: JsonObject, ctx: CallContext): Promise<unknown>;
   send(message: object): Promise<void>;
 }
 
-/** Makes what answers calls. Messages that it takes have been read exactly. */
+/** Makes the object that answers calls. The messages that it takes have been checked exactly. */
 export function createDirectCalls(parts: DirectParts): DirectCalls {
   const running = new Map<RpcId, AbortController>();
   return {
@@ -40,7 +40,7 @@ export function createDirectCalls(parts: DirectParts): DirectCalls {
       if (!isPlainCall(params)) return false;
       const ending = new AbortController();
       running.set(id, ending);
-      // As any request, it begins when what came before it has begun.
+      // Like any request, it begins after the ones before it have begun.
       queueMicrotask(
         () => void answer(parts, id, params, ending).finally(() => running.delete(id)),
       );
@@ -52,7 +52,10 @@ export function createDirectCalls(parts: DirectParts): DirectCalls {
   };
 }
 
-/** The parameters of a call that need no other reading: those of other features are the SDK's. */
+/**
+ * The parameters of a call that need no further reading. Those of other features are left to the
+ * SDK.
+ */
 function isPlainCall(params: unknown): params is JsonObject {
   if (!isJsonObject(params as JsonObject)) return false;
   const { name, arguments: input, _meta = {}, ...rest } = params as JsonObject;
@@ -99,7 +102,7 @@ async function answer(
   } catch (error) {
     outcome = { error: faultOf(error) };
   }
-  // Nothing answers a request that was cancelled.
+  // A cancelled request gets no answer.
   if (!signal.aborted) await send({ jsonrpc: '2.0', id, ...outcome }).catch(() => {});
 }
 

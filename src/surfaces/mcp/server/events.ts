@@ -20,12 +20,12 @@ interface Shelf {
   count: number;
 }
 
-/** All the messages that are kept. */
+/** All messages that are kept. */
 interface Memory {
   readonly now: () => number;
   /** By MCP session. The session that has stored last is last. */
   readonly shelves: Map<string, Shelf>;
-  /** On all shelves. */
+  /** In all shelves together. */
   chars: number;
 }
 
@@ -88,7 +88,8 @@ function storeOn(memory: Memory, sessionId: string, shelf: Shelf): EventStore {
         if (past && stream === from.stream && 'jsonrpc' in message) missed.push([id, message]);
         past ||= id === lastEventId;
       }
-      // All are sent at once, because what is stored from here on goes to the stream itself.
+      // All are sent at once, because everything that is stored from here on goes to the stream
+      // itself.
       await Promise.all(missed.map(([id, message]) => send(id, message)));
       return from.stream;
     },

@@ -69,7 +69,16 @@ const noValidator: NonNullable<ServerOptions['jsonSchemaValidator']> = {
   },
 };
 
-/** Makes a server. It reports changed tools to its client at most once a turn. */
+const listChanges = [
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+] satisfies ServerOptions['debouncedNotificationMethods'];
+
+/**
+ * Makes a server. It reports changed tools to its client at most once per turn. Longer than 60
+ * lines, since it sets one handler after another on the same server.
+ */
 export function createInstance(
   sdk: Sdk,
   { name, version, instructions }: ServerInfo,
@@ -82,11 +91,7 @@ export function createInstance(
       capabilities: capabilitiesWith(passed),
       ...(instructions === undefined ? {} : { instructions }),
       jsonSchemaValidator: noValidator,
-      debouncedNotificationMethods: [
-        'notifications/tools/list_changed',
-        'notifications/prompts/list_changed',
-        'notifications/resources/list_changed',
-      ],
+      debouncedNotificationMethods: listChanges,
     },
   );
   // The level that a client of the 2025 era has set.
@@ -116,13 +121,7 @@ export function createInstance(
   };
   server.setRequestHandler('tools/call', { params: anyParams }, call);
   server.setRequestHandler('logging/setLevel', { params: anyParams }, (params) => {
-    const wanted = readLevel(params.level);
-    if (wanted === undefined)
-      throw new sdk.ProtocolError(
-        sdk.INVALID_PARAMS,
-        `Expected \`level\` to be one of ${logLevels.slice(0, -1).join(', ')}.`,
-      );
-    log.level = wanted;
+    log.level = wantedLevel(sdk, params.level);
     return {};
   });
   let changes = 0;
@@ -140,6 +139,17 @@ export function createInstance(
     stopTelling();
   };
   return { server, call, changes: () => changes, dispose };
+}
+
+/** @throws ProtocolError for an unknown level */
+function wantedLevel(sdk: Sdk, level: unknown): LogThreshold {
+  const wanted = readLevel(level);
+  if (wanted === undefined)
+    throw new sdk.ProtocolError(
+      sdk.INVALID_PARAMS,
+      `Expected \`level\` to be one of ${logLevels.slice(0, -1).join(', ')}.`,
+    );
+  return wanted;
 }
 
 function listTools(sdk: Sdk, { session }: Serving, cursor: unknown): ListToolsResult {

@@ -33,7 +33,7 @@ interface State {
 }
 
 /**
- * Each line is answered: one that cannot be read by an error, and an id that is in flight by
+ * Each line is answered. A line that cannot be read gets an error, and an id that is in flight gets
  * `duplicate_call_id`.
  * @param graceMs milliseconds that running calls have to end once the input has ended
  */
@@ -105,7 +105,7 @@ function textReader(lines: LineSplitter): (chunk: unknown) => void {
 /** Running calls have a grace period; open streams of notifications end. */
 function endInput(state: State, graceMs: number): void {
   const { transport, requests } = state;
-  // This timer must hold the process: maybe nothing else does, and `closed` has to resolve.
+  // This timer must keep the process alive. Perhaps nothing else does, and `closed` has to resolve.
   state.ending = setTimeout(() => void transport.close(), graceMs);
   for (const [id, { method }] of requests.inFlight)
     if (method === 'subscriptions/listen') requests.inFlight.delete(id);

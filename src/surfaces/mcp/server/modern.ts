@@ -1,4 +1,4 @@
-/** The 2026 era: each request is independent, over a session of its own or the shared one. */
+/** The 2026 era: each request is independent, over its own session or the shared one. */
 import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import type { ToolSession } from '../../../index.ts';
@@ -35,7 +35,7 @@ export interface ModernServing {
 interface Answering {
   readonly source: () => Promise<Sourced>;
   readonly body: unknown;
-  /** Answered instead of what the package answers. */
+  /** Replaces the answer of the package. */
   refused?: Response;
 }
 
@@ -111,7 +111,7 @@ async function serverFor(
   nextPrefix: () => string,
 ): Promise<Server> {
   const { session, owned } = await one.source();
-  // Before the headers are checked, since a tool may wait for what the client declares.
+  // Set before the headers are checked, because a tool may wait for what the client declares.
   if (owned) learnCapabilities(session, declaredIn(one.body, sdk));
   const mismatch = mismatchIn(one.body, session, headers);
   if (mismatch !== undefined) {

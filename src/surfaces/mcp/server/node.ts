@@ -41,7 +41,7 @@ async function answer(
   const { body, status } = response;
   if (signal.aborted) return void body?.cancel().catch(() => {});
   outgoing.writeHead(status, headersFor(response, incoming));
-  // The first message of a stream may be long in coming, and its client waits for the headers.
+  // The first message of a stream may take long, and its client waits for the headers.
   if (response.headers.get('content-type')?.startsWith('text/event-stream') === true)
     outgoing.flushHeaders?.();
   if (body === null) outgoing.end();
@@ -60,7 +60,7 @@ function headersFor(
   return written;
 }
 
-/** The request, or the refusal of one that means two things. */
+/** The request, or a refusal if it is ambiguous. */
 function toRequest(incoming: NodeRequest, signal: AbortSignal): Request | Response {
   const twice = repeatedParam(incoming);
   if (twice !== undefined)

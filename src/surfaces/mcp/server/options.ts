@@ -125,9 +125,10 @@ export interface McpHandlerOptions {
    */
   readonly maxRequests?: number | undefined;
   /**
-   * Most MCP sessions of the 2025 era at once. For one more, the session that was idle for longest
-   * is closed; if there is none to close, the answer is 503. With `authenticate`, one principal may
-   * have a quarter of them; for one more, its own oldest is closed. From 1. @default 1_000
+   * Most MCP sessions of the 2025 era at once. When another one opens, the session that was idle
+   * for the longest time is closed. If there is none to close, the answer is 503. With
+   * `authenticate`, one principal may have a quarter of them. When it opens another one, its own
+   * oldest is closed. From 1. @default 1_000
    */
   readonly maxSessions?: number | undefined;
   /**
@@ -177,7 +178,7 @@ export interface HandlerSettings {
   logFault(error: unknown, source: string): void;
 }
 
-/** The name of a server that its host does not name. */
+/** The name of a server for which the host gives none. */
 export const packageName = 'host-tools';
 
 /** How both kinds of server introduce themselves. */
@@ -244,7 +245,7 @@ export function readHandlerOptions(
   };
 }
 
-/** The version of a server whose host sets none. */
+/** The version of a server for which the host gives none. */
 export function versionOf(name: string): string {
   return name === packageName ? packageVersion : '0.0.0';
 }

@@ -11,7 +11,7 @@ import type { HandlerSettings } from './options.ts';
 import { refusal } from './refusal.ts';
 import { rpcCodes } from './rpc.ts';
 
-/** What a handler lets in. */
+/** What a handler accepts. */
 export function originPolicy({ allowedHosts, allowedOrigins }: HandlerSettings): OriginPolicy {
   return {
     allowedHosts: allowedHosts && new Set(allowedHosts),

@@ -92,8 +92,10 @@ function mismatchOf(
   // Clients send no header for such a number, because JSON and text may round it differently.
   if (typeof value === 'number' && isRounded(value))
     return sent === null ? undefined : 'the body has a number that a header cannot repeat exactly';
-  if (sent === null)
-    return `the body has an argument that the header ${name} must repeat, but the header is missing`;
+  if (sent === null) {
+    const expected = `the body has an argument that the header ${name} must repeat`;
+    return `${expected}, but the header is missing`;
+  }
   const text = decoded(sent);
   if (text === undefined) return `the header ${name} is not valid Base64 of UTF-8 text`;
   // A list or an object never equals a header. Converted to text it might, and input repair could

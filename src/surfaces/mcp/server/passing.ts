@@ -7,7 +7,7 @@ import type { Sdk } from './sdk.ts';
 type Params = Readonly<Record<string, unknown>>;
 type Handle = (params: Params, ctx: ServerContext) => Promise<JsonObject>;
 
-/** What a server declares: tools and logging always, and what is passed on. */
+/** What a server declares: always tools and logging, and what is passed on. */
 export function capabilitiesWith(passed: PassedOn | undefined): ServerCapabilities {
   const capabilities: ServerCapabilities = { tools: { listChanged: true }, logging: {} };
   if (passed?.prompts === true) capabilities.prompts = { listChanged: true };
@@ -16,7 +16,7 @@ export function capabilitiesWith(passed: PassedOn | undefined): ServerCapabiliti
 }
 
 /**
- * Registers the handlers of what is passed on.
+ * Registers the handlers for what is passed on.
  * @param register registers one handler, whose parameters are not checked
  */
 export function answerPassedOn(
@@ -59,7 +59,7 @@ export function answerPassedOn(
   });
 }
 
-/** Tells the client of changes. The returned function ends that. */
+/** Tells the client about changes. The returned function ends that. */
 export function tellPassedOn(server: Server, passed: PassedOn): () => void {
   return passed.onChanged((kind) => {
     if (server.transport === undefined) return;

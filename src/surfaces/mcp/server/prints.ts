@@ -1,4 +1,4 @@
-/** Reserves standard output for the protocol. All other prints go to standard error. */
+/** Reserves standard output for the protocol. All other output goes to standard error. */
 import type { LineOutput } from './line-streams.ts';
 
 /** The part of a process that is used. */
@@ -7,7 +7,7 @@ interface Printing {
   readonly stderr: { write: (...given: never[]) => unknown };
 }
 
-/** A redirection of prints. */
+/** A redirection of output. */
 export interface RedirectedPrints {
   /** Still writes to standard output. */
   readonly stdout: LineOutput;

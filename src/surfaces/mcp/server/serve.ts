@@ -25,7 +25,7 @@ export type MakeSession = (client: {
   era: 'legacy' | 'modern';
 }) => Promise<Sourced>;
 
-/** What a handler is made of. */
+/** What a handler needs. */
 export interface HandlerParts {
   readonly sdk: Sdk;
   readonly settings: HandlerSettings;
@@ -35,7 +35,7 @@ export interface HandlerParts {
   readonly modern: ModernServing;
 }
 
-/** A request whose sender is known. */
+/** A request with its sender. */
 interface Asked {
   readonly request: Request;
   readonly principal: string | undefined;

@@ -43,7 +43,7 @@ export interface SessionUse {
   idleSince: number;
 }
 
-/** What a session is made of. */
+/** What a session needs. */
 export interface SessionParts {
   readonly sdk: Sdk;
   readonly settings: HandlerSettings;
@@ -65,7 +65,7 @@ interface State {
   readonly events: EventStore;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly use: SessionUse;
-  /** The number of tool changes that the client has heard of. */
+  /** The number of tool changes that the client has been told of. */
   heard: number;
   closing: Promise<void> | undefined;
 }

@@ -37,7 +37,7 @@ interface Table {
   readonly open: Map<string, McpSession>;
   /** The principals of sessions that are being opened. */
   readonly opening: (string | undefined)[];
-  /** The openings that are under way. */
+  /** The openings in progress. */
   readonly openings: Set<Promise<unknown>>;
   timer: ReturnType<typeof setTimeout> | undefined;
   closed: boolean;
@@ -92,7 +92,8 @@ export function createMcpSessions(
     async close() {
       table.closed = true;
       await Promise.all([...table.open.values()].map((mcp) => mcp.close()));
-      // A source that never answers must not delay this: what it gives later is closed then.
+      // A source that never answers must not delay this. A session that it returns later is closed
+      // then.
       await pTimeout(Promise.allSettled(table.openings), {
         milliseconds: openingMs,
         fallback: () => [],

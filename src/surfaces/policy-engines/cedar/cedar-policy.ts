@@ -21,7 +21,7 @@ import { faultText, type Parsed, parsePolicies, refuse } from './policy-set.ts';
 
 /** Options of {@link cedarPolicy}. */
 export interface CedarOptions {
-  /** The policy's id: `ruleId` where it decides. @default "cedar" */
+  /** The policy's id, which is `ruleId` if it decides. @default "cedar" */
   readonly id?: string | undefined;
   /**
    * The policies: one text, or one policy for each id. In a text, a policy's id is its annotation
@@ -45,13 +45,13 @@ export interface CedarOptions {
   readonly schema?: string | JsonObject | undefined;
   /**
    * Paths in the context whose numbers are always decimals, such as `input.amount` or
-   * `input.items.*.price`. Other numbers are longs where they are whole, and decimals where not.
+   * `input.items.*.price`. Other numbers are longs if they are whole, and decimals if not.
    * @default []
    */
   readonly decimals?: readonly string[] | undefined;
   /**
-   * What happens to a call that no policy applies to: `deny`, as Cedar does by itself, or
-   * `abstain`, which leaves the call to the other gates.
+   * What happens to a call that no policy applies to: `deny`, as in Cedar itself, or `abstain`,
+   * which leaves the call to the other gates.
    * @default "deny"
    */
   readonly unmatched?: 'deny' | 'abstain' | undefined;
@@ -96,9 +96,10 @@ const table = {
  * `@cedar-policy/cedar-wasm`. Cedar is asked whether `User::"<principal>"` may do `Action::"call"`
  * on `Tool::"<name>"`, with the context `{ input, facts, surface, sessionId, attributes }`.
  *
- * What Cedar allows counts as an `allow`, what it denies as a `deny` whose message names the
- * policies. If any policy fails on a call, the call is denied with the reason `cedar_error`, and
- * the logger gets the error: Cedar by itself skips a `forbid` that fails.
+ * If Cedar allows the call, that counts as an `allow`. If Cedar denies it, that counts as a `deny`,
+ * whose message names the policies. If any policy fails on a call, the call is denied with the
+ * reason `cedar_error`, and the logger gets the error. Cedar itself would skip a `forbid` that
+ * fails.
  *
  * @throws MisuseError `invalid_option` if an option is wrong or a policy cannot be parsed; the
  * message names the policy and the position. `missing_dependency` without the package.
@@ -148,7 +149,7 @@ export function cedarPolicy(options: CedarOptions): Policy {
   return { id, check: (call) => decide(asked, call, read) };
 }
 
-/** What stays the same for every call. */
+/** The parts that are the same for every call. */
 interface Asked {
   readonly engine: CedarEngine;
   readonly parsed: Parsed;
@@ -226,14 +227,15 @@ function failed(faults: readonly string[]): PolicyFault {
 const mostNamed = 5;
 
 function forbiddenText(ids: readonly string[]): string {
-  // The engine gives them in an order that differs from run to run.
+  // The engine returns them in an order that differs from run to run.
   const named = [...ids]
     .sort()
     .slice(0, mostNamed)
     .map((id) => `\`${id.slice(0, 100)}\``);
   const rest = ids.length > mostNamed ? ` and ${ids.length - mostNamed} more` : '';
   const noun = ids.length === 1 ? 'policy' : 'policies';
-  return `The call was denied by the ${noun} ${named.join(', ')}${rest}. Do not retry it unchanged.`;
+  const list = named.join(', ') + rest;
+  return `The call was denied by the ${noun} ${list}. Do not retry it unchanged.`;
 }
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {

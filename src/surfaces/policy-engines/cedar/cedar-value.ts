@@ -1,11 +1,14 @@
-/** JSON as Cedar values. What Cedar cannot express is refused, and never left out or rounded. */
+/**
+ * JSON as Cedar values. A value that Cedar cannot express is refused, and never left out or
+ * rounded.
+ */
 import type { JsonObject, JsonValue } from '../../../json/index.ts';
 import { placeOf } from '../policy-document.ts';
 
 /** Paths whose numbers are always decimals: segments, where `*` is any item of a list. */
 export type DecimalPaths = readonly (readonly string[])[];
 
-/** Why a value is no Cedar value. */
+/** Why a value is not a Cedar value. */
 export class ValueFault extends Error {
   readonly path: (string | number)[] = [];
   /** What is wrong, and where. */
@@ -14,11 +17,13 @@ export class ValueFault extends Error {
   }
 }
 
-/** Names that Cedar's JSON gives a meaning: an object with one becomes an entity, or a function. */
+/**
+ * Names with a meaning in Cedar's JSON. An object with one of them becomes an entity or a function.
+ */
 const escapes: readonly string[] = ['__entity', '__extn', '__expr'];
 
 /**
- * Converts a record. Its texts and its depth are bounded before, by the document.
+ * Converts a record. The document has bounded its texts and its depth before.
  * @throws ValueFault
  */
 export function toCedarRecord(record: JsonObject, decimals: DecimalPaths): JsonObject {
@@ -64,8 +69,8 @@ function toSet(list: readonly JsonValue[], decimals: DecimalPaths): readonly Jso
 }
 
 /**
- * Integers are longs, anything else is a decimal. Beyond 2^53 JSON shows other digits than the
- * number has, so Cedar would compare another number than the tool gets.
+ * Integers are longs, and other numbers are decimals. Beyond 2^53, JSON shows other digits than the
+ * number has, so Cedar would compare a different number from the one that the tool gets.
  */
 function toNumber(value: number, decimal: boolean): JsonValue {
   if (Number.isInteger(value)) {
@@ -89,7 +94,7 @@ function isDecimal(decimals: DecimalPaths): boolean {
 
 const none: DecimalPaths = [];
 
-/** The paths that go on below a member or an item. */
+/** The paths that continue below a member or an item. */
 function below(decimals: DecimalPaths, segment: string): DecimalPaths {
   if (decimals.length === 0) return none;
   return decimals.filter(([first]) => first === segment).map(([, ...rest]) => rest);

@@ -28,7 +28,8 @@ export function loadCedar(
   load: (specifier: string) => unknown = createRequire(import.meta.url),
 ): CedarEngine {
   try {
-    // The package's main entry imports WebAssembly as a module, which Node cannot do unasked.
+    // The package's main entry imports WebAssembly as a module, which Node does not support by
+    // default.
     return load('@cedar-policy/cedar-wasm/nodejs') as CedarEngine;
   } catch (error) {
     throw packageFault('@cedar-policy/cedar-wasm', 'evaluates Cedar policies', error);

@@ -19,11 +19,11 @@ export interface CedarEntity {
   readonly attrs?: JsonObject | undefined;
   /** The entities that this one is in. @default [] */
   readonly parents?: readonly CedarUid[] | undefined;
-  /** Cedar's tags, which have nothing to do with the tags of a tool. @default {} */
+  /** Cedar's tags, which are unrelated to the tags of a tool. @default {} */
   readonly tags?: JsonObject | undefined;
 }
 
-/** An entity with all that the engine wants of it. */
+/** An entity with everything that the engine needs. */
 export interface ReadEntity {
   readonly uid: CedarUid;
   readonly attrs: JsonObject;
@@ -35,7 +35,7 @@ const limits = { maxDepth: 64, maxValues: 1_000_000 };
 
 /**
  * Copies entities.
- * @param where Where they come from, for messages.
+ * @param where The place that they come from, for messages.
  * @throws MisuseError `invalid_option`.
  */
 export function readEntities(where: string, entities: unknown): readonly ReadEntity[] {
@@ -78,7 +78,7 @@ const toolAttributes: readonly (keyof PolicyDocument['resource'])[] = [
   'fingerprint',
 ];
 
-/** The entities of a request: the host's, and the tool with what the host says of it. */
+/** The entities of a request: the host's own, and the tool with the host's additions. */
 export function withTool(
   entities: readonly ReadEntity[],
   resource: PolicyDocument['resource'],

@@ -1,4 +1,4 @@
-/** Reads the policies and the schema of a host, once, and reports what Cedar has against them. */
+/** Reads the policies and the schema of a host, once, and reports Cedar's errors. */
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../../errors/index.ts';
 import { isMisuseError, MisuseError } from '../../../index.ts';
@@ -11,7 +11,7 @@ export interface Parsed {
   readonly schema: string | undefined;
 }
 
-/** What the engine says is wrong. */
+/** The engine's error. */
 interface CedarFault {
   readonly message: string;
   readonly help: string | null;
@@ -49,8 +49,8 @@ function parse(
     );
   const staticPolicies = Object.fromEntries(byId);
   if (schema !== undefined) validate(engine, staticPolicies, schema);
-  // The engine never forgets what it has parsed. Named by its digest, the same set is kept once,
-  // however often it is made.
+  // The engine never forgets what it has parsed. The set is named by its digest, so the same set is
+  // kept once, however often it is made.
   const policySet = nameOf(staticPolicies);
   refuse(engine.preparsePolicySet(policySet, { staticPolicies }), '`policies`');
   return { policySet, schema: schema === undefined ? undefined : keepSchema(engine, schema) };
@@ -61,7 +61,7 @@ function split(engine: CedarEngine, text: string): ReadonlyMap<string, string> {
   refuse(engine.checkParsePolicySet({ staticPolicies: text }), '`policies`', text);
   const parts = engine.policySetTextToParts(text);
   if (parts.type === 'failure') throw refused(parts.errors, '`policies`', text);
-  // The engine gives each policy its position for an id, and sorts the ids as texts.
+  // The engine uses each policy's position as its id, and sorts the ids as texts.
   const positions = parts.policies.map((_, index) => `policy${index}`).sort();
   const byId = new Map<string, string>();
   parts.policies.forEach((policy, index) => {
@@ -130,9 +130,7 @@ type Answer =
   | { readonly type: 'success' }
   | { readonly type: 'failure'; readonly errors: readonly CedarFault[] };
 
-/**
- * @throws MisuseError if the engine refused. `what` names what it was given, `text` is its text.
- */
+/** @throws MisuseError if the engine refused. `what` names its input, `text` is the text of it. */
 export function refuse(answer: Answer, what: string, text?: string): void {
   if (answer.type === 'failure') throw refused(answer.errors, what, text);
 }
@@ -144,7 +142,7 @@ function refused([first]: readonly CedarFault[], what: string, text?: string): M
   return misuse(`${what}${place}: ${first === undefined ? 'refused by Cedar' : faultText(first)}`);
 }
 
-/** What the engine says, in one line. */
+/** The engine's error, in one line. */
 export function faultText({ message, help, sourceLocations = [] }: CedarFault): string {
   const [label] = sourceLocations;
   const more = [label?.label, help].filter((text) => typeof text === 'string').join('; ');

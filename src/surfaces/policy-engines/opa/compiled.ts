@@ -14,13 +14,13 @@ import {
   webAssembly,
 } from './sdk.ts';
 
-/** Pages of 64 KB: what the package gives to a policy, and the most that a policy may take. */
+/** Pages of 64 KB: how many the package gives to a policy, and the most that a policy may use. */
 const firstPages = 5;
 const mostPages = 4_096;
 
 /**
  * Loads a policy.
- * @returns a function that evaluates a document: undefined where the policy has no result. It
+ * @returns a function that evaluates a document; its result is undefined if the policy has none. It
  * throws a PolicyFault if the policy fails.
  * @throws MisuseError `invalid_option` if it is no policy, or has no such entry point.
  */
@@ -39,7 +39,7 @@ export function loadCompiled(
       loaded ??= load(sdk, module, copy);
       return resultOf(loaded.evaluate(document, name));
     } catch (error) {
-      // An evaluation that was cut off leaves its stack behind, which no later one may build upon.
+      // An aborted evaluation leaves its stack behind, on which no later one may build.
       loaded = undefined;
       throw opaFault(`the policy failed: ${messageOf(error)}`, error);
     }
@@ -71,7 +71,7 @@ function load(sdk: OpaSdk, module: WasmModule, data: JsonObject | undefined): Lo
   }
 }
 
-/** A policy with much data of its own wants more memory, and does not say how much. */
+/** A policy with much data needs more memory, and does not say how much. */
 function instantiate(sdk: OpaSdk, module: WasmModule): LoadedPolicy {
   for (let initial = firstPages; ; initial *= 2) {
     const memory = Object.assign(Object.create(null) as WasmMemory, {

@@ -1,4 +1,4 @@
-/** Reads what a Rego policy says as a decision. */
+/** Reads the result of a Rego policy as a decision. */
 import { describe } from '../../../errors/index.ts';
 import { allow, ask, type Decision, deny } from '../../../index.ts';
 import { isJsonObject, type JsonObject } from '../../../json/index.ts';
@@ -11,7 +11,7 @@ const members: readonly string[] = ['effect', 'reason', 'message', 'prompt'];
 
 /**
  * The decision.
- * @param result The result; undefined where the policy has none for the call.
+ * @param result The result; undefined if the policy has none for the call.
  * @throws PolicyFault if it is anything else than a decision.
  */
 export function decisionOf(result: unknown): Decision {
@@ -23,7 +23,7 @@ export function decisionOf(result: unknown): Decision {
   if (result === true) return allow();
   if (result === false) return deny('opa_denied');
   if (!isJsonObject(result)) throw nonsense(describe(result));
-  // A policy may have attached a condition that would be ignored here.
+  // A policy may have added a condition, which would be ignored here.
   const unknown = Object.keys(result).find((name) => !members.includes(name));
   if (unknown !== undefined)
     throw nonsense(`an object with the member \`${unknown.slice(0, 60)}\``);

@@ -15,11 +15,11 @@ import { askServer, type OpaFetch } from './server.ts';
 
 /** Options of {@link opaPolicy} for a policy that is compiled to WebAssembly. */
 export interface OpaWasmOptions {
-  /** The policy's id: `ruleId` where it decides. @default "opa" */
+  /** The policy's id, which is `ruleId` if it decides. @default "opa" */
   readonly id?: string | undefined;
   /**
-   * What `opa build -t wasm` writes: the bytes of `policy.wasm`, which is in the bundle. It runs in
-   * the host's thread.
+   * The output of `opa build -t wasm`: the bytes of `policy.wasm`, which is in the bundle. It runs
+   * in the host's thread.
    */
   readonly wasm: Uint8Array | ArrayBuffer;
   /**
@@ -33,10 +33,11 @@ export interface OpaWasmOptions {
 
 /** Options of {@link opaPolicy} for a server. */
 export interface OpaServerOptions {
-  /** The policy's id: `ruleId` where it decides. @default "opa" */
+  /** The policy's id, which is `ruleId` if it decides. @default "opa" */
   readonly id?: string | undefined;
   /**
-   * The document to ask for in OPA's data API, such as `http://127.0.0.1:8181/v1/data/tools/allow`.
+   * The document to request from OPA's data API, such as
+   * `http://127.0.0.1:8181/v1/data/tools/allow`.
    */
   readonly url: string | URL;
   /** Sends the requests. @default the global `fetch` */
@@ -121,7 +122,7 @@ async function askAt(
   try {
     return decisionOf(await askServer(fetch, url, headers, shownOf(call), signal));
   } catch (error) {
-    // No one waits for the answer of a call that was cancelled, and its end is no fault of OPA's.
+    // Nothing waits for the answer of a cancelled call, and its end is not a fault of OPA.
     if (signal.aborted && (signal.reason as Error | undefined)?.name !== 'TimeoutError')
       return deny('opa_error', 'The call ended before OPA had answered.');
     throw error;
@@ -166,7 +167,8 @@ function readHeaders(given: Readonly<Record<string, string>> | undefined): Heade
       // The value may be a secret, so the message does not show it.
       throw new MisuseError(
         'invalid_option',
-        `opaPolicy: expected \`headers.${name.slice(0, 60)}\` to be the name and the text of a header.`,
+        `opaPolicy: expected \`headers.${name.slice(0, 60)}\` to be the name and the text of a ` +
+          'header.',
       );
     }
   }

@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { packageFault } from '../../../surface-port.ts';
 
-/** A compiled module, which is never looked into. */
+/** A compiled module, which is opaque here. */
 export type WasmModule = object & { readonly wasmModule?: never };
 
 /** The part of `WebAssembly` that is used. The types of Node do not have it. */
@@ -26,7 +26,7 @@ export interface WasmMemory {
   maximum: number;
 }
 
-/** A policy that the package has loaded. What it throws is often no Error. */
+/** A policy that the package has loaded. It often throws values that are not Errors. */
 export interface LoadedPolicy {
   /** The number of each entry point. */
   readonly entrypoints: Readonly<Record<string, number>>;

@@ -11,7 +11,7 @@ const mostBytes = 65_536;
 
 /**
  * Asks for a decision.
- * @returns undefined where the policy has no result
+ * @returns undefined if the policy has no result
  * @throws PolicyFault if the server gives no answer. Its message has no query and no header.
  */
 export async function askServer(
@@ -22,13 +22,13 @@ export async function askServer(
   signal: AbortSignal,
 ): Promise<unknown> {
   const place = `OPA at ${url.origin}${url.pathname}`;
-  // No prototype, so that nothing on a polluted one is taken for an option.
+  // Without a prototype, so that a polluted prototype adds no option.
   const init: RequestInit = Object.assign(Object.create(null) as RequestInit, {
     method: 'POST',
     headers,
     body: JSON.stringify({ input: document }),
     signal,
-    // The document and the headers are for this server alone.
+    // Only this server may get the document and the headers.
     redirect: 'manual',
     credentials: 'omit',
     cache: 'no-store',
@@ -52,7 +52,7 @@ export async function askServer(
 async function textOf(response: Response): Promise<string> {
   const { status, body } = response;
   if (status !== 200 || response.redirected) {
-    // An answer that is not read would keep its connection.
+    // An unread answer would keep its connection.
     await body?.cancel().catch(() => {});
     throw new Error(
       response.redirected || (status >= 300 && status < 400)
@@ -85,7 +85,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Node hides why a request failed in the cause. */
+/** Node hides the reason of a failed request in the cause. */
 function detailOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const message = messageOf(error);

@@ -11,7 +11,7 @@ import { noCall, type RowFormat } from './format.ts';
 export const auditFormat: RowFormat = {
   fits: (row) => ['type', 'seq', 'prev', 'hash'].every((name) => Object.hasOwn(row, name)),
   read(row, where) {
-    // A start is told again by its end, and a resumed call is judged once, as it came.
+    // The end of a call repeats its start, and a resumed call is judged once, as it arrived.
     if (row.type !== 'call' || row.attempt !== 1) return noCall;
     return recordOf(row, where);
   },

@@ -1,13 +1,13 @@
-/** What a format of recorded calls has to offer. Each format is one file of this folder. */
+/** The interface of a format of recorded calls. Each format is one file of this folder. */
 import type { JsonObject } from '../../../index.ts';
 import type { BacktestRecord } from '../record.ts';
 
-/** In place of the call of a row that is none of its own, such as a second attempt. */
+/** Replaces the call of a row that is not a separate call, such as a second attempt. */
 export const noCall: unique symbol = Symbol('no call of its own');
 
 /** A format in which one JSON object is one call: a line of a file, or an item of a list. */
 export interface RowFormat {
-  /** Whether an object is meant to be in this format, well formed or not. */
+  /** Whether an object is meant to be in this format, well-formed or not. */
   fits(row: JsonObject): boolean;
   /** @throws MisuseError that names the place. */
   read(row: JsonObject, where: string): BacktestRecord | typeof noCall;
@@ -15,7 +15,7 @@ export interface RowFormat {
 
 /** A format in which one JSON object has many calls. */
 export interface DocumentFormat {
-  /** Whether an object is meant to be in this format, well formed or not. */
+  /** Whether an object is meant to be in this format, well-formed or not. */
   fits(document: JsonObject): boolean;
   /** All of its calls. @throws MisuseError that names the place. */
   read(document: unknown, where: string): readonly BacktestRecord[];

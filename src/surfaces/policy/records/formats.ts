@@ -7,7 +7,7 @@ import { tapeFormat } from './tape-format.ts';
 
 const documentFormats: readonly DocumentFormat[] = [tapeFormat];
 
-/** The formats of rows beside {@link BacktestRecord}, which is the one for all other rows. */
+/** The formats of rows, except {@link BacktestRecord}, which is the format of all other rows. */
 const rowFormats: readonly RowFormat[] = [auditFormat];
 
 /** The format of a document; undefined if it has none, so that it may be a row. */
@@ -15,7 +15,7 @@ export function documentFormatOf(value: JsonValue): DocumentFormat | undefined {
   return isJsonObject(value) ? documentFormats.find((format) => format.fits(value)) : undefined;
 }
 
-/** The call of a row. What is in no other format is passed on, to be read as a record. */
+/** The call of a row. A row in no other format is passed on, to be read as a record. */
 export function recordOf(row: unknown, where: string): BacktestRecord | typeof noCall {
   const json = row as JsonValue;
   if (!isJsonObject(json)) return row as BacktestRecord;

@@ -1,4 +1,4 @@
-/** Splits text that comes in pieces into lines, none of which is kept longer than it is needed. */
+/** Splits text that arrives in pieces into lines. No line is kept longer than it is needed. */
 import { MisuseError } from '../../../index.ts';
 
 /** A line of a text. */
@@ -22,7 +22,7 @@ export async function* decoded(
       yield typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
     yield decoder.decode();
   } catch (error) {
-    // Only the decoder throws a TypeError with this code; what the stream throws is passed on.
+    // Only the decoder throws a TypeError with this code. Errors of the stream are passed on.
     if ((error as { code?: unknown }).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
     throw new MisuseError('invalid_file', `${where}: expected UTF-8 text, got other bytes.`, {
       cause: error,
@@ -31,7 +31,7 @@ export async function* decoded(
 }
 
 /**
- * The lines that are not blank. The line after the last line break is one too.
+ * The lines that are not blank. The text after the last line break is one too.
  * @throws MisuseError `invalid_file` for a line of more than `maxChars` characters.
  */
 export async function* linesOf(

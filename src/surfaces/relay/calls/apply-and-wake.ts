@@ -52,15 +52,17 @@ const usualChars = 1_000;
 /**
  * A message with a document, to which its version is added; without them if the bus cannot carry so
  * much.
- * @param text the JSON of the document
+ * @param textOf makes the JSON of the document
  */
 export function tellingOf(
   { bus }: Pick<RelaySettings, 'bus'>,
   wake: 'log:application' | `call:${string}`,
-  text: string,
+  textOf: () => string,
   versionOf: number,
 ): Telling {
   const most = bus.maxMessageChars ?? usualChars;
+  if (most === 0) return { wake };
+  const text = textOf();
   return wake.length + 1 + text.length + versionChars <= most
     ? { wake: `${wake} ${text}` as Wake, versionOf }
     : { wake };

@@ -1,7 +1,7 @@
 /** Takes an application's answer to a call. The first one wins. */
 import type { CallAnswer, CallDocument } from '../ports/documents.ts';
 import { applyAndWake, tellingOf } from './apply-and-wake.ts';
-import { type FoundCall, findCall, writeCall } from './call-documents.ts';
+import { type FoundCall, findCall, withoutArgs, writeCall } from './call-documents.ts';
 import type { CallParts } from './call-parts.ts';
 import { checkUse, countedFirst, type Use } from './use.ts';
 
@@ -32,7 +32,7 @@ export async function answerCall(
     const op = writeCall(id, { document, version: found.version });
     const ops = [...countedFirst(use), op];
     const applied = await applyAndWake(parts, code, ops, [
-      tellingOf(settings, `call:${id}`, op.value, ops.length - 1),
+      tellingOf(settings, `call:${id}`, () => op.value, ops.length - 1),
     ]);
     if (applied.results !== undefined) return true;
     checkUse(use, applied);
@@ -50,6 +50,6 @@ async function countAlone(
   if (applied.results === undefined) checkUse(use, applied);
 }
 
-function answered({ args: _args, ...rest }: CallDocument, answer: CallAnswer): CallDocument {
-  return { ...rest, state: 'answered', answer };
+function answered(document: CallDocument, answer: CallAnswer): CallDocument {
+  return { ...withoutArgs(document), state: 'answered', answer };
 }

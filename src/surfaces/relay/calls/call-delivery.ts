@@ -7,7 +7,7 @@ import { type CallDocument, keys, logKeep, type Wake } from '../ports/documents.
 import type { StoreOp } from '../ports/store-ops.ts';
 import type { LogPage } from '../ports/stored.ts';
 import { type Carried, carriedBy } from './apply-and-wake.ts';
-import { changeCall, type FoundCall, writeCall } from './call-documents.ts';
+import { changeCall, type FoundCall, withoutArgs, writeCall } from './call-documents.ts';
 import type { CallParts } from './call-parts.ts';
 
 /**
@@ -138,24 +138,21 @@ function remember(
   { state: { delivered } }: CallParts,
   code: string,
   id: string,
-  { document: { args: _args, ...document }, version }: FoundCall,
+  { document, version }: FoundCall,
 ): void {
-  delivered.set(`${code} ${id}`, { document, version });
+  delivered.set(`${code} ${id}`, { document: withoutArgs(document), version });
   if (delivered.size <= mostRemembered) return;
   const [oldest] = delivered.keys();
   delivered.delete(oldest as string);
 }
 
 function delivered(
-  { client: _former, ...rest }: CallDocument,
+  document: CallDocument,
   { epoch, client }: Pick<Recipient, 'epoch' | 'client'>,
 ): CallDocument {
-  return {
-    ...rest,
-    attempt: rest.attempt + 1,
-    epoch,
-    ...(client === undefined ? {} : { client }),
-  };
+  const { client: _former, ...rest } = document;
+  const next = client === undefined ? rest : { ...rest, client };
+  return { ...next, attempt: document.attempt + 1, epoch };
 }
 
 /** The data of the event `tool-request`. */

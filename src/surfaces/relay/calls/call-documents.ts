@@ -43,8 +43,7 @@ export async function changeCall(
   code: string,
   id: string,
   next: (document: CallDocument) => CallDocument | undefined,
-  write: (op: SetCall) => Promise<boolean> = async (op) =>
-    (await store.apply(code, [op])).results !== undefined,
+  write: (op: SetCall) => Promise<boolean>,
 ): Promise<CallDocument | undefined> {
   for (;;) {
     const found = await findCall(store, code, id);
@@ -59,6 +58,14 @@ export async function changeCall(
  * What is left of a call that has ended, so that a late answer is recognised. It is removed when the
  * call's entry is dropped from the log.
  */
-export function endedCall({ args: _args, answer: _answer, ...rest }: CallDocument): CallDocument {
-  return { ...rest, state: 'ended' };
+export function endedCall(document: CallDocument): CallDocument {
+  return { ...withoutArgs(document), state: 'ended' };
+}
+
+/** A call without its arguments and its answer. Members by name: a copy of the rest costs more. */
+export function withoutArgs(document: CallDocument): CallDocument {
+  const { tool, deadline, idempotent, attempt, epoch, client, state } = document;
+  return client === undefined
+    ? { tool, deadline, idempotent, attempt, epoch, state }
+    : { tool, deadline, idempotent, attempt, epoch, client, state };
 }

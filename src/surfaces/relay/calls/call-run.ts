@@ -1,6 +1,8 @@
 /** Runs one call at the application. This is the body of a relayed tool's executor. */
 import type { JsonObject, ToolContext } from '../../../index.ts';
+import { type Stop, stopOf } from '../../../surface-port.ts';
 import { connectionFault, isFault } from '../../shared/executor-fault.ts';
+import type { WakeListener } from '../hub.ts';
 import { type CallAnswer, type CallDocument, keys, type LogRecord } from '../ports/documents.ts';
 import { faultOf } from '../report.ts';
 import { applyAndWake, carriedBy, tellingOf } from './apply-and-wake.ts';
@@ -23,35 +25,37 @@ export async function runCall(
 ): Promise<unknown> {
   const { hub, state } = parts;
   const { store, now, leaseMs, requestTimeoutMs } = parts.settings;
-  const { idempotencyKey: id, signal, toolName: tool } = context;
+  const { idempotencyKey: id, toolName: tool } = context;
+  const stop = stopOf(context);
   const { deadline = now() + requestTimeoutMs } = context;
   const key = `${code} ${id}`;
   let wait: BegunWait | undefined;
-  let stop: (() => void) | undefined;
+  let unwatch: (() => void) | undefined;
   let answered: FoundCall | undefined;
   let begun = false;
   /** Looks at the call once the wait has begun. */
   let heed: (() => void) | undefined;
   try {
-    stop = await hub.watch(code, (wake) => {
+    const onWake: WakeListener = (wake) => {
       const carried = carriedBy<CallDocument>(wake, `call:${id}`);
       if (carried !== undefined) heed = () => wait?.take(carried);
       else if (wake === undefined || wake === 'closed' || wake === `call:${id}`)
         heed = () => wait?.look();
       else return passOnReport(wake, id, context);
       heed();
-    });
+    };
+    unwatch = await hub.watch(code, onWake, id);
     begun = true;
     const document = newDocument(tool, input, deadline, idempotent);
-    const isNew = await send(parts, code, id, document, signal);
+    const isNew = await send(parts, code, id, document, stop);
     wait = waitForAnswer({
       code,
       id,
       store,
       leaseMs,
-      signal,
+      stop,
       sentAway: () => state.draining,
-      again: (attempt) => announce(parts, code, { kind: 'call', id, attempt }, signal),
+      again: (attempt) => announce(parts, code, { kind: 'call', id, attempt }, stop),
     });
     // The answer may have arrived before the wait began.
     if (!isNew) wait.look();
@@ -65,9 +69,9 @@ export async function runCall(
       reason: 'store_unavailable',
     });
   } finally {
-    stop?.();
+    unwatch?.();
     if (begun && !state.kept.has(key) && (answered !== undefined || !state.leaving))
-      end(parts, code, id, answered, reasonOf(signal)).catch((error: unknown) =>
+      end(parts, code, id, answered, reasonOf(stop)).catch((error: unknown) =>
         parts.settings.logger.warn({ err: faultOf(error) }, 'relay: a call could not be closed'),
       );
   }
@@ -100,17 +104,16 @@ async function send(
   code: string,
   id: string,
   document: CallDocument,
-  signal: AbortSignal,
+  stop: Stop,
 ): Promise<boolean> {
   const { settings, state, usage } = parts;
-  if (signal.aborted && !state.leaving) return true;
-  const text = JSON.stringify({ id, ...document });
+  if (stop.stopped && !state.leaving) return true;
   const withdraw = async (): Promise<void> => {
     const op = writeCall(id, { document: endedCall(document), version: 0 });
     if ((await settings.store.apply(code, [op])).results !== undefined) return;
-    await endCall(parts, code, id, reasonOf(signal), isUndelivered(1));
+    await endCall(parts, code, id, reasonOf(stop), isUndelivered(1));
   };
-  const applied = await unlessAborted(parts, signal, withdraw, () =>
+  const applied = await unlessStopped(parts, stop, withdraw, () =>
     applyAndWake(
       parts,
       code,
@@ -118,7 +121,7 @@ async function send(
         { op: 'set', key: keys.call(id), value: JSON.stringify(document), version: 0 },
         logEntry({ kind: 'call', id, attempt: 1 }),
       ],
-      [tellingOf(settings, 'log:application', text, 0)],
+      [tellingOf(settings, 'log:application', () => JSON.stringify({ id, ...document }), 0)],
     ),
   );
   if (applied.results === undefined) return false;
@@ -132,33 +135,33 @@ async function announce(
   parts: CallParts,
   code: string,
   entry: Extract<LogRecord, { kind: 'call' }>,
-  signal: AbortSignal,
+  stop: Stop,
 ): Promise<void> {
   const { id, attempt } = entry;
-  await unlessAborted(
+  await unlessStopped(
     parts,
-    signal,
-    () => endCall(parts, code, id, reasonOf(signal), isUndelivered(attempt)),
+    stop,
+    () => endCall(parts, code, id, reasonOf(stop), isUndelivered(attempt)),
     () => tellApplication(parts, code, entry),
   );
 }
 
 /** Runs `late` if the call ends while the store works on it, unless this node is leaving. */
-async function unlessAborted<T>(
+async function unlessStopped<T>(
   { state }: CallParts,
-  signal: AbortSignal,
+  stop: Stop,
   late: () => Promise<void>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const onAbort = (): void => {
+  const onStop = (): void => {
     // If the store fails here, the call is ended again when its result is stored.
     if (!state.leaving) late().catch(() => {});
   };
-  signal.addEventListener('abort', onAbort, { once: true });
+  stop.watch(onStop);
   try {
     return await work();
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    stop.unwatch(onStop);
   }
 }
 
@@ -184,8 +187,8 @@ function newDocument(
   };
 }
 
-function reasonOf({ aborted, reason }: AbortSignal): string {
-  return aborted && isTimeout(reason) ? 'timeout' : aborted ? 'cancelled' : 'executor_lost';
+function reasonOf(stop: Stop): string {
+  return stop.stopped ? (isTimeout(stop.reason) ? 'timeout' : 'cancelled') : 'executor_lost';
 }
 
 function isTimeout(reason: unknown): boolean {

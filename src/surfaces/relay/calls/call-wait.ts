@@ -2,6 +2,7 @@
  * Waits for the application's answer. A wait reads the call's document when it is woken and at
  * intervals, has the call delivered again, and gives up when no application is connected.
  */
+import type { Stop } from '../../../surface-port.ts';
 import { connectionFault } from '../../shared/executor-fault.ts';
 import { keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
@@ -17,8 +18,8 @@ export interface CallWait {
    * after which it is given up.
    */
   readonly leaseMs: number;
-  /** Aborts when the call has ended without an answer. */
-  readonly signal: AbortSignal;
+  /** Whether the call has ended without an answer. */
+  readonly stop: Stop;
   /**
    * True when this node has disconnected its applications. An application that has the call may
    * then answer it without a connection.
@@ -57,7 +58,7 @@ interface WaitState {
    * cannot be reached does not count, since leases may expire for that reason alone.
    */
   absentSince: number | undefined;
-  readonly onAbort: () => void;
+  readonly onStop: () => void;
 }
 
 /** Starts to wait. */
@@ -68,14 +69,14 @@ export function waitForAnswer(call: CallWait): BegunWait {
     timer: undefined,
     asked,
     absentSince: asked,
-    onAbort: () => lost(call, state, 'The call ended before the application answered.'),
+    onStop: () => lost(call, state, 'The call ended before the application answered.'),
   };
   const answer = new Promise<FoundCall>((resolve, reject) => {
     state.settle = { resolve, reject };
   });
   arm(call, state);
-  if (call.signal.aborted) state.onAbort();
-  else call.signal.addEventListener('abort', state.onAbort, { once: true });
+  if (call.stop.stopped) state.onStop();
+  else call.stop.watch(state.onStop);
   return {
     answer,
     look: () => {
@@ -145,11 +146,11 @@ function lost(call: CallWait, state: WaitState, message: string): void {
   finish(call, state, ({ reject }) => reject(connectionFault(message)));
 }
 
-function finish({ signal }: CallWait, state: WaitState, end: (settled: Settle) => void): void {
+function finish({ stop }: CallWait, state: WaitState, end: (settled: Settle) => void): void {
   const { settle } = state;
   if (settle === undefined) return;
   state.settle = undefined;
   clearTimeout(state.timer);
-  signal.removeEventListener('abort', state.onAbort);
+  stop.unwatch(state.onStop);
   end(settle);
 }

@@ -57,17 +57,6 @@ export interface Calls {
     to: Omit<Recipient, 'isNew'>,
     after: number,
   ): Promise<Taken | undefined>;
-  /**
-   * Finds the stored state of a call: its deadline in epoch milliseconds, whether an application
-   * has received it, and whether it has an answer.
-   */
-  find(
-    code: string,
-    id: string,
-  ): Promise<
-    | { readonly deadline: number; readonly delivered: boolean; readonly answered: boolean }
-    | undefined
-  >;
   /** How often each tool of the application has been called; a few seconds may be missing. */
   usage(code: string): Promise<ReadonlyMap<string, number>>;
   /** Stores what was counted of {@link usage}. Never rejects. */
@@ -116,16 +105,6 @@ export function createCalls(settings: RelaySettings, hub: Hub): Calls {
       return undefined;
     },
     take: (code, offers, to, after) => takeOffered(parts, code, offers, to, after),
-    async find(code, id) {
-      const found = await findCall(store, code, id);
-      return (
-        found && {
-          deadline: found.document.deadline,
-          delivered: found.document.attempt > 0,
-          answered: found.document.answer !== undefined,
-        }
-      );
-    },
     usage: usage.read,
     storeUsage: usage.flush,
     keep: (code, id) => void state.kept.add(`${code} ${id}`),

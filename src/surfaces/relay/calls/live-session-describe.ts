@@ -35,9 +35,14 @@ export async function describeLive(
   const { code } = document;
   if (state.ended) throw leaving();
   if (state.entries.has(code)) {
-    const { session } = await getLive(parts, document);
-    const found = await readTools(settings.store, code);
-    return shownBy(session, found?.document);
+    const entry = await getLive(parts, document);
+    const release = entry.retain();
+    try {
+      const found = await readTools(settings.store, code);
+      return await shownBy(entry.session, found?.document);
+    } finally {
+      release();
+    }
   }
   const found = await readTools(settings.store, code);
   const session = registry.createSession(governedSessionOptions(options, code));
@@ -49,17 +54,23 @@ export async function describeLive(
       logger: settings.logger,
       run: () => Promise.reject(new Error('A description runs no calls.')),
     });
-    if (found !== undefined) {
-      await relayed.show(found.document);
-      // Finding out which of them are shown takes a while if there are many.
-      if (found.document.definitions.length > manyTools) await nextTurn();
-    }
-    return shownBy(session, found?.document);
+    if (found !== undefined) await relayed.show(found.document);
+    return await shownBy(session, found?.document);
   } finally {
     await session.close();
   }
 }
 
-function shownBy(session: ToolSession, registered: ToolsDocument | undefined): DescribedSession {
+/** Other requests get their turn between the steps if there are many tools. */
+async function shownBy(
+  session: ToolSession,
+  registered: ToolsDocument | undefined,
+): Promise<DescribedSession> {
+  if ((registered?.definitions.length ?? 0) > manyTools) {
+    await nextTurn();
+    // Finds out which of them are shown, which is half of the work.
+    session.effectiveTools();
+    await nextTurn();
+  }
   return { tools: session.tools(), listing: session.effectiveTools().hash, registered };
 }

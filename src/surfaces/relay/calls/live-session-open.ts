@@ -63,7 +63,6 @@ async function open(parts: LiveSessionParts, document: SessionDocument): Promise
   announceProgress(session, code, hub);
   try {
     entry.stop = await hub.watch(code, (wake) => {
-      for (const listener of entry.listeners) listener(wake);
       // A client that only listens, such as an MCP client, must get the change too.
       if (wake === 'tools' || wake === undefined)
         follow(parts, entry, Number.POSITIVE_INFINITY).catch(() => {});

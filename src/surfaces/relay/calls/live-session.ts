@@ -1,6 +1,6 @@
 /** One relay session that agents use on this node. */
 import type { ToolSession } from '../../../index.ts';
-import type { SessionDocument, Wake } from '../ports/documents.ts';
+import type { SessionDocument } from '../ports/documents.ts';
 import type { RelayError } from '../relay-error.ts';
 import type { RelayedTools } from '../tools/relayed-tools.ts';
 
@@ -15,11 +15,6 @@ export interface LiveSession {
    * Keeps the session from being closed as idle. @returns a function that releases it; idempotent
    */
   retain(): () => void;
-  /**
-   * Calls a function at each wake-up of the session, as `Hub.watch` does. @returns a function that
-   * stops it
-   */
-  onWake(run: (wake: Wake | undefined) => void): () => void;
   /** Adds a function that runs when the session closes on this node. */
   onClose(run: () => void | Promise<void>): void;
 }
@@ -28,7 +23,6 @@ export interface LiveSession {
 export interface LiveEntry extends LiveSession {
   readonly tools: RelayedTools;
   readonly closers: (() => void | Promise<void>)[];
-  readonly listeners: Set<(wake: Wake | undefined) => void>;
   /** As far as is known here: the host may have extended the session. */
   expiresAt: number;
   /** Stops listening for wake-ups. */
@@ -53,13 +47,11 @@ export function newEntry(
   tools: RelayedTools,
 ): LiveEntry {
   const closers: LiveEntry['closers'] = [];
-  const listeners: LiveEntry['listeners'] = new Set();
   const entry: LiveEntry = {
     code,
     session,
     tools,
     closers,
-    listeners,
     expiresAt,
     isRelayed: tools.has,
     retain() {
@@ -71,12 +63,6 @@ export function newEntry(
         entry.held--;
         entry.usedAt = performance.now();
       };
-    },
-    onWake(run) {
-      // A function of its own, so that one can be added twice.
-      const own: typeof run = (wake) => run(wake);
-      listeners.add(own);
-      return () => void listeners.delete(own);
     },
     onClose: (run) => void closers.push(run),
     stop: () => {},

@@ -1,5 +1,6 @@
 /** Waits for the result of a request that runs elsewhere. */
 import type { ToolResult } from '../../../index.ts';
+import type { WakeListener } from '../hub.ts';
 import { keys } from '../ports/documents.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
 import { callIn, type FoundCall } from './call-documents.ts';
@@ -53,11 +54,12 @@ export async function joinRequest(
 ): Promise<ToolResult | undefined> {
   const { hub, lease, state } = parts;
   let woken = (): void => {};
-  const stop = await hub.watch(code, (wake) => {
+  const onWake: WakeListener = (wake) => {
     const isOfIt =
       wake === `request:${id}` || wake === `call:${id}` || wake?.startsWith(`call:${id} `);
     if (wake === undefined || wake === 'closed' || isOfIt) woken();
-  });
+  };
+  const stop = await hub.watch(code, onWake, id);
   const begunAt = performance.now();
   const graceMs = Math.min(answeredMs, lease.leaseMs / 2);
   let answeredAt: number | undefined;

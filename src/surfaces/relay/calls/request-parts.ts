@@ -6,6 +6,7 @@ import type { RelaySettings } from '../settings.ts';
 import type { Calls } from './calls.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import type { NodeLease } from './node-lease.ts';
+import type { RequestAbort } from './request-abort.ts';
 import type { RequestDocuments } from './request-documents.ts';
 
 /** The requests that this node works on. The keys come from {@link requestKey}. */
@@ -15,7 +16,7 @@ export interface RequestState {
   /** Running requests that have passed the checks before their tool runs. */
   readonly started: Set<string>;
   /** Abort the calls of the requests that run on this node. */
-  readonly aborts: Map<string, AbortController>;
+  readonly aborts: Map<string, RequestAbort>;
   /** Requests that are being stored by this node, and how many callers wait for that. */
   readonly writing: Map<string, number>;
   /** Requests that this node is looking after at the moment. */

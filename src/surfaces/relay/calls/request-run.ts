@@ -1,8 +1,10 @@
 /** Runs a request. Only the node that has the current version of its document may run it. */
 import type { Surface, ToolResult } from '../../../index.ts';
+import type { WakeListener } from '../hub.ts';
 import type { SessionDocument } from '../ports/documents.ts';
 import { leaving } from '../relay-error.ts';
 import type { LiveSession } from './live-session.ts';
+import { createRequestAbort, type RequestAbort } from './request-abort.ts';
 import { conclude } from './request-conclude.ts';
 import type { FoundRequest } from './request-documents.ts';
 import { joinRequest } from './request-join.ts';
@@ -30,7 +32,7 @@ export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
   const { settings, calls, state } = parts;
   const { id } = run;
   const { code } = run.session;
-  const abort = new AbortController();
+  const abort = createRequestAbort();
   // The wake-up of a cancellation may have been lost.
   const looking = setInterval(() => lookForCancel(parts, code, id, abort), settings.leaseMs / 2);
   calls.keep(code, id);
@@ -45,10 +47,10 @@ export function runRequest(parts: RequestParts, run: Run): Promise<ToolResult> {
 async function runAndConclude(
   parts: RequestParts,
   { session, id, found, call, passed }: Run,
-  abort: AbortController,
+  abort: RequestAbort,
   stopLooking: () => void,
 ): Promise<ToolResult> {
-  const { live, calls, state } = parts;
+  const { hub, live, calls, state } = parts;
   const { code } = session;
   const key = requestKey(code, id);
   let ended: ToolResult | undefined;
@@ -58,10 +60,11 @@ async function runAndConclude(
     const entry = await live.get(session);
     // The session must not be closed as idle, however long the call takes.
     release = entry.retain();
-    unlisten = entry.onWake((wake) => {
+    const onWake: WakeListener = (wake) => {
       if (wake === `cancel:${id}`) abort.abort();
       else if (wake === undefined) lookForCancel(parts, code, id, abort);
-    });
+    };
+    unlisten = await hub.watch(code, onWake, id);
     const surface: Surface = {
       name: 'relay',
       outside: true,
@@ -122,7 +125,7 @@ function lookForCancel(
   { documents }: RequestParts,
   code: string,
   id: string,
-  abort: AbortController,
+  abort: RequestAbort,
 ): void {
   documents.find(code, id).then(
     (found) => {

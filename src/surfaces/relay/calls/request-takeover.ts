@@ -1,6 +1,7 @@
 /** Takes over requests that a dead node has left. */
 import { keys, type RequestDocument, type SessionDocument } from '../ports/documents.ts';
 import type { DueItem } from '../ports/store.ts';
+import { findCall } from './call-documents.ts';
 import type { LiveSession } from './live-session.ts';
 import { lostResult } from './lost-result.ts';
 import { lookWake } from './node-lease.ts';
@@ -103,10 +104,11 @@ async function runAgain(
   id: string,
   own: FoundRequest,
 ): Promise<void> {
-  const { live, calls, state } = parts;
-  const { now, requestTimeoutMs, logger, node } = parts.settings;
+  const { live, state } = parts;
+  const { store, now, requestTimeoutMs, logger, node } = parts.settings;
   const { code } = session;
-  const [entry, call] = await Promise.all([live.get(session), calls.find(code, id)]);
+  const [entry, found] = await Promise.all([live.get(session), findCall(store, code, id)]);
+  const call = found?.document;
   // If this node has started the request in the meantime, it is already running.
   if (isOwn(parts, code, id) || state.closing) return;
   logger.warn({ request: id, node }, 'relay: a request is taken over from a node that is gone');
@@ -119,7 +121,7 @@ async function runAgain(
   const left =
     call === undefined
       ? requestTimeoutMs
-      : Math.max(call.answered ? 1_000 : 1, call.deadline - now());
+      : Math.max(call.answer === undefined ? 1 : 1_000, call.deadline - now());
   beginRequest(parts, session, id, own, () => {}, left).catch((error: unknown) =>
     warn(parts, error, 'relay: a request that was taken over failed'),
   );

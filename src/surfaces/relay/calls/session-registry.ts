@@ -28,37 +28,27 @@ function makeRegistry(
   return registry;
 }
 
+const governed = [
+  'profile',
+  'policies',
+  'hooks',
+  'services',
+  'facts',
+  'discovery',
+  'limits',
+  'approver',
+  'approvalMode',
+  'approvalTimeoutMs',
+] as const;
+
 /** The options of the governed session behind a relay session. */
-export function governedSessionOptions(
-  {
-    profile,
-    policies,
-    hooks,
-    services,
-    facts,
-    discovery,
-    limits,
-    exposeErrors = 'masked',
-    approver,
-    approvalMode,
-    approvalTimeoutMs,
-  }: RelaySessionOptions,
-  code: string,
-): SessionOptions {
-  const given = {
-    profile,
-    policies,
-    hooks,
-    services,
-    facts,
-    discovery,
-    limits,
-    approver,
-    approvalMode,
-    approvalTimeoutMs,
-  };
+export function governedSessionOptions(options: RelaySessionOptions, code: string): SessionOptions {
+  const { exposeErrors = 'masked' } = options;
+  const given = governed.flatMap((name) =>
+    options[name] === undefined ? [] : [[name, options[name]] as const],
+  );
   return {
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(given),
     exposeErrors,
     sessionId: code,
     principal: `relay:${code}`,

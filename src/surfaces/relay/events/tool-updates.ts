@@ -2,7 +2,7 @@
  * Changes of tools. The logs keep only names; many waiting changes are folded into one; events
  * carry the current definitions.
  */
-import type { JsonObject } from '../../../index.ts';
+import type { HostTool, JsonObject } from '../../../index.ts';
 import type { RelayedDefinition, ToolsDocument, ToolsRecord } from '../ports/documents.ts';
 import type { ToolsChange } from '../tools/next-document.ts';
 import { tightening } from '../tools/relayed-tool.ts';
@@ -103,23 +103,33 @@ export function describeUpdate(
  * A definition in the form that both sides get: with the annotations that the checks use, and
  * without members that only the relay needs.
  */
-export function shownDefinition({
+export function shownDefinition(definition: RelayedDefinition): JsonObject {
+  const { annotations, constraints } = definition;
+  const shown = shownTool({ ...definition, annotations: tightening(annotations) });
+  return constraints === undefined ? shown : { ...shown, constraints };
+}
+
+/** What clients see of a tool. */
+export type ShownTool = Pick<
+  HostTool,
+  'name' | 'description' | 'parameters' | 'outputSchema' | 'title' | 'annotations'
+>;
+
+/** A tool without members that say nothing. */
+export function shownTool({
   name,
   description,
   parameters,
   outputSchema,
   title,
   annotations,
-  constraints,
-}: RelayedDefinition): JsonObject {
-  const shown = { ...tightening(annotations) };
+}: ShownTool): JsonObject {
   return {
     name,
     description,
-    parameters,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
+    parameters: parameters as JsonObject,
+    ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as JsonObject }),
     ...(title === undefined ? {} : { title }),
-    ...(Object.keys(shown).length === 0 ? {} : { annotations: shown }),
-    ...(constraints === undefined ? {} : { constraints }),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations: { ...annotations } }),
   };
 }

@@ -10,9 +10,9 @@ import { answer } from './responses.ts';
 
 /** A call as an agent asks for it. */
 export interface ReadRequest {
-  readonly requestId?: string;
+  readonly requestId: string | undefined;
   readonly tool: string;
-  readonly args?: JsonValue;
+  readonly args: JsonValue | undefined;
   readonly wait: boolean;
 }
 
@@ -31,15 +31,16 @@ export function agentRoutes({
 }: NodeParts): Pick<SessionHandlers, 'request' | 'request-status' | 'request-cancel' | 'approval'> {
   return {
     async request({ request, bounds, document }) {
-      const call = readRequest(await readObject(request, bounds));
-      const given = await requests.submit(document, { ...call, use: limits.uses.request });
+      const { tool, wait, requestId, args } = readRequest(await readObject(request, bounds));
+      const call = { tool, wait, requestId, args, use: limits.uses.request, onStored: undefined };
+      const given = await requests.submit(document, call);
       if (!('result' in given)) return answer(202, given);
       counters.called(given.result);
       return answer(200, given);
     },
 
     async 'request-status'({ params: { requestId = '' }, document }) {
-      await limits.read(document.code, 'agent');
+      await limits.takeBySide('read', document.code, 'agent');
       const status = isRequestId(requestId)
         ? await requests.status(document.code, requestId)
         : undefined;
@@ -77,7 +78,7 @@ export async function cancelCall(
   document: SessionDocument,
   requestId: unknown,
 ): Promise<RequestStatus> {
-  await limits.read(document.code, 'agent');
+  await limits.takeBySide('read', document.code, 'agent');
   const status = isRequestId(requestId) ? await requests.cancel(document, requestId) : undefined;
   if (status === undefined) throw requestNotFound();
   return status;
@@ -108,12 +109,7 @@ export function readRequest(body: JsonObject): ReadRequest {
     throw invalid('args', 'a JSON object, or a string that holds one');
   const wait = fieldOf(body, 'wait') ?? true;
   if (typeof wait !== 'boolean') throw invalid('wait', 'true or false');
-  return {
-    tool,
-    wait,
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(args === undefined ? {} : { args: readArgs(args) }),
-  };
+  return { tool, wait, requestId, args: args === undefined ? undefined : readArgs(args) };
 }
 
 /**

@@ -22,9 +22,9 @@ import { operationRoutes } from './operations.ts';
 import { checkHost, checkOrigin, corsOf, originPolicy, preflightOf } from './origin-guard.ts';
 import { progressRoute } from './progress-route.ts';
 import { type RecentSessions, recentSessions } from './recent-sessions.ts';
-import { type Answered, isReply, toResponse } from './reply.ts';
+import { type Answered, isReply, type Reply, toResponse } from './reply.ts';
 import { responseRoute } from './response-route.ts';
-import { commonHeaders, errorAnswer, toRelayError } from './responses.ts';
+import { commonHeaders, errorAnswer, jsonHeaders, toRelayError } from './responses.ts';
 import type { OpenRouteName, Route } from './route-table.ts';
 import { findPlace, type Place } from './router.ts';
 import { openSessionRoutes, sessionRoutes } from './session-routes.ts';
@@ -185,42 +185,47 @@ async function enterAt(
   const exchange: Exchange = {
     request,
     params: place.params,
-    address: await addressOf(request, info.address, parts.origins, parts.report),
+    address: () => addressOf(request, info.address, parts.origins, parts.report),
     bounds: route.body ?? noBody,
   };
-  return { route, exchange: await authorized(app, route, exchange) };
+  const admitted = admit(app, route, request, code ?? '');
+  return {
+    route,
+    exchange: admitted === undefined ? exchange : entering(exchange, await admitted),
+  };
 }
 
-async function authorized(
-  {
-    parts: {
-      settings: { store, now },
-      origins,
-    },
-    recent,
-  }: AppParts,
+function entering(
+  { request, params, address, bounds }: Exchange,
+  { document, side }: Pick<SessionExchange, 'document' | 'side'>,
+): SessionExchange {
+  return { request, params, address, bounds, document, side };
+}
+
+/** Checks that the client may use a route. Undefined for a route without a session. */
+function admit(
+  { parts: { settings, origins }, recent }: AppParts,
   { name, access, ticket }: Route,
-  exchange: Exchange,
-): Promise<Exchange | SessionExchange> {
-  const { request } = exchange;
-  const { code = '' } = exchange.params;
-  if (access === 'anyone') return exchange;
+  request: Request,
+  code: string,
+): Promise<Pick<SessionExchange, 'document' | 'side'>> | undefined {
+  const { store, now } = settings;
+  if (access === 'anyone') return undefined;
   if (access === 'operator' && !origins.metrics) throw noRoute();
   if (access === 'creator' || access === 'host' || access === 'operator') {
     const { hostKeyHash } = origins;
     if (hostKeyHash !== undefined) checkHostKey(bearerOf(request), hostKeyHash);
     else if (access !== 'creator') throw noRoute();
     return access !== 'host'
-      ? exchange
-      : { ...exchange, document: await findSession(store, now(), code), side: 'host' };
+      ? undefined
+      : findSession(store, now(), code).then((document) => ({ document, side: 'host' }));
   }
   const shown = ticket ? (new URL(request.url).searchParams.get('ticket') ?? undefined) : undefined;
   const asked = { code, access, token: bearerOf(request), ticket: shown };
-  const admitted = name === 'response' ? recent.authorize(asked) : authorize(store, now(), asked);
-  return { ...exchange, ...(await admitted) };
+  return name === 'response' ? recent.authorize(asked) : authorize(store, now(), asked);
 }
 
-async function handle(
+function handle(
   { open, session }: AppParts,
   { route: { name }, exchange }: Entered,
 ): Promise<Answered> {
@@ -229,8 +234,19 @@ async function handle(
     : session[name as Exclude<Route['name'], OpenRouteName>](exchange as SessionExchange);
 }
 
+/** The headers of most answers, made once. */
+const commonJsonHeaders: Reply['headers'] = { ...commonHeaders, ...jsonHeaders };
+
 /** Adds the headers that every answer has. */
 function finish(policy: OriginPolicy, request: Request, answered: Answered): Answered {
+  if (isReply(answered) && policy.allowedOrigins === undefined && request.method !== 'HEAD') {
+    const { status, headers, text } = answered;
+    return {
+      status,
+      headers: headers === jsonHeaders ? commonJsonHeaders : { ...commonHeaders, ...headers },
+      text,
+    };
+  }
   const { Vary, ...cors } = corsOf(request, policy);
   if (isReply(answered)) {
     const { status, text } = answered;

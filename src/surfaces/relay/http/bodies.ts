@@ -1,6 +1,5 @@
 /** Request bodies: JSON objects within limits of size, values, depth and time. */
 
-import { describe } from '../../../errors/index.ts';
 import { type BodyFault, bodyTimeoutMs, readBodyText } from '../../../http/body.ts';
 import { headerOf } from '../../../http/direct-body.ts';
 import type { JsonObject, JsonValue } from '../../../index.ts';
@@ -8,7 +7,7 @@ import { isJsonObject } from '../../../json/index.ts';
 import { nextTurn } from '../../../limits/next-turn.ts';
 import { excessOf } from '../../../text/json-bounds.ts';
 import { maxAnswerValues, maxBodyDepth } from '../ports/answer-bounds.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
+import { type RelayError, relayError, wrongValue } from '../relay-error.ts';
 
 /** How much a body may hold. */
 export interface BodyBounds {
@@ -46,12 +45,7 @@ export async function readObject(request: Request, bounds: BodyBounds): Promise<
   const text = await readText(request, bounds.maxBytes);
   const body = parseBody(text, bounds);
   if (text.length > longBody) await nextTurn();
-  if (!isJsonObject(body))
-    throw relayError(
-      400,
-      'invalid_request',
-      `Expected the body to be a JSON object, got ${describe(body)}.`,
-    );
+  if (!isJsonObject(body)) throw wrongValue('invalid_request', 'the body', 'a JSON object', body);
   return body;
 }
 
@@ -104,13 +98,7 @@ export function fieldOf(body: JsonObject, ...names: readonly string[]): JsonValu
 }
 
 function checkContentType(request: Request): void {
-  const [type = '', ...parameters] = (headerOf(request, 'content-type') ?? '')
-    .toLowerCase()
-    .split(';');
-  const charset = parameters.map((one) => one.trim()).find((one) => one.startsWith('charset='));
-  const plain =
-    charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
-  if (type.trim() !== 'application/json' || !plain)
+  if (!isJson(headerOf(request, 'content-type') ?? ''))
     throw relayError(
       415,
       'unsupported_media_type',
@@ -118,6 +106,15 @@ function checkContentType(request: Request): void {
     );
   if ((headerOf(request, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw relayError(415, 'unsupported_media_type', 'Expected a body without `Content-Encoding`.');
+}
+
+function isJson(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters.map((one) => one.trim()).find((one) => one.startsWith('charset='));
+  const plain =
+    charset === undefined || charset === 'charset=utf-8' || charset === 'charset="utf-8"';
+  return type.trim() === 'application/json' && plain;
 }
 
 function faultOf(fault: BodyFault, maxBytes: number): RelayError {

@@ -3,7 +3,8 @@ import type { OriginSettings } from '../read-options.ts';
 import type { Report } from '../report.ts';
 
 /**
- * The client's name in counters; undefined if it is unknown, and then no limit applies.
+ * The client's name in counters; undefined if it is unknown, and then no limit applies. Only routes
+ * with such a limit ask for it.
  * @param reported the address that the server reports
  */
 export async function addressOf(

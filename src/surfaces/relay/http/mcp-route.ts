@@ -43,9 +43,9 @@ export function mcpRoute({
       const text = request.method === 'POST' ? await readText(request, bounds.maxBytes) : undefined;
       if (text !== undefined) checkText(text, bounds);
       const { messages, calls } = countOf(text);
-      if (request.method === 'GET') await limits.stream(document.code, 'agent');
-      else await limits.mcp(document.code, messages);
-      for (let left = calls; left > 0; left--) await limits.request(document.code);
+      if (request.method === 'GET') await limits.takeBySide('stream', document.code, 'agent');
+      else for (let left = messages; left > 0; left--) await limits.take('mcp', document.code);
+      for (let left = calls; left > 0; left--) await limits.take('request', document.code);
       const session = await live.get(document);
       const release = session.retain();
       try {

@@ -2,8 +2,9 @@
  * The answer to `GET /:code/metadata`: the application and its tools, in the requested version.
  */
 import { createHash } from 'node:crypto';
-import type { HostTool, JsonObject } from '../../../index.ts';
+import type { JsonObject } from '../../../index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
+import { type ShownTool, shownTool } from '../events/tool-updates.ts';
 import type { RelayedDefinition, SessionDocument, ToolsDocument } from '../ports/documents.ts';
 import { relayError } from '../relay-error.ts';
 import { definitionPause } from '../tools/definition-pause.ts';
@@ -12,12 +13,6 @@ import { definitionPause } from '../tools/definition-pause.ts';
 const versions = ['1.0.0', '2.0.0'] as const;
 export type MetadataVersion = (typeof versions)[number];
 const newest: MetadataVersion = '2.0.0';
-
-/** The part of a host tool that metadata shows, which is what models see. */
-export type ShownTool = Pick<
-  HostTool,
-  'name' | 'description' | 'parameters' | 'outputSchema' | 'title' | 'annotations'
->;
 
 /** Metadata as it is kept: all of it but what changes with every call and connection. */
 export interface WrittenMetadata {
@@ -204,23 +199,5 @@ function olderBody(
     sessionCode: code,
     generatedAt: changed.toISOString(),
     expiresAt: new Date(expiresAt).toISOString(),
-  };
-}
-
-function shownTool({
-  name,
-  description,
-  parameters,
-  outputSchema,
-  title,
-  annotations,
-}: ShownTool): JsonObject {
-  return {
-    name,
-    description,
-    parameters: parameters as JsonObject,
-    ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as JsonObject }),
-    ...(title === undefined ? {} : { title }),
-    ...(Object.keys(annotations).length === 0 ? {} : { annotations: { ...annotations } }),
   };
 }

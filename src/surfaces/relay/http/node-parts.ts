@@ -55,7 +55,7 @@ export interface Exchange {
   readonly request: Request;
   readonly params: RouteParams;
   /** Identifies the client for per-address limits; undefined if it is unknown. */
-  readonly address: string | undefined;
+  address(): Promise<string | undefined>;
   readonly bounds: BodyBounds;
 }
 

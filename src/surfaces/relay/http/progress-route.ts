@@ -1,11 +1,11 @@
 /** The progress of calls, as applications report it over HTTP and WebSockets. */
-import { describe } from '../../../errors/index.ts';
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { cleanLine } from '../../shared/outside-text.ts';
 import type { CallProgress, SessionDocument } from '../ports/documents.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
+import { type RelayError, wrongValue } from '../relay-error.ts';
 import { fieldOf, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
+import { callIdOf, noSuchCall } from './response-route.ts';
 import { answer } from './responses.ts';
 
 /** Most bytes of a message; a longer one is cut. */
@@ -29,21 +29,11 @@ export async function takeProgress(
   { code }: SessionDocument,
   body: JsonObject,
 ): Promise<JsonObject> {
-  const requestId = fieldOf(body, 'requestId', 'id');
-  if (typeof requestId !== 'string' || requestId === '')
-    throw relayError(
-      400,
-      'missing_request_id',
-      'Expected `requestId` to be the id of a `tool-request`.',
-    );
+  const requestId = callIdOf(body);
   const progress = readProgress(body);
-  await limits.progress(code);
+  await limits.take('progress', code);
   if (requestId.length > 1_024 || !(await calls.progress(code, requestId, progress)))
-    throw relayError(
-      404,
-      'request_not_found',
-      'This session has no such request, or no longer has it.',
-    );
+    throw noSuchCall();
   return { success: true, requestId };
 }
 
@@ -69,9 +59,5 @@ function isAmount(value: JsonValue | undefined): value is number {
 }
 
 function invalid(field: string, expected: string, got: unknown): RelayError {
-  return relayError(
-    400,
-    'invalid_request',
-    `Expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-  );
+  return wrongValue('invalid_request', `\`${field}\``, expected, got);
 }

@@ -11,7 +11,7 @@ const pairTries = { address: 10, unknown: 600, code: 10 };
 const ticketsPerMinute = 60;
 
 /**
- * Each method counts one use.
+ * Each method counts uses.
  * @throws RelayError 429 `rate_limit_exceeded`
  */
 export interface RateLimits {
@@ -19,24 +19,34 @@ export interface RateLimits {
   session(address: string | undefined): Promise<void>;
   /** An attempt to exchange a code for a token. */
   pair(address: string | undefined, code: string): Promise<void>;
-  request(code: string): Promise<void>;
-  response(code: string): Promise<void>;
-  /** A report of a call's progress. */
-  progress(code: string): Promise<void>;
-  /** A registration or an update. */
-  update(code: string): Promise<void>;
-  ticket(code: string): Promise<void>;
-  /** A request for the metadata by one side. */
-  metadata(code: string, side: Side): Promise<void>;
-  /** A poll, or a request for the status of a call, by one side. */
-  read(code: string, side: Side): Promise<void>;
-  /** A stream or WebSocket opened by one side. */
-  stream(code: string, side: Side): Promise<void>;
-  /** Messages of the Model Context Protocol. @param count how many there are in the batch */
-  mcp(code: string, count: number): Promise<void>;
+  /** One use of a session's limit. */
+  take(kind: SessionLimit, code: string): Promise<void>;
+  /** One use of the limit that a side of a session has. */
+  takeBySide(kind: SideLimit, code: string, side: Side): Promise<void>;
   /** Uses that are counted together with what they are for. */
   readonly uses: { readonly request: Use; readonly response: Use };
 }
+
+/**
+ * Limits of a session: the first part of the key, the code of the refusal, what is counted, and the
+ * option; undefined for a fixed limit.
+ */
+const sessionLimits = {
+  request: ['requests', 'REQUEST_RATE_LIMIT', 'requests', 'requestsPerMinute'],
+  response: ['responses', 'RESPONSE_RATE_LIMIT', 'responses', 'responsesPerMinute'],
+  progress: ['progress', 'PROGRESS_RATE_LIMIT', 'reports of progress', 'progressPerMinute'],
+  update: ['updates', 'UPDATE_RATE_LIMIT', 'registrations and updates', 'updatesPerMinute'],
+  ticket: ['tickets', 'TICKET_RATE_LIMIT', 'tickets', undefined],
+  mcp: ['mcp', 'MCP_RATE_LIMIT', 'MCP messages', 'mcpMessagesPerMinute'],
+} as const;
+/** The same, for one side of a session. */
+const sideLimits = {
+  metadata: ['metadata', 'METADATA_RATE_LIMIT', 'requests for the metadata', 'metadataPerMinute'],
+  read: ['reads', 'READ_RATE_LIMIT', 'polls and status requests', 'readsPerMinute'],
+  stream: ['streams', 'STREAM_RATE_LIMIT', 'opened streams', 'streamsPerMinute'],
+} as const;
+type SessionLimit = keyof typeof sessionLimits;
+type SideLimit = keyof typeof sideLimits;
 
 /** One limit per minute: its key in the store, and the text of its refusal. */
 interface MinuteLimit {
@@ -51,29 +61,18 @@ interface MinuteLimit {
 /** Makes the limits of a relay. */
 export function createRateLimits(settings: RelaySettings): RateLimits {
   const { limits } = settings;
-  const take = (limit: MinuteLimit): Promise<void> => takeOne(settings, limit);
   return {
     async session(address) {
-      if (address !== undefined) await take(sessionLimit(limits, address));
+      if (address !== undefined) await takeOne(settings, sessionLimit(limits, address));
     },
     async pair(address, code) {
-      for (const limit of pairLimits(address, code)) await take(limit);
+      for (const limit of pairLimits(address, code)) await takeOne(settings, limit);
     },
-    request: (code) => take(ofSession('request', code, limits.requestsPerMinute)),
-    response: (code) => take(ofSession('response', code, limits.responsesPerMinute)),
-    progress: (code) => take(ofSession('progress', code, limits.progressPerMinute)),
-    update: (code) => take(ofSession('update', code, limits.updatesPerMinute)),
-    ticket: (code) => take(ofSession('ticket', code, ticketsPerMinute)),
-    metadata: (code, side) => take(ofSide('metadata', code, side, limits.metadataPerMinute)),
-    read: (code, side) => take(ofSide('read', code, side, limits.readsPerMinute)),
-    stream: (code, side) => take(ofSide('stream', code, side, limits.streamsPerMinute)),
-    async mcp(code, count) {
-      const limit = ofSession('mcp', code, limits.mcpMessagesPerMinute);
-      for (let left = count; left > 0; left--) await take(limit);
-    },
+    take: (kind, code) => takeOne(settings, ofSession(limits, kind, code)),
+    takeBySide: (kind, code, side) => takeOne(settings, ofSide(limits, kind, code, side)),
     uses: {
-      request: useOf(ofSession('request', '', limits.requestsPerMinute)),
-      response: useOf(ofSession('response', '', limits.responsesPerMinute)),
+      request: useOf(ofSession(limits, 'request', '')),
+      response: useOf(ofSession(limits, 'response', '')),
     },
   };
 }
@@ -108,40 +107,19 @@ function refusalOf({ limit, code, what }: MinuteLimit, retryAfterMs: number): Re
   );
 }
 
-/** Limits of a session: the first part of the key, the code, and what is counted. */
-const sessionLimits = {
-  request: ['requests', 'REQUEST_RATE_LIMIT', 'requests in this session'],
-  response: ['responses', 'RESPONSE_RATE_LIMIT', 'responses in this session'],
-  progress: ['progress', 'PROGRESS_RATE_LIMIT', 'reports of progress in this session'],
-  update: ['updates', 'UPDATE_RATE_LIMIT', 'registrations and updates in this session'],
-  ticket: ['tickets', 'TICKET_RATE_LIMIT', 'tickets in this session'],
-  mcp: ['mcp', 'MCP_RATE_LIMIT', 'MCP messages in this session'],
-} as const;
-
-function ofSession(kind: keyof typeof sessionLimits, code: string, limit: number): MinuteLimit {
-  const [prefix, error, what] = sessionLimits[kind];
-  return { key: prefix, session: code, limit, code: error, what };
+function ofSession(limits: RelayLimits, kind: SessionLimit, session: string): MinuteLimit {
+  const [key, code, what, option] = sessionLimits[kind];
+  const limit = option === undefined ? ticketsPerMinute : limits[option];
+  return { key, session, limit, code, what: `${what} in this session` };
 }
 
-/** The same, for one side of a session. */
-const sideLimits = {
-  metadata: ['metadata', 'METADATA_RATE_LIMIT', 'requests for the metadata'],
-  read: ['reads', 'READ_RATE_LIMIT', 'polls and status requests'],
-  stream: ['streams', 'STREAM_RATE_LIMIT', 'opened streams'],
-} as const;
-
-function ofSide(
-  kind: keyof typeof sideLimits,
-  code: string,
-  side: Side,
-  limit: number,
-): MinuteLimit {
-  const [prefix, error, what] = sideLimits[kind];
+function ofSide(limits: RelayLimits, kind: SideLimit, session: string, side: Side): MinuteLimit {
+  const [prefix, code, what, option] = sideLimits[kind];
   return {
     key: `${prefix}:${side}`,
-    session: code,
-    limit,
-    code: error,
+    session,
+    limit: limits[option],
+    code,
     what: `${what} by this side of the session`,
   };
 }

@@ -1,7 +1,7 @@
 /** An application's answers to calls, over HTTP and WebSockets. */
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import type { CallAnswer, SessionDocument } from '../ports/documents.ts';
-import { relayError } from '../relay-error.ts';
+import { type RelayError, relayError } from '../relay-error.ts';
 import { findSession } from './access.ts';
 import { fieldOf, maxResultBytes, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
@@ -27,21 +27,31 @@ export async function takeResponse(
   { code }: SessionDocument,
   body: JsonObject,
 ): Promise<JsonObject> {
-  const requestId = fieldOf(body, 'requestId', 'id');
-  if (typeof requestId !== 'string' || requestId === '')
-    throw relayError(
-      400,
-      'missing_request_id',
-      'Expected `requestId` to be the id of a `tool-request`.',
-    );
+  const requestId = callIdOf(body);
   const given = readAnswer(body);
   const isLong = requestId.length > 1_024;
-  if (isLong) await limits.response(code);
+  if (isLong) await limits.take('response', code);
   if (!isLong && (await calls.answer(code, requestId, given, limits.uses.response)))
     return { success: true, requestId };
   // The session may have ended since it was read.
   await findSession(settings.store, settings.now(), code);
+  throw noSuchCall();
+}
+
+/** The id of a call that an application names. @throws RelayError 400 `missing_request_id` */
+export function callIdOf(body: JsonObject): string {
+  const requestId = fieldOf(body, 'requestId', 'id');
+  if (typeof requestId === 'string' && requestId !== '') return requestId;
   throw relayError(
+    400,
+    'missing_request_id',
+    'Expected `requestId` to be the id of a `tool-request`.',
+  );
+}
+
+/** The error for a call that the session does not have. */
+export function noSuchCall(): RelayError {
+  return relayError(
     404,
     'request_not_found',
     'This session has no such request, or no longer has it.',

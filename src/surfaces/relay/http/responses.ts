@@ -9,15 +9,18 @@ export const commonHeaders: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+/** Headers of an answer in JSON. */
+export const jsonHeaders: Readonly<Record<string, string>> = { 'Content-Type': 'application/json' };
+
 /** Makes a JSON answer with a status. */
 export function answer(
   status: number,
   body: object,
-  headers: Readonly<Record<string, string>> = {},
+  headers?: Readonly<Record<string, string>>,
 ): Reply {
   return {
     status,
-    headers: { 'Content-Type': 'application/json', ...headers },
+    headers: headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers },
     text: JSON.stringify(body),
   };
 }

@@ -64,114 +64,54 @@ export type SessionRouteName =
 /** The name of a route in logs. */
 export type RouteName = OpenRouteName | SessionRouteName;
 
+/** What routes have beside their names and paths. */
+type More = Pick<Route, 'ticket' | 'body' | 'stream' | 'late'>;
+
+const route = (
+  name: RouteName,
+  method: Route['method'],
+  path: string,
+  access: Access,
+  more: More = {},
+): Route => ({ name, method, path, access, ...more });
+
+const ofSession = `${basePath}/:code`;
+const late = { late: true } as const;
+const stream = { ticket: true, stream: true } as const;
+
 /** All routes. Earlier ones are matched first. */
 export const routes: readonly Route[] = [
-  { name: 'healthz', method: 'GET', path: '/healthz', access: 'anyone', late: true },
-  { name: 'readyz', method: 'GET', path: '/readyz', access: 'anyone', late: true },
-  { name: 'metrics', method: 'GET', path: '/metrics', access: 'operator', late: true },
-  { name: 'openapi', method: 'GET', path: '/openapi.json', access: 'anyone' },
-  { name: 'openapi', method: 'GET', path: `${basePath}/openapi.json`, access: 'anyone' },
-  { name: 'create', method: 'POST', path: basePath, access: 'creator', body: smallBody },
-  { name: 'delete', method: 'DELETE', path: `${basePath}/:code`, access: 'application' },
-  {
-    name: 'extend',
-    method: 'POST',
-    path: `${basePath}/:code/extend`,
-    access: 'host',
-    body: smallBody,
-  },
-  {
-    name: 'pair',
-    method: 'POST',
-    path: `${basePath}/:code/pair`,
-    access: 'anyone',
-    body: smallBody,
-  },
-  { name: 'ticket', method: 'POST', path: `${basePath}/:code/ticket`, access: 'either' },
-  { name: 'metadata', method: 'GET', path: `${basePath}/:code/metadata`, access: 'either' },
-  {
-    name: 'register-tools',
-    method: 'POST',
-    path: `${basePath}/:code/register-tools`,
-    access: 'application',
+  route('healthz', 'GET', '/healthz', 'anyone', late),
+  route('readyz', 'GET', '/readyz', 'anyone', late),
+  route('metrics', 'GET', '/metrics', 'operator', late),
+  route('openapi', 'GET', '/openapi.json', 'anyone'),
+  route('openapi', 'GET', `${basePath}/openapi.json`, 'anyone'),
+  route('create', 'POST', basePath, 'creator', { body: smallBody }),
+  route('delete', 'DELETE', ofSession, 'application'),
+  route('extend', 'POST', `${ofSession}/extend`, 'host', { body: smallBody }),
+  route('pair', 'POST', `${ofSession}/pair`, 'anyone', { body: smallBody }),
+  route('ticket', 'POST', `${ofSession}/ticket`, 'either'),
+  route('metadata', 'GET', `${ofSession}/metadata`, 'either'),
+  route('register-tools', 'POST', `${ofSession}/register-tools`, 'application', {
     body: toolsBody,
-  },
-  {
-    name: 'update-tools',
-    method: 'POST',
-    path: `${basePath}/:code/update-tools`,
-    access: 'application',
-    body: toolsBody,
-  },
-  {
-    name: 'stream',
-    method: 'GET',
-    path: `${basePath}/:code/stream`,
-    access: 'application',
-    ticket: true,
-    stream: true,
-  },
-  {
-    name: 'response',
-    method: 'POST',
-    path: `${basePath}/:code/response`,
-    access: 'application',
+  }),
+  route('update-tools', 'POST', `${ofSession}/update-tools`, 'application', { body: toolsBody }),
+  route('stream', 'GET', `${ofSession}/stream`, 'application', stream),
+  route('response', 'POST', `${ofSession}/response`, 'application', {
     body: responseBody,
-    late: true,
-  },
-  {
-    name: 'progress',
-    method: 'POST',
-    path: `${basePath}/:code/progress`,
-    access: 'application',
+    ...late,
+  }),
+  route('progress', 'POST', `${ofSession}/progress`, 'application', {
     body: progressBody,
-    late: true,
-  },
-  {
-    name: 'request',
-    method: 'POST',
-    path: `${basePath}/:code/request`,
-    access: 'agent',
-    body: callBody,
-  },
-  {
-    name: 'request-status',
-    method: 'GET',
-    path: `${basePath}/:code/requests/:requestId`,
-    access: 'agent',
-    late: true,
-  },
-  {
-    name: 'request-cancel',
-    method: 'DELETE',
-    path: `${basePath}/:code/requests/:requestId`,
-    access: 'agent',
-    late: true,
-  },
-  {
-    name: 'events',
-    method: 'GET',
-    path: `${basePath}/:code/events`,
-    access: 'agent',
-    ticket: true,
-    stream: true,
-  },
-  {
-    name: 'agent',
-    method: 'GET',
-    path: `${basePath}/:code/agent`,
-    access: 'agent',
-    ticket: true,
-    stream: true,
-  },
-  { name: 'mcp', method: 'POST', path: `${basePath}/:code/mcp`, access: 'agent', body: callBody },
-  { name: 'mcp', method: 'GET', path: `${basePath}/:code/mcp`, access: 'agent', stream: true },
-  { name: 'mcp', method: 'DELETE', path: `${basePath}/:code/mcp`, access: 'agent' },
-  {
-    name: 'approval',
-    method: 'POST',
-    path: `${basePath}/:code/approvals/:approvalId`,
-    access: 'host',
-    body: callBody,
-  },
+    ...late,
+  }),
+  route('request', 'POST', `${ofSession}/request`, 'agent', { body: callBody }),
+  route('request-status', 'GET', `${ofSession}/requests/:requestId`, 'agent', late),
+  route('request-cancel', 'DELETE', `${ofSession}/requests/:requestId`, 'agent', late),
+  route('events', 'GET', `${ofSession}/events`, 'agent', stream),
+  route('agent', 'GET', `${ofSession}/agent`, 'agent', stream),
+  route('mcp', 'POST', `${ofSession}/mcp`, 'agent', { body: callBody }),
+  route('mcp', 'GET', `${ofSession}/mcp`, 'agent', { stream: true }),
+  route('mcp', 'DELETE', `${ofSession}/mcp`, 'agent'),
+  route('approval', 'POST', `${ofSession}/approvals/:approvalId`, 'host', { body: callBody }),
 ];

@@ -14,19 +14,25 @@ export interface Place {
   readonly allow: string;
 }
 
+/** A path of the table, by its segments. */
 interface Pattern {
   readonly path: string;
   readonly segments: readonly string[];
-  readonly methods: Map<string, Route>;
+  readonly methods: ReadonlyMap<string, Route>;
+  readonly allow: string;
 }
 
-const patterns: readonly Pattern[] = [...new Set(routes.map(({ path }) => path))].map((path) => ({
-  path,
-  segments: path.split('/'),
-  methods: new Map(
+/** By the number of segments. */
+const patterns = new Map<number, Pattern[]>();
+for (const path of new Set(routes.map((route) => route.path))) {
+  const segments = path.split('/');
+  const methods = new Map(
     routes.filter((route) => route.path === path).map((route) => [route.method, route]),
-  ),
-}));
+  );
+  const alike = patterns.get(segments.length) ?? [];
+  alike.push({ path, segments, methods, allow: allowOf(methods) });
+  patterns.set(segments.length, alike);
+}
 
 /**
  * Finds the routes of a path; undefined if the path is unknown.
@@ -36,27 +42,33 @@ export function findPlace(pathname: string): Place | undefined {
   const segments = (
     pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
   ).split('/');
-  for (const { path, segments: wanted, methods } of patterns) {
-    const params = match(wanted, segments);
-    if (params !== undefined) return { path, params, methods, allow: allowOf(methods) };
-  }
-  return undefined;
+  const found = patterns.get(segments.length)?.find((pattern) => fits(pattern.segments, segments));
+  if (found === undefined) return undefined;
+  const { path, methods, allow } = found;
+  return { path, params: paramsOf(found.segments, segments), methods, allow };
 }
 
-function match(wanted: readonly string[], segments: readonly string[]): RouteParams | undefined {
-  if (wanted.length !== segments.length) return undefined;
+/** Compares from the end, where the paths differ. */
+function fits(wanted: readonly string[], segments: readonly string[]): boolean {
+  for (let at = wanted.length - 1; at >= 0; at--) {
+    const segment = wanted[at] as string;
+    if (segment !== segments[at] && !segment.startsWith(':')) return false;
+  }
+  return true;
+}
+
+function paramsOf(wanted: readonly string[], segments: readonly string[]): RouteParams {
   const params: Record<string, string> = {};
-  for (const [index, segment] of wanted.entries()) {
-    const given = segments[index] as string;
-    if (!segment.startsWith(':')) {
-      if (segment !== given) return undefined;
-    } else params[segment.slice(1)] = decoded(given);
+  for (let at = 0; at < wanted.length; at++) {
+    const segment = wanted[at] as string;
+    if (segment.startsWith(':')) params[segment.slice(1)] = decoded(segments[at] as string);
   }
   return params;
 }
 
 /** Decodes a segment. Returns the empty string for an invalid encoding, since no name is empty. */
 function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {

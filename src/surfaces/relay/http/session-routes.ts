@@ -32,7 +32,7 @@ export function openSessionRoutes({
       const body = await readObject(request, bounds);
       if (Object.keys(body).length > 0)
         throw relayError(400, 'invalid_request', 'Expected the body to be `{}`.');
-      await limits.session(address);
+      await limits.session(await address());
       const { document, sessionToken, agentToken } = await createSessionDocument(settings);
       const { code, expiresAt } = document;
       return answer(201, {
@@ -49,7 +49,7 @@ export function openSessionRoutes({
       const side = fieldOf(await readObject(request, bounds), 'side');
       if (side !== 'application' && side !== 'agent')
         throw relayError(400, 'invalid_request', 'Expected `side` to be "application" or "agent".');
-      await limits.pair(address, code);
+      await limits.pair(await address(), code);
       // Without a token a client must not learn that a session has expired.
       const { expiresAt } = await findSession(store, now(), code).catch((error: unknown) => {
         throw (error as { status?: unknown }).status === 410 ? sessionNotFound() : error;
@@ -83,7 +83,7 @@ export function sessionRoutes({
   return {
     async ticket({ request, document, side }) {
       await request.body?.cancel().catch(() => {});
-      await limits.ticket(document.code);
+      await limits.take('ticket', document.code);
       const ticket = newToken();
       const value: TicketDocument = { side: side as Side, expiresAt: Math.floor(now()) + ticketMs };
       if (

@@ -1,5 +1,6 @@
 /** Server-sent events: sends the stream of a session as a Response. */
 
+import { inNextTurn } from '../../../limits/next-turn.ts';
 import { bufferBytes, createBackpressure, roomyBytes, tooSlow } from '../events/backpressure.ts';
 import { dataText } from '../events/event-text.ts';
 import type { EventStreams, OpenStream, StreamEvent, StreamRequest } from '../events/ports.ts';
@@ -10,6 +11,7 @@ const encoder = new TextEncoder();
  * Opens a stream and answers 200 with it, as `text/event-stream`. Up to 1 MB of events wait while
  * the client does not read. Beyond that the body ends with an error and the waiting events are
  * discarded. Rejects like `streams.open`, before a Response exists.
+ * Longer than 60 lines, since its short functions share the state of one stream.
  * @param dropped called once with the reason when the stream is dropped
  */
 export async function sseResponse(
@@ -20,7 +22,16 @@ export async function sseResponse(
   const backpressure = createBackpressure();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let open: OpenStream | undefined;
-  const waiting = (): number => bufferBytes - (controller?.desiredSize ?? bufferBytes);
+  /** Events of this turn. They are sent together, since each write wakes the client. */
+  let gathered = '';
+  let gatheredBytes = 0;
+  const waiting = (): number =>
+    gatheredBytes + bufferBytes - (controller?.desiredSize ?? bufferBytes);
+  const flush = (): void => {
+    if (gatheredBytes > 0) controller?.enqueue(encoder.encode(gathered));
+    gathered = '';
+    gatheredBytes = 0;
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       start(own) {
@@ -40,21 +51,25 @@ export async function sseResponse(
   open = await streams.open(request, {
     send(event) {
       if (controller === undefined) return false;
-      const frame = encoder.encode(frameOf(event));
+      const frame = frameOf(event);
+      const size = Buffer.byteLength(frame);
       const before = waiting();
-      if (before > 0 && before + frame.byteLength > bufferBytes) {
+      if (before > 0 && before + size > bufferBytes) {
         controller.error(new Error(tooSlow));
         controller = undefined;
         backpressure.release();
         dropped?.(tooSlow);
         return false;
       }
-      controller.enqueue(frame);
+      if (gatheredBytes === 0) inNextTurn(flush);
+      gathered += frame;
+      gatheredBytes += size;
       return true;
     },
     ready: () =>
       controller === undefined || waiting() <= roomyBytes ? undefined : backpressure.wait(),
     end() {
+      flush();
       controller?.close();
       controller = undefined;
       backpressure.release();

@@ -21,7 +21,9 @@ export function streamRoutes({
     const { code, side } = wanted;
     if (mode !== 'sse' && mode !== 'poll')
       throw relayError(400, 'invalid_request', 'Expected `mode` to be "sse" or "poll".');
-    await (mode === 'sse' ? limits.stream(code, side) : limits.read(code, side));
+    await (mode === 'sse'
+      ? limits.takeBySide('stream', code, side)
+      : limits.takeBySide('read', code, side));
     if (mode === 'sse') return respond.sse(streams, wanted);
     return respond.poll(
       streams,

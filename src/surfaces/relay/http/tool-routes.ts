@@ -22,7 +22,7 @@ export function toolRoutes(
   return {
     async 'register-tools'({ request, bounds, document }) {
       const registration = readRegistration(await readObject(request, bounds));
-      await limits.update(document.code);
+      await limits.take('update', document.code);
       const registered = await changeTools(
         changing,
         document,
@@ -33,7 +33,7 @@ export function toolRoutes(
     },
     async 'update-tools'({ request, bounds, document }) {
       const update = readUpdate(await readObject(request, bounds));
-      await limits.update(document.code);
+      await limits.take('update', document.code);
       const updated = await changeTools(changing, document, update.reason, (before, options) =>
         updateTools(before, update, options),
       );
@@ -52,7 +52,7 @@ async function readMetadata(
   { request, document, side }: SessionExchange,
 ): Promise<Answered> {
   const version = negotiateVersion(request.headers.get('accept-version'));
-  await limits.metadata(document.code, side as Side);
+  await limits.takeBySide('metadata', document.code, side as Side);
   const isKnown = (etag: string): boolean => isNamed(etag, request.headers.get('if-none-match'));
   const { headers, written } = await cache.read(document, version, isKnown);
   if (written === undefined || isKnown(headers.ETag))

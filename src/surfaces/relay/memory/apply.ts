@@ -57,32 +57,33 @@ function firstMisfit(
   { documents, leases, counts }: SessionData,
   ops: readonly StoreOp[],
 ): Refused | undefined {
-  // What the operations so far would change. A single operation needs none of it.
-  const versions = new Map<string, number>();
-  const released = new Set<string>();
-  const uses = new Map<string, number>();
+  // What the operations so far would change, for those that follow.
+  let versions: Map<string, number> | undefined;
+  let released: Set<string> | undefined;
+  let uses: Map<string, number> | undefined;
   let { floor } = documents;
-  for (const [refused, op] of ops.entries()) {
+  const last = ops.length - 1;
+  for (let refused = 0; refused <= last; refused++) {
+    const op = ops[refused] as StoreOp;
     let retryAfterMs: number | undefined;
     if (op.op === 'set' || op.op === 'delete') {
-      const version = versions.get(op.key) ?? documents.kept.get(op.key)?.version ?? 0;
+      const version = versions?.get(op.key) ?? documents.kept.get(op.key)?.version ?? 0;
       const fits = op.version === undefined || op.version === version;
-      if (op.op === 'set') {
-        if (!fits) retryAfterMs = 0;
-        versions.set(op.key, (version || floor) + 1);
-      } else if (fits && version > 0) {
-        versions.set(op.key, 0);
-        floor = Math.max(floor, version);
+      if (op.op === 'set' && !fits) retryAfterMs = 0;
+      else if (refused < last && (op.op === 'set' || (fits && version > 0))) {
+        versions ??= new Map();
+        versions.set(op.key, op.op === 'set' ? (version || floor) + 1 : 0);
+        if (op.op === 'delete') floor = Math.max(floor, version);
       }
     } else if (op.op === 'renew') {
-      if (released.has(op.lease) || !isHeld(leases, op.lease, op.epoch)) retryAfterMs = 0;
-      if (op.ttlMs <= 0) released.add(op.lease);
+      if (released?.has(op.lease) || !isHeld(leases, op.lease, op.epoch)) retryAfterMs = 0;
+      if (op.ttlMs <= 0) released = (released ?? new Set()).add(op.lease);
     } else if (op.op === 'count') {
       const { key, limit, windowMs } = op;
-      const used = uses.get(key) ?? 0;
+      const used = uses?.get(key) ?? 0;
       const left = leftOf(counts?.get(key), limit - used, windowMs, now());
       if (left > 0) retryAfterMs = left;
-      uses.set(key, used + 1);
+      if (refused < last) uses = (uses ?? new Map()).set(key, used + 1);
     }
     if (retryAfterMs !== undefined) return { refused, gone: false, retryAfterMs };
   }

@@ -83,11 +83,8 @@ async function request(
   const letGo = (): void => {
     socket.unchecked--;
   };
-  await limits.request(session.code).catch((error: unknown) => {
-    letGo();
-    throw error;
-  });
-  await submit(socket, session, { requestId, tool, args }, { reply, letGo });
+  const call = { requestId, tool, args, use: limits.uses.request };
+  await submit(socket, session, call, { reply, letGo });
 }
 
 /** Resolves when a new call is in the store, or when one that was there has been answered. */

@@ -1,5 +1,4 @@
 /** What all frames have in common: they are paced, counted and refused like requests over HTTP. */
-import { describe } from '../../../errors/index.ts';
 import { isJsonObject, type JsonObject } from '../../../json/index.ts';
 import type { StreamEvent } from '../events/ports.ts';
 import { findSession } from '../http/access.ts';
@@ -8,7 +7,7 @@ import { clientNamed, type NodeParts } from '../http/node-parts.ts';
 import { toRelayError } from '../http/responses.ts';
 import type { SessionRouteName } from '../http/route-table.ts';
 import type { SessionDocument, Side } from '../ports/documents.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
+import { type RelayError, wrongValue } from '../relay-error.ts';
 
 /** A kind of frame. */
 export interface FrameKind {
@@ -18,6 +17,31 @@ export interface FrameKind {
   readonly route: SessionRouteName;
   /** Tells the client of a refusal. */
   readonly event: string;
+}
+
+/**
+ * Does what a client asks for when its turn has come, and counts it. Never rejects.
+ * @param client as `clientNamed` makes it
+ */
+export async function paced<T>(
+  { pace, counters, report }: Pick<NodeParts, 'pace' | 'counters' | 'report'>,
+  client: string,
+  route: SessionRouteName,
+  work: () => Promise<T>,
+): Promise<{ readonly done: T } | { readonly refusal: RelayError }> {
+  await pace.enter(client);
+  const startedAt = performance.now();
+  try {
+    const done = await work();
+    counters.answered(route, 200, undefined);
+    return { done };
+  } catch (error) {
+    const refusal = toRelayError(error, (fault) => report('internal', fault));
+    const { status } = refusal;
+    if (status >= 400 && status < 500) pace.refused(client, performance.now() - startedAt);
+    counters.answered(route, status, refusal.error);
+    return { refusal };
+  }
 }
 
 /**
@@ -31,20 +55,11 @@ export async function workOfFrame(
   reply: (event: StreamEvent) => void,
   work: (session: SessionDocument, data: JsonObject) => Promise<void>,
 ): Promise<void> {
-  const { settings, pace, counters, report } = parts;
-  const client = clientNamed(code, side);
-  await pace.enter(client);
-  const startedAt = performance.now();
-  let refusal: RelayError | undefined;
-  try {
-    await work(await findSession(settings.store, settings.now(), code), objectOf(data));
-  } catch (error) {
-    refusal = toRelayError(error, (fault) => report('internal', fault));
-    reply({ event, data: { ...idIn(data), ...toldOf(refusal) } });
-  }
-  const status = refusal?.status ?? 200;
-  if (status >= 400 && status < 500) pace.refused(client, performance.now() - startedAt);
-  counters.answered(route, status, refusal?.error);
+  const { store, now } = parts.settings;
+  const outcome = await paced(parts, clientNamed(code, side), route, async () =>
+    work(await findSession(store, now(), code), objectOf(data)),
+  );
+  if ('refusal' in outcome) reply({ event, data: { ...idIn(data), ...toldOf(outcome.refusal) } });
 }
 
 /** The id that a frame names; a refusal has it, so that the client knows what was refused. */
@@ -74,11 +89,6 @@ function toldOf({ status, error, message, headers }: RelayError): JsonObject {
  * @throws RelayError 400
  */
 export function objectOf(data: unknown): JsonObject {
-  if (!isJsonObject(data))
-    throw relayError(
-      400,
-      'invalid_request',
-      `Expected \`data\` to be a JSON object, got ${describe(data)}.`,
-    );
+  if (!isJsonObject(data)) throw wrongValue('invalid_request', '`data`', 'a JSON object', data);
   return data;
 }

@@ -2,7 +2,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { lazyRequest } from '../../../http/lazy-request.ts';
 import { pipe } from '../../../http/node-response.ts';
-import { type Answered, isReply } from '../http/reply.ts';
+import { type Answered, isReply, type Reply } from '../http/reply.ts';
+import { answer as answerOf } from '../http/responses.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 
 /** Answers a request. */
@@ -25,92 +26,99 @@ export function nodeListener(
   toRequest = lazyRequest,
 ): RequestListener {
   const unread = createUnreadAnswers();
+  const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const { remoteAddress } = incoming.socket;
+    const info = remoteAddress === undefined ? {} : { address: remoteAddress };
+    try {
+      const answered = await answer(toRequest(incoming, outgoing), info).catch((error: unknown) => {
+        report(error);
+        return failed();
+      });
+      const sent = send(answered, incoming, outgoing, unread);
+      if (sent !== undefined) await sent;
+      letGo(incoming);
+    } catch {
+      // The body of a dropped stream ends with an error.
+      outgoing.destroy();
+    }
+  };
   return (incoming, outgoing) => {
     // Reading the body or writing the answer reports the error.
-    incoming.on('error', () => {});
-    const { remoteAddress } = incoming.socket;
-    answer(
-      toRequest(incoming, outgoing),
-      remoteAddress === undefined ? {} : { address: remoteAddress },
-    )
-      .catch((error: unknown) => {
-        report(error);
-        const error500 = {
-          error: 'internal_server_error',
-          message: 'The relay failed. Try again.',
-          code: 'internal_server_error',
-        };
-        return Response.json(error500, { status: 500 });
-      })
-      .then((response) => send(response, incoming, outgoing, unread))
-      .then(() => letGo(incoming))
-      // The body of a dropped stream ends with an error.
-      .catch(() => outgoing.destroy());
+    incoming.on('error', ignore);
+    void respond(incoming, outgoing);
   };
 }
 
-async function send(
+function ignore(): void {}
+
+function failed(): Reply {
+  return answerOf(500, {
+    error: 'internal_server_error',
+    message: 'The relay failed. Try again.',
+    code: 'internal_server_error',
+  });
+}
+
+/** Undefined for an answer that was written in one piece. */
+function send(
   answered: Answered,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   unread: UnreadAnswers,
+): Promise<void> | undefined {
+  if (!isReply(answered)) return sendResponse(answered, incoming, outgoing, unread);
+  const { status, headers, text } = answered;
+  if (!outgoing.destroyed) sendWhole(status, headers, text, incoming, outgoing, unread);
+  return undefined;
+}
+
+async function sendResponse(
+  response: Response,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  unread: UnreadAnswers,
 ): Promise<void> {
-  const whole = (
-    status: number,
-    headers: Record<string, string | number>,
-    text: string | Buffer | undefined,
-  ): void => {
-    sendWhole(status, headers, text, incoming, outgoing);
-    unread.add(outgoing);
-  };
-  if (isReply(answered))
-    return outgoing.destroyed
-      ? undefined
-      : whole(answered.status, { ...answered.headers }, answered.text);
-  const { body, status } = answered;
+  const { body, status } = response;
   if (outgoing.destroyed) return void (await body?.cancel());
-  const headers: Record<string, string | number> = Object.fromEntries(answered.headers);
-  if (
-    headers['content-type']?.toString().startsWith('text/event-stream') === true &&
-    body !== null
-  ) {
-    letFinish(headers, incoming);
-    outgoing.writeHead(status, headers).flushHeaders();
+  const headers = Object.fromEntries(response.headers);
+  if (headers['content-type']?.startsWith('text/event-stream') === true && body !== null) {
+    outgoing.writeHead(status, rawOf(headers, incoming)).flushHeaders();
     return pipe(body, outgoing, {
       waits: () => unread.watch(outgoing),
       flows: () => unread.release(outgoing),
     });
   }
   // Only event streams can grow without bound. Other answers are limited where they are made.
-  return whole(
-    status,
-    headers,
-    body === null ? undefined : Buffer.from(await answered.arrayBuffer()),
-  );
+  const whole = body === null ? undefined : Buffer.from(await response.arrayBuffer());
+  sendWhole(status, headers, whole, incoming, outgoing, unread);
 }
 
 function sendWhole(
   status: number,
-  headers: Record<string, string | number>,
+  headers: Readonly<Record<string, string>>,
   body: string | Buffer | undefined,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
+  unread: UnreadAnswers,
 ): void {
-  letFinish(headers, incoming);
-  if (body !== undefined) headers['Content-Length'] = Buffer.byteLength(body);
+  const raw = rawOf(headers, incoming);
+  if (body !== undefined) raw.push('Content-Length', String(Buffer.byteLength(body)));
   else if (status !== 204 && status !== 304 && incoming.method !== 'HEAD')
-    headers['Content-Length'] = 0;
-  outgoing.writeHead(status, headers).end(body);
+    raw.push('Content-Length', '0');
+  outgoing.writeHead(status, raw).end(body);
+  unread.add(outgoing);
 }
 
 /**
- * Removes `Connection` from an answer whose request is still arriving. Closing at once would cut
- * off the client before it has read the answer.
+ * The headers as names and values in turn, which Node takes as they are. `Connection` is left out if
+ * the request is still arriving: closing at once would cut off the client before it has read the
+ * answer.
  */
-function letFinish(headers: Record<string, string | number>, incoming: IncomingMessage): void {
-  if (incoming.complete) return;
+function rawOf(headers: Readonly<Record<string, string>>, { complete }: IncomingMessage): string[] {
+  const raw: string[] = [];
   for (const name of Object.keys(headers))
-    if (name.toLowerCase() === 'connection') delete headers[name];
+    if (complete || name.toLowerCase() !== 'connection') raw.push(name, headers[name] as string);
+  return raw;
 }
 
 /**

@@ -85,6 +85,12 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
   });
   const sockets = createSocketServer(served.sockets, settings.loadWs);
   const ahead = new WeakMap<Socket, Set<ServerResponse>>();
+  function onClosed(this: ServerResponse): void {
+    const { socket } = this.req;
+    ahead.get(socket)?.delete(this);
+    running.delete(this);
+    if (running.size === 0) onIdle();
+  }
   /** The requests of a connection that have no answer yet. */
   const openOf = (socket: Socket): Set<ServerResponse> => {
     let open = ahead.get(socket);
@@ -106,11 +112,7 @@ export async function listen(served: Served, settings: NodeServerSettings): Prom
       open.add(outgoing);
       running.add(outgoing);
       if (closing !== undefined) outgoing.shouldKeepAlive = false;
-      outgoing.once('close', () => {
-        open.delete(outgoing);
-        running.delete(outgoing);
-        if (running.size === 0) onIdle();
-      });
+      outgoing.on('close', onClosed);
       answer(incoming, outgoing);
     },
   );

@@ -7,20 +7,20 @@ import type { App } from '../http/app.ts';
 import { clientNamed, clientOf, type NodeParts } from '../http/node-parts.ts';
 import { recentSessions } from '../http/recent-sessions.ts';
 import { takeResponse } from '../http/response-route.ts';
-import { errorBody, toRelayError } from '../http/responses.ts';
+import { errorBody } from '../http/responses.ts';
 import type { RouteName } from '../http/route-table.ts';
 import { readStreamRequest } from '../http/stream-routes.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
+import { relayError } from '../relay-error.ts';
 import { agentFrames } from './agent-frames.ts';
 import { applicationFrames } from './application-frames.ts';
-import { objectOf } from './frame-work.ts';
+import { objectOf, paced } from './frame-work.ts';
 import type { SocketPort } from './socket-port.ts';
 
 const socketRoutes: ReadonlySet<string> = new Set<RouteName>(['stream', 'events', 'agent']);
 
 /** Makes the socket port of a relay. */
 export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
-  const { settings, streams, limits, pace, counters, report } = parts;
+  const { settings, streams, limits, pace } = parts;
   const { heartbeatMs, logger } = settings;
   const recent = recentSessions(settings);
 
@@ -28,23 +28,14 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
     code: string,
     data: unknown,
   ): Promise<{ readonly status: number; readonly body: JsonObject }> => {
-    let refusal: RelayError | undefined;
-    let body: JsonObject;
-    const client = clientNamed(code, 'application');
-    await pace.enter(client);
-    const startedAt = performance.now();
-    try {
+    const outcome = await paced(parts, clientNamed(code, 'application'), 'response', async () => {
       if (parts.closed.aborted)
         throw relayError(503, 'shutting_down', 'This node has shut down. Connect again.');
-      body = await takeResponse(parts, await recent.find(code), objectOf(data));
-    } catch (error) {
-      refusal = toRelayError(error, (fault) => report('internal', fault));
-      body = errorBody(refusal);
-    }
-    const status = refusal?.status ?? 200;
-    if (status >= 400 && status < 500) pace.refused(client, performance.now() - startedAt);
-    counters.answered('response', status, refusal?.error);
-    return { status, body };
+      return takeResponse(parts, await recent.find(code), objectOf(data));
+    });
+    return 'done' in outcome
+      ? { status: 200, body: outcome.done }
+      : { status: outcome.refusal.status, body: errorBody(outcome.refusal) };
   };
 
   return {
@@ -64,7 +55,7 @@ export function createSocketEntry(app: App, parts: NodeParts): SocketPort {
           );
         const stream = readStreamRequest(exchange);
         const { code, side } = stream;
-        await limits.stream(code, side);
+        await limits.takeBySide('stream', code, side);
         const frames =
           side === 'application'
             ? applicationFrames(parts, code)

@@ -3,11 +3,10 @@
  * read one by one later.
  */
 
-import { describe } from '../../../errors/index.ts';
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { copyJson, isJsonObject } from '../../../json/index.ts';
 import { cleanAll, cleanLine } from '../../shared/outside-text.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
+import { type RelayError, relayError, wrongValue } from '../relay-error.ts';
 import { checkCapabilities, checkEnvironment } from './plugin-claims.ts';
 
 /** Most characters of a plugin's type and of its version. */
@@ -125,12 +124,7 @@ export function readUpdate(body: unknown): ToolsUpdate {
 }
 
 function objectOf(body: unknown): Readonly<Record<string, unknown>> {
-  if (!isJsonObject(body))
-    throw relayError(
-      400,
-      'validation_error',
-      `Expected the body to be a JSON object, got ${describe(body)}.`,
-    );
+  if (!isJsonObject(body)) throw wrongValue('validation_error', 'the body', 'a JSON object', body);
   return body;
 }
 
@@ -190,9 +184,5 @@ function removedName(one: unknown): string {
 }
 
 function invalid(field: string, expected: string, got: unknown): RelayError {
-  return relayError(
-    400,
-    'validation_error',
-    `Expected \`${field}\` to be ${expected}, got ${describe(got)}.`,
-  );
+  return wrongValue('validation_error', `\`${field}\``, expected, got);
 }

@@ -1,4 +1,4 @@
-/** Texts as attributes hold them: bounded, and such that every exporter can encode them. */
+/** Texts for attributes: bounded, and valid for every exporter. */
 import { shortened } from '../../../text/shortened.ts';
 
 /** Most characters of a text that is attached to a span. */
@@ -6,11 +6,11 @@ const mostChars = 256;
 /** Most characters of the arguments and of the result, as JSON. */
 const mostContentChars = 65_536;
 
-/** What most texts are: nothing in them is to be replaced. Quick to test. */
+/** The form of most texts, which need no replacement. Quick to test. */
 const plain = /^[ -~]*$/;
 
 /**
- * A text of at most 256 characters. Halves of characters, which cannot be encoded, and control
+ * A text of at most 256 characters. Lone surrogates, which cannot be encoded, and control
  * characters, which could forge lines where spans are shown as text, become U+FFFD.
  */
 export function brief(text: string): string {
@@ -19,14 +19,14 @@ export function brief(text: string): string {
 }
 
 /**
- * {@link brief} for texts that are mostly the same as the time before, such as the session of calls
- * in a row.
+ * {@link brief} for texts that are usually the same as the last one, such as the session of
+ * successive calls.
  */
 export function repeatedBrief(): (text: string) => string {
   let last = '';
   let shown = '';
   return (text) => {
-    // A long one is not kept.
+    // A long text is not kept.
     if (text.length > mostChars) return brief(text);
     if (text !== last) {
       shown = brief(text);
@@ -36,15 +36,15 @@ export function repeatedBrief(): (text: string) => string {
   };
 }
 
-/** {@link brief} for people: line breaks and tabs stay. */
+/** {@link brief} for people. Line breaks and tabs stay. */
 export function briefMessage(text: string): string {
   return shortened(text, mostChars).replace(/(?![\n\t])[\p{Surrogate}\p{Cc}]/gu, '\uFFFD');
 }
 
-/** A value as JSON, of at most 65 536 characters. JSON escapes halves itself. */
+/** A value as JSON, of at most 65 536 characters. JSON itself escapes lone surrogates. */
 export function contentText(value: unknown): string {
   const json = JSON.stringify(value);
   if (json.length <= mostContentChars) return json;
-  // A cut may leave half a character.
+  // A cut may leave a lone surrogate.
   return shortened(json, mostContentChars).replace(/\p{Surrogate}$/u, '\uFFFD');
 }

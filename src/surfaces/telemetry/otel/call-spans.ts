@@ -19,12 +19,12 @@ export interface Instruments {
   readonly durations: Histogram;
   readonly content: boolean;
   readonly labels: ToolLabels;
-  /** Bound a session's id, and who it acts for. */
+  /** Functions that bound a session's id and its principal. */
   readonly sessionText: (text: string) => string;
   readonly principalText: (text: string) => string;
 }
 
-/** Follows a call by a span of its own, with one below it for each phase. */
+/** Traces a call with its own span, which has a child span for each phase. */
 export class CallSpans implements CallTrace {
   readonly #shared: Instruments;
   readonly #label: string;
@@ -32,7 +32,7 @@ export class CallSpans implements CallTrace {
   readonly #span: Span;
   /** The context of the call's span, for those below it. */
   readonly #context: Context;
-  /** The phase that is open, if any: a call has one at a time. */
+  /** The open phase, if there is one. A call has at most one at a time. */
   #phase: { readonly name: Phase; readonly span: Span } | undefined;
   /** The context of the handler, once it runs. */
   #running: Context | undefined;
@@ -60,8 +60,8 @@ export class CallSpans implements CallTrace {
   }
 
   /**
-   * The context of a caller elsewhere, if the host's propagator takes it. What is active here, such
-   * as the request that brought the call, becomes a link, as the conventions for MCP advise.
+   * The context of a remote caller, if the host's propagator accepts it. The span that is active
+   * here, such as that of the request, becomes a link, as the conventions for MCP advise.
    */
   #callerOf({ from }: CallStart, options: SpanOptions): Context | undefined {
     if (from === undefined) return undefined;
@@ -74,7 +74,7 @@ export class CallSpans implements CallTrace {
     return caller;
   }
 
-  /** The caller's context. Where it has no span, a handler's call belongs to the handler. */
+  /** The caller's context. If it has no span, a handler's call belongs to the handler. */
   #parentOf({ parents }: CallStart): Context {
     const { api } = this.#shared;
     const active = api.context.active();
@@ -134,12 +134,12 @@ export class CallSpans implements CallTrace {
     };
     if (this.#executor !== undefined) measured['host_tools.executor'] = this.#executor;
     if (end.code !== undefined) measured['error.type'] = end.code;
-    // The context lets exemplars of the metric name the span.
+    // With the context, exemplars of the metric can name the span.
     durations.record(end.durationMs / 1_000, measured, this.#context);
   }
 }
 
-/** Says how a span ended. */
+/** Records how a span ended. */
 function tell(span: Span, told: Told, message?: string): void {
   if (!span.isRecording()) return;
   const { code, ruleId, reason, approvalId } = told;

@@ -47,9 +47,9 @@ const bounds = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
  * and the histogram `gen_ai.execute_tool.duration` in seconds. Refused and suspended calls have
  * spans too. Needs the package `@opentelemetry/api`.
  *
- * A call's span belongs to the place that came with the request (`surface.traceContext`), else to
- * the span that is active when the call arrives, and what a handler traces belongs to `run`. A
- * tracer or meter that throws is reported to the registry's logger and does not affect a call.
+ * A call's span belongs to the place that came with the request (`surface.traceContext`), or else
+ * to the span that is active when the call arrives. Spans of a handler belong to `run`. A tracer or
+ * meter that throws is reported to the registry's logger and does not affect a call.
  *
  * @returns A function that detaches it. Calls that run by then are traced to their end.
  * @throws MisuseError `invalid_option` if an option is wrong or the target is not a registry;
@@ -69,7 +69,7 @@ export function instrument<S = unknown>(
 ): () => void {
   const where = 'instrument';
   const given = readOptions(where, options, table);
-  // Before the package is loaded, so that a wrong target is named first.
+  // Checked before the package is loaded, so that a wrong target is reported first.
   registryStateOf(registry);
   const api = loadApi();
   const meter = given.meter ?? api.metrics.getMeter('host-tools', packageVersion);

@@ -1,12 +1,12 @@
-/** What tools are called in spans and metrics. There are few such names, whoever makes tools. */
+/** The names of tools in spans and metrics. Their number is bounded, whoever defines the tools. */
 import { repeatedBrief } from './attribute-text.ts';
 
-/** Most tools of sessions that have a name of their own. Clients may bring them. */
+/** Most tools of sessions that have their own label. Clients may bring them. */
 const mostOwnTools = 1_000;
 
 /** The label of names that no tool has: a model can make up any number of them. */
 export const unknownTool = '_unknown';
-/** The label of a session's own tools beyond the bound. */
+/** The label of a session's own tools beyond the limit. */
 export const otherTool = '_other';
 
 /** Gives tools their labels. */

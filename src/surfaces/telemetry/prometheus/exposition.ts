@@ -50,7 +50,7 @@ export function histogramText({ name, help, values }: HistogramMetric): string {
 }
 
 /**
- * The text that a label can have as its value: bounded, and without half characters and control
+ * The text that a label can have as its value: bounded, without lone surrogates and control
  * characters. Two texts may become the same.
  */
 export function labelValue(text: string): string {

@@ -3,6 +3,7 @@ import type {
   CallMetrics,
   ExecutorMetrics,
   HostToolRegistry,
+  RuleMetrics,
   ToolMetrics,
 } from '../../../index.ts';
 import { histogramText, type Labels, labelValue, metricText } from './exposition.ts';
@@ -16,7 +17,7 @@ const mostRules = 1_000;
 
 /** Names that no tool has, and tools beyond what the registry counts separately. */
 const unknown = '_unknown';
-/** What is beyond the bounds here. */
+/** Whatever exceeds the limits here. */
 const other = '_other';
 
 /**
@@ -68,12 +69,27 @@ export function prometheusText<S = unknown>(registry: HostToolRegistry<S>): stri
   const metrics = registry.metrics();
   const rows = [...toolRows(metrics, (name) => registry.get(name) !== undefined)];
   const reasons = summed(Object.entries(metrics.byReason), mostReasons);
-  const rules = Object.entries(metrics.byRule);
-  const ofRules = (key: 'matched' | 'shadow') =>
-    summed(
-      rules.map(([id, counts]) => [id, counts[key]] as const),
-      mostRules,
-    );
+  return [
+    ...callTexts(rows),
+    ...executorTexts(Object.entries(metrics.byExecutor)),
+    metricText({
+      name: 'host_tools_call_errors_total',
+      help: 'Calls that did not succeed, by reason.',
+      type: 'counter',
+      values: labelled('reason', reasons),
+    }),
+    ...ruleTexts(Object.entries(metrics.byRule)),
+    metricText({
+      name: 'host_tools_late_settles_total',
+      help: 'Handlers that settled after their call had ended.',
+      type: 'counter',
+      values: [[[], metrics.lateSettles]],
+    }),
+  ].join('');
+}
+
+/** How calls ended and how long they took, by tool. */
+function callTexts(rows: readonly (readonly [string, ToolRow])[]): string[] {
   return [
     metricText({
       name: 'host_tools_calls_total',
@@ -104,13 +120,16 @@ export function prometheusText<S = unknown>(registry: HostToolRegistry<S>): stri
           : [{ labels: [['tool', tool] as const], buckets, sum: sum / 1_000, count }],
       ),
     }),
-    ...executorTexts(Object.entries(metrics.byExecutor)),
-    metricText({
-      name: 'host_tools_call_errors_total',
-      help: 'Calls that did not succeed, by reason.',
-      type: 'counter',
-      values: labelled('reason', reasons),
-    }),
+  ];
+}
+
+function ruleTexts(rules: readonly (readonly [string, RuleMetrics])[]): string[] {
+  const ofRules = (key: 'matched' | 'shadow') =>
+    summed(
+      rules.map(([id, counts]) => [id, counts[key]] as const),
+      mostRules,
+    );
+  return [
     metricText({
       name: 'host_tools_rule_matches_total',
       help: 'Calls that a rule has matched, by rule.',
@@ -123,13 +142,7 @@ export function prometheusText<S = unknown>(registry: HostToolRegistry<S>): stri
       type: 'counter',
       values: labelled('rule', ofRules('shadow')),
     }),
-    metricText({
-      name: 'host_tools_late_settles_total',
-      help: 'Handlers that settled after their call had ended.',
-      type: 'counter',
-      values: [[[], metrics.lateSettles]],
-    }),
-  ].join('');
+  ];
 }
 
 /** Where calls run. `metrics()` bounds the names. */
@@ -168,7 +181,8 @@ function toolRows(
   isRegistered: (name: string) => boolean,
 ): Map<string, ToolRow> {
   const rows = new Map<string, ToolRow>();
-  // Sessions may bring tools that clients name. They must not use up the room for the registry's.
+  // Sessions may bring tools that clients name. They must not use up the room for the registry's
+  // tools.
   const left = { registry: mostTools, session: mostSessionTools };
   const rest = emptyRow();
   for (const status of statuses) rest.byStatus[status] = metrics[status];

@@ -41,8 +41,8 @@ async function hears(count: number, ...ears: readonly Ear[]): Promise<void> {
 }
 
 /**
- * Sends a last message and waits for it. Messages arrive in order, so what has not arrived by then
- * never will.
+ * Sends a last message and waits for it. Messages arrive in order, so a message that has not
+ * arrived by then never will.
  */
 async function settle(bus: RelayBus, channel: string, ...ears: readonly Ear[]): Promise<void> {
   await bus.publish(channel, 'end');

@@ -36,7 +36,8 @@ export interface CoordinatorConformanceOptions {
  * import { test } from 'vitest';
  *
  * // Put your coordinator in the place of `TestCoordinator`.
- * for (const rule of coordinatorConformance(() => new TestCoordinator())) test(rule.name, rule.run);
+ * const rules = coordinatorConformance(() => new TestCoordinator());
+ * for (const { name, run } of rules) test(name, run);
  * ```
  */
 export function coordinatorConformance(

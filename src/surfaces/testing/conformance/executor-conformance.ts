@@ -49,7 +49,7 @@ export interface ExecutorRule {
   run(): Promise<void>;
 }
 
-/** A call that has to end as it does in this process. */
+/** A call that must end as it does in this process. */
 interface Row {
   readonly title: string;
   readonly handler: string;
@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Rules that are more than one call. */
+/** Rules that consist of more than one call. */
 const more: readonly {
   readonly title: string;
   readonly handler: string;
@@ -153,7 +153,7 @@ const more: readonly {
 /**
  * Returns the rules that an executor must satisfy, as data:
  * `for (const rule of executorConformance(make)) test(rule.name, rule.run)`. For each rule, `make`
- * gives an executor that runs one export of a module. The module is a file that the suite writes,
+ * returns an executor that runs one export of a module. The module is a file that the suite writes,
  * and removes after the rule. A call must have the result and the events of a call to the same
  * handler in this process.
  * @throws MisuseError for an unknown feature.
@@ -228,7 +228,7 @@ function shownResult({ success, output, error, metadata }: ToolResult): unknown 
   const { status, handler } = metadata;
   if (error === undefined) return { success, output, status, handler };
   const { code, reason, retryable, details } = error;
-  // The message for an output that is not JSON names the tool only where the tool is known.
+  // The message for an output that is not JSON names the tool only if the tool is known.
   const message = code === 'invalid_output' ? undefined : error.message;
   return { success, status, code, reason, retryable, details, message };
 }

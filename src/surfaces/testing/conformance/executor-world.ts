@@ -33,9 +33,9 @@ export type MakeExecutor = (task: ExecutorTask) => MaybePromise<Executor>;
 export interface ExecutorWorld {
   readonly session: ToolSession;
   readonly executor: Executor | undefined;
-  /** The events of its calls, without what differs from call to call. */
+  /** The events of its calls, without the parts that differ from call to call. */
   readonly heard: readonly string[];
-  /** What approvers were asked. */
+  /** The questions that approvers got. */
   readonly asked: readonly ApprovalRequest[];
   /** Resolves when a handler waits. */
   readonly waits: Promise<void>;

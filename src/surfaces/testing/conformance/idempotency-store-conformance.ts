@@ -20,7 +20,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A claim with an hour for everything. */
+/** A claim with a lease and a lifetime of an hour. */
 function claim(
   key: string,
   holder: string,
@@ -36,7 +36,7 @@ async function stateOf(store: IdempotencyStore, asked: IdempotencyClaim): Promis
 const k = digest('k');
 const short = { leaseMs: 20, ttlMs: hourMs };
 
-/** A claim whose lease is over. */
+/** A claim whose lease has ended. */
 async function lost(store: IdempotencyStore, more: Partial<IdempotencyClaim> = {}): Promise<void> {
   assert.equal(await stateOf(store, claim('k', 'a', { ...short, ...more })), 'claimed');
   await eventually('the lease of 20 ms is over', async () => {
@@ -110,7 +110,7 @@ const outcomes: PortRuleBodies<IdempotencyStore> = {
     await eventually('the outcome is forgotten', async () => {
       return (await stateOf(store, claim('k', 'b'))) === 'claimed';
     });
-    // Also with another input.
+    // This also holds with another input.
     assert.equal(await stateOf(store, claim('k', 'c', { input: digest('new') })), 'conflict');
   },
 };
@@ -194,10 +194,10 @@ const texts = [
 ];
 
 /**
- * The rules a store of outcomes must keep, as data:
+ * Returns the rules that a store of outcomes must satisfy, as data:
  * `for (const rule of idempotencyStoreConformance(make)) test(rule.name, rule.run)`. `makeStore`
- * gives a fresh, empty store for each rule, or one with a name space of its own; a `close` of it,
- * where there is one, is called after the rule. Leases run by the clock of the machine.
+ * returns a fresh, empty store for each rule, or one with its own namespace. If the store has a
+ * `close`, it is called after the rule. Leases use the clock of the machine.
  *
  * @example
  * ```ts

@@ -111,10 +111,10 @@ const texts = [
 ];
 
 /**
- * The rules a store of outputs must keep, as data:
- * `for (const rule of offloadStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` gives
- * a fresh, empty store for each rule, or one with a name space of its own; a `close` of it, where
- * there is one, is called after the rule. Outputs expire by the clock of the machine.
+ * Returns the rules that a store of outputs must satisfy, as data:
+ * `for (const rule of offloadStoreConformance(make)) test(rule.name, rule.run)`. `makeStore`
+ * returns a fresh, empty store for each rule, or one with its own namespace. If the store has a
+ * `close`, it is called after the rule. Outputs expire by the clock of the machine.
  *
  * @example
  * ```ts

@@ -17,7 +17,7 @@ import {
 const one = 10n ** 18n;
 const hourMs = 3_600_000;
 
-/** An amount of 1 of 3 per hour. Numbers from 0 are in whole ones. */
+/** An amount of 1 of 3 per hour. Numbers from 0 are in whole units. */
 function spend(key: string, more: Partial<QuotaSpend> = {}): QuotaSpend {
   return { key, amount: one, max: 3n * one, windowMs: hourMs, ...more };
 }
@@ -272,10 +272,10 @@ const keys: PortRuleBodies<QuotaStore> = {
 const unused: QuotaUse = { used: 0n, retryAfterMs: 0 };
 
 /**
- * The rules a store of quotas must keep, as data:
- * `for (const rule of quotaStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` gives a
- * fresh, empty store for each rule, or one with a name space of its own; a `close` of it, where
- * there is one, is called after the rule. Windows slide by the clock of the machine.
+ * Returns the rules that a store of quotas must satisfy, as data:
+ * `for (const rule of quotaStoreConformance(make)) test(rule.name, rule.run)`. `makeStore` returns
+ * a fresh, empty store for each rule, or one with its own namespace. If the store has a `close`, it
+ * is called after the rule. Windows slide by the clock of the machine.
  *
  * @example
  * ```ts

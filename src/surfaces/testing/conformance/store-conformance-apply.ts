@@ -22,7 +22,7 @@ function numbers(seed: number): Random {
   };
 }
 
-/** Everything that can be seen of a session, without the milliseconds that are left. */
+/** Everything visible of a session, except the remaining milliseconds. */
 async function seen(store: RelayStore, session: string): Promise<object> {
   const holders = await Promise.all(leases.map((lease) => store.holder(session, lease)));
   return {
@@ -74,8 +74,9 @@ const makers: readonly ((random: Random) => StoreOp)[] = [
 ];
 
 /**
- * Carries out the same operations on two sessions: on one in one step, on the other one by one. Ends
- * with the first that does not fit. Then those before it must not have taken place in the first.
+ * Runs the same operations on two sessions: on one in one step, on the other one by one. It ends
+ * with the first operation that does not fit. The earlier ones must then have had no effect on the
+ * first session.
  */
 async function round(store: RelayStore, random: Random): Promise<void> {
   const [whole, single] = ['whole', 'single'];

@@ -1,4 +1,4 @@
-/** Conformance rules: what is due. */
+/** Conformance rules: items that are due. */
 import assert from 'node:assert/strict';
 import type { DueItem, RelayStore } from '../../relay/ports/store.ts';
 import { eventually, type PortRuleBodies, sleep, upTo } from './port-rule.ts';
@@ -6,7 +6,7 @@ import { begin } from './store-conformance-sessions.ts';
 
 const long = 60_000;
 
-/** Asks until `count` items came, each of which is then put off for long. */
+/** Asks until `count` items have come, each of which is then postponed for long. */
 async function gather(store: RelayStore, count: number): Promise<DueItem[]> {
   const items: DueItem[] = [];
   await eventually(`${count} items are due`, async () => {
@@ -101,7 +101,7 @@ export const dueRules: PortRuleBodies<RelayStore> = {
     await store.schedule('s', 'other', 0);
     assert.equal(await store.unschedule('s', 'k'), undefined);
     assert.deepEqual(await store.due(10, 0), [{ session: 's', key: 'other' }]);
-    // This holds also for an item that was given before and put off.
+    // This also holds for an item that was returned before and postponed.
     await store.unschedule('s', 'other');
     assert.deepEqual(await store.due(10, 0), []);
   },

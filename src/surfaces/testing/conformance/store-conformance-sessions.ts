@@ -54,8 +54,8 @@ async function furnish(store: RelayStore, session: string): Promise<void> {
 }
 
 /**
- * A session that was extended before its first end. On a busy machine, a short one may expire before
- * that: then the next one is longer.
+ * A session that was extended before its first end. On a busy machine, a short one may expire
+ * before that. Then the next one is longer.
  */
 async function extended(
   store: RelayStore,

@@ -194,7 +194,9 @@ export function surfaceConformance(
     ...(has('cancel')
       ? [
           {
-            name: "cancelled by the caller: the handler's signal is aborted and the call ends as cancelled",
+            name:
+              "cancelled by the caller: the handler's signal is aborted and the call ends as " +
+              'cancelled',
             run: () => cancels(make),
           },
         ]

@@ -35,8 +35,8 @@ type LiveCall = NonNullable<SessionInternals['registry']['calls']>;
 interface HeardCall {
   readonly started: ToolEvents['tool:pre'];
   /**
-   * The library's own record of the call, until the call has ended. The events tell neither what
-   * became of the input nor whether the handler was started.
+   * The library's own record of the call, until the call has ended. The events contain neither the
+   * final input nor whether the handler was started.
    */
   call: LiveCall | undefined;
   input?: JsonValue;

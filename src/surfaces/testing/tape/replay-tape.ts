@@ -131,7 +131,7 @@ export function replayTape(tape: Tape): TapeReplay {
   return Object.freeze({ tools: Object.freeze(definitions), report: () => reportOf(replay) });
 }
 
-/** One replay of a tape, while it goes on. */
+/** One replay of a tape, while it runs. */
 interface Replay {
   readonly mismatches: TapeMismatch[];
   readonly undeclared: TapeUndeclared[];

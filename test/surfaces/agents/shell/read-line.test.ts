@@ -65,7 +65,7 @@ describe('places', () => {
   });
 });
 
-describe('a line that cannot be told is unclear, and says why', () => {
+describe('a line that cannot be read for certain is unclear, and says why', () => {
   test.each([
     ['$X', '`$X` stands for a program'],
     ['cat $X', '`$X` is known only at run time'],

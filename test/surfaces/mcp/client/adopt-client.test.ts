@@ -30,7 +30,7 @@ test('its loss is noticed, also if the host’s own listener throws', () => {
   expect([link.lost, told]).toEqual([true, ['lost']]);
 });
 
-test('gets its listener back when it is released, or keeps the one that the host has set since', async () => {
+test('gets its listener back on release, or keeps the one that the host has set', async () => {
   const [first, later] = [() => {}, () => {}];
   const back = adopted(first);
   await back.link.close();

@@ -69,7 +69,7 @@ describe('a connection', () => {
     expect(waits).toEqual([0, 0, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
   });
 
-  test('that cannot be opened fails at once during the pause, with the time that is left', async () => {
+  test('that cannot be opened fails at once during the pause, with the rest of it', async () => {
     const { connection, state, clock } = world({ chance: 0.999_999 });
     state.fails = true;
     expect(await outcome(connection.link())).toBe('refused');

@@ -30,7 +30,7 @@ function world() {
 const result = { content: [] };
 
 describe('a call', () => {
-  test('is sent with a number of its own as its id and progress token, beside other metadata', () => {
+  test('is sent with its own number as id and progress token, with other metadata', () => {
     const { call, sent } = world();
     void call({ name: 'act', arguments: { a: 1 }, _meta: { traceparent: 't' } });
     void call();
@@ -78,7 +78,7 @@ describe('a call', () => {
     expect(progress).toEqual([{ progress: 1, total: 2, message: 'half' }, { progress: 2 }]);
   });
 
-  test('that is cancelled tells the server, and its late answer is not taken', async () => {
+  test('a cancellation is sent to the server, and a late answer is ignored', async () => {
     const { call, take, id, sent, stop } = world();
     const answer = call();
     stop.abort('enough');

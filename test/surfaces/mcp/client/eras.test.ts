@@ -148,7 +148,7 @@ describe('a client that the host has connected', () => {
     await until(() => imported.drift.some(({ name }) => name === 'late'));
   });
 
-  test('once lost, stays lost; the host’s own listener is told as before', async () => {
+  test('once lost, stays lost; the host’s own listener is still called', async () => {
     const { client, server } = await connected();
     let told = 0;
     client.onclose = () => {

@@ -10,8 +10,8 @@ const program = (() => {
     );
   } catch {
     process.stderr.write(
-      'test/surfaces/mcp/client/example.test.ts: @modelcontextprotocol/server-memory is not installed; ' +
-        'the example is not played.\n',
+      'test/surfaces/mcp/client/example.test.ts: @modelcontextprotocol/server-memory is not ' +
+        'installed; the example is not played.\n',
     );
     return undefined;
   }

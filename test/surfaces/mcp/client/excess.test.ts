@@ -62,15 +62,15 @@ describe.each(eras)('a result of the %s era', (era) => {
     { type: 'resource', resource: { uri: 'x:1' } },
     { type: 5 },
   ];
-  test('whose 20 000 parts are malformed is one short failure, whatever the parts are', async () => {
+  test('with 20 000 malformed parts is one short failure, whatever they are', async () => {
     for (const { brief: what, message } of await outcomes(
       era,
       malformed.map((part) => ({ content: times(20_000, part) })),
     ))
       expect([what, message]).toEqual([
         ['handler_error', 'mcp_invalid_result'],
-        'The MCP server returned a result that does not follow the protocol: part 0 of `content` is ' +
-          'malformed.',
+        'The MCP server returned a result that does not follow the protocol: part 0 of `content` ' +
+          'is malformed.',
       ]);
   });
 

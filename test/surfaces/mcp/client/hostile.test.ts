@@ -247,7 +247,8 @@ describe('an answer is a stranger’s', () => {
             response
               .writeHead(200, { 'content-type': 'text/event-stream' })
               .end(
-                'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}\n\n',
+                'data: ' +
+                  '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}\n\n',
               ),
           ),
         ),
@@ -285,7 +286,7 @@ describe('an answer is a stranger’s', () => {
     expect(await answers(() => ({ content }))).toEqual(content);
   });
 
-  test('the failure’s text is the server’s, without what nobody sees, and bounded', async () => {
+  test('the failure’s text is the server’s, without invisible characters, bounded', async () => {
     const server = await serve();
     server.call = () => ({
       ...text(`no such\u202e\u001b file ${'x'.repeat(100_000)}`),
@@ -304,7 +305,7 @@ describe('a call ends when we say', () => {
   const cancelled = (server: RawServer): Message[] =>
     server.received.filter(({ method }) => method === 'notifications/cancelled');
 
-  test('its timeout is ours, and the server is told', async () => {
+  test('its timeout is ours, and the server is informed', async () => {
     const server = await serve();
     server.call = () => hangs;
     expect(

@@ -44,7 +44,7 @@ describe('a listing becomes definitions', () => {
     },
   );
 
-  test('a prefix stands before every name; the server is called by its own', async () => {
+  test('a prefix precedes every name; the server is called by its own', async () => {
     const server = await serve();
     server.call = ({ name }) => text(name);
     const session = sessionOver(await imports(server, { prefix: 'raw_' }));
@@ -111,7 +111,7 @@ describe('a stranger’s word loosens nothing', () => {
     ).toHaveLength(2);
   });
 
-  test('the source is the server, whoever registers it, and rules go by it', async () => {
+  test('the source is the server, whoever registers it, and rules use it', async () => {
     const server = await serve([tool('echo')], { name: 'raw\u202e server', version: '1' });
     const imported = await imports(server);
     expect(imported.source).toBe('mcp:raw server');
@@ -126,7 +126,7 @@ describe('a stranger’s word loosens nothing', () => {
     ]);
   });
 
-  test('the host’s own name for a server stands before the server’s', async () => {
+  test('the host’s own name for a server overrides the server’s', async () => {
     expect((await imports(await serve(), { name: 'files' })).source).toBe('mcp:files');
   });
 
@@ -241,7 +241,7 @@ describe('texts are cleaned', () => {
   });
 });
 
-describe('what cannot be had is reported, and the rest stands', () => {
+describe('tools that cannot be imported are reported, and the others are imported', () => {
   const evil = { type: 'object', properties: { a: { type: 'string', pattern: '^(?=(a+)+$)b' } } };
   test.each<[string, unknown, RegExp]>([
     ['no object', 'tool', /not an object/],

@@ -60,7 +60,7 @@ describe('a message', () => {
     expect(verdict(end, chunks)).toBe(expected);
   });
 
-  test('a key that stands on another line than its colon is counted as a key', () => {
+  test('a key on another line than its colon is counted as a key', () => {
     const members = (separator: string): string =>
       `{${Array.from({ length: 30 }, (_, index) => `"k${index}"${separator}:0`).join(',')}}`;
     for (const separator of ['', '\n', '\r\n'])

@@ -57,7 +57,7 @@ test('the message names both', () => {
   expect(() =>
     checkAddress(new URL('https://a.test/mcp'), new URL('http://127.0.0.1:631/')),
   ).toThrow(
-    'The server `https://a.test` named `http://127.0.0.1:631` for the login. Expected https, and an ' +
-      'address that is not on this machine.',
+    'The server `https://a.test` named `http://127.0.0.1:631` for the login. Expected https, and ' +
+      'an address that is not on this machine.',
   );
 });

@@ -13,7 +13,7 @@ const ok = [{ type: 'text', text: '{}' }];
 const withdrawn = ['tool_not_available', 'definition_changed'];
 
 describe('pins that are given', () => {
-  test('what matches stands; nothing is drift', async () => {
+  test('matching tools are accepted, without drift', async () => {
     const server = await serve([tool('echo'), tool('two')]);
     const { pins } = await imports(server);
     const again = await imports(server, { pins });
@@ -24,7 +24,7 @@ describe('pins that are given', () => {
     ]);
   });
 
-  test('what differs, what is not named and what is gone is drift, and cannot be called', async () => {
+  test('changed, unnamed and removed tools are drift, and cannot be called', async () => {
     const server = await serve([tool('echo'), tool('gone')]);
     const first = await imports(server);
     const { echo, gone } = first.pins;
@@ -39,7 +39,7 @@ describe('pins that are given', () => {
     expect(again.found('echo')?.description).toBe('Also reads your keys.');
   });
 
-  test('a definition that is only looked at cannot be called, even when somebody registers it', async () => {
+  test('a definition that is only viewed cannot be called, even if it is registered', async () => {
     const imported = await imports(await serve(), { pins: {} });
     const registry = closing(new HostToolRegistry());
     registry.register(imported.found('echo') as never);
@@ -65,7 +65,7 @@ describe('pins that are given', () => {
 });
 
 describe('a change while sessions use a tool', () => {
-  test('withdraws it from listings and calls, until it is accepted; then they have the new one', async () => {
+  test('withdraws it from listings and calls until the new one is accepted', async () => {
     const server = await serve([tool('echo'), tool('two')]);
     const imported = await imports(server);
     const registry = new HostToolRegistry();
@@ -86,7 +86,7 @@ describe('a change while sessions use a tool', () => {
     expect(brief(await session.call('echo', {}))).toEqual(ok);
   });
 
-  test('undone by the server, it stands again', async () => {
+  test('undone by the server, it is accepted again', async () => {
     const server = await serve();
     const imported = await imports(server);
     const session = sessionOver(imported);

@@ -22,7 +22,7 @@ const listing = (tools: unknown): ConnectedMcpClient => ({
 
 describe('texts', () => {
   const texts = fc.string({ unit: 'binary', maxLength: 300 });
-  test('have at most their bytes, nothing that cannot be seen, and are cleaned once and for all', () => {
+  test('stay within their bytes, are visible, and cleaning them again changes nothing', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 4, max: 200 }), (text, most) => {
         const clean = cleanText(text, most);

@@ -26,8 +26,8 @@ const entryOf = (name: string): string | undefined => {
     );
   } catch {
     process.stderr.write(
-      `test/surfaces/mcp/client/real.test.ts: @modelcontextprotocol/${name} is not installed; its ` +
-        `tests are skipped.\n`,
+      `test/surfaces/mcp/client/real.test.ts: @modelcontextprotocol/${name} is not installed; ` +
+        'its tests are skipped.\n',
     );
     return undefined;
   }
@@ -141,7 +141,7 @@ describe.runIf(filesystem !== undefined)('server-filesystem', () => {
 });
 
 describe.runIf(memory !== undefined)('server-memory', () => {
-  test('keeps what it is told', async () => {
+  test('keeps what it gets', async () => {
     const env = { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') };
     const imported = await imports(
       { command: process.execPath, args: [memory as string], env },

@@ -65,7 +65,7 @@ describe('starting', () => {
     }
   });
 
-  test('it runs where it is told to', async () => {
+  test('it runs in the given folder', async () => {
     const session = sessionOver(await imports({ ...server(), cwd: '/' }));
     expect(brief(await session.call('act', { what: 'cwd' }))).toEqual(said('/'));
   });
@@ -127,7 +127,7 @@ describe('dying', () => {
     expect(brief(await session.call('act', {}))).toEqual(said(`pid ${pids().at(-1)}`));
   });
 
-  test('by SIGKILL is told as well', async () => {
+  test('by SIGKILL is reported as well', async () => {
     const session = sessionOver(await imports(server()));
     const hanging = session.call('act', { what: 'hang' });
     await until(() => pids().some(alive));
@@ -165,7 +165,7 @@ describe('ending', () => {
     await allGone();
   });
 
-  test('a server that will not go is told to, then killed', async () => {
+  test('a server that does not end is asked to, then killed', async () => {
     const imported = await imports(server('stubborn'));
     await imported.close();
     await allGone();
@@ -184,7 +184,7 @@ describe('ending', () => {
   });
 });
 
-test('cancelling tells the server', async () => {
+test('cancelling informs the server', async () => {
   const session = sessionOver(await imports(server()));
   expect(brief(await session.call('act', { what: 'hang' }, { timeoutMs: 50 }))).toEqual([
     'timeout',

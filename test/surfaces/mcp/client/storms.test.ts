@@ -72,7 +72,7 @@ describe('notices that tools changed', () => {
     },
   );
 
-  test('a refresh ends after two rounds, however often the tools change; the rest is listed later', async () => {
+  test('a refresh ends after two rounds, however often the tools change', async () => {
     const { clock, state, relisting } = world((changed) => changed());
     await relisting.refresh();
     expect([state.listings, clock.waits]).toEqual([2, [1_000]]);
@@ -110,7 +110,7 @@ describe('streams that end', () => {
 });
 
 describe('requests of the server', () => {
-  test('are answered 16 at a time, and none with a long id; our own requests go out all the same', async () => {
+  test('are answered 16 at a time, and none with a long id; ours still go out', async () => {
     const sent: unknown[] = [];
     const free: (() => void)[] = [];
     const transport = {

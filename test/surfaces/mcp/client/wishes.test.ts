@@ -1,4 +1,6 @@
-/** What the host wants of a server's tools: which of them, with which labels, and followed or not. */
+/**
+ * What the host wants of a server's tools: which of them, with which labels, and followed or not.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { HostToolRegistry } from '../../../../src/index.ts';
 import { importThrough } from '../../../../src/surfaces/mcp/client/import.ts';

@@ -1,8 +1,8 @@
 /**
  * Runs the official conformance suite's tool scenarios against the fixture:
- * `tsx test/surfaces/mcp/conformance/run.ts [--next] [SCENARIO...]`. Exits 1 when one fails. The suite needs
- * Node 22 or newer, which npm brings. The installed release knows the 2025 era alone; `--next` runs
- * a pre-release of it, by npm, for the 2026 era.
+ * `tsx test/surfaces/mcp/conformance/run.ts [--next] [SCENARIO...]`. Exits 1 when one fails. The
+ * suite needs Node 22 or newer, which npm brings. The installed release knows the 2025 era alone;
+ * `--next` runs a pre-release of it, by npm, for the 2026 era.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

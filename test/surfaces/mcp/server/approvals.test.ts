@@ -97,7 +97,7 @@ describe.each([
     ]);
   });
 
-  test('shows every key and short value, wherever a long text stands', async () => {
+  test('shows every key and short value, wherever a long text is', async () => {
     const note = 'Thanks for the nice dinner! '.repeat(500);
     for (const input of [
       { note, to: 'mallory', cents: 100_000_000 },
@@ -174,7 +174,7 @@ describe.each([
     expect(errorOf(result)).toMatchObject({ code: 'approval_denied' });
   });
 
-  test('a client that cannot ask is told what to do', async () => {
+  test('a client that cannot ask learns what to do', async () => {
     const { client, registry, options } = await world(era, mode, undefined, {});
     const result = await danger(client);
     expect(result.isError).toBe(true);
@@ -317,7 +317,7 @@ describe('a token in the 2026 era', () => {
     });
   });
 
-  test('asks again where an answer is only inherited: nobody has given it', async () => {
+  test('asks again if an answer is only inherited', async () => {
     const { ask, token, runs } = await tokenWorld();
     const inherited = JSON.parse(`{"__proto__":${JSON.stringify(yes.inputResponses)}}`) as object;
     expect(await ask({ inputResponses: inherited, requestState: token })).toMatchObject({

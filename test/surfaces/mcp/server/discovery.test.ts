@@ -52,7 +52,7 @@ async function clientOf(era: Era, more: Partial<SessionOptions> = {}) {
 }
 
 describe.each(eras)('over HTTP, %s era', (era) => {
-  test('what is found is told by list_changed, follows what was listed, and can be called', async () => {
+  test('found tools are announced by list_changed, come last, and can be called', async () => {
     const { client, changes, names, find } = await clientOf(era);
     const before = (await client.listTools()).tools;
     expect(before.map(({ name }) => name)).toEqual(['read_file', 'find_tools']);
@@ -70,7 +70,7 @@ describe.each(eras)('over HTTP, %s era', (era) => {
     expect(await names()).toEqual(['read_file', 'find_tools', 'mail.send', 'get_weather']);
   });
 
-  test('another profile is told, and hides what was found outside of it', async () => {
+  test('another profile is announced, and hides tools found outside of it', async () => {
     const { session, changes, names, find } = await clientOf(era);
     await find('weather');
     await changes.told.promise;
@@ -89,7 +89,7 @@ describe.each(eras)('over HTTP, %s era', (era) => {
   });
 });
 
-test('a client of the 2026 era whose session is made for each request is shown what is kept', async () => {
+test('a client of the 2026 era with a session per request sees the kept tools', async () => {
   const registry = registryOf();
   const { url } = await listen(open, () =>
     registry.createSession({ sessionId: 's', discovery: { keep: 'read_*' } }),

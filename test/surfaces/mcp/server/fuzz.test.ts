@@ -100,7 +100,7 @@ test('whatever a client sends is answered, and never with a 5xx', async () => {
   ).toBe(200);
 });
 
-test('a client whose stream is cut again and again gets each report once, in order, and the answer', async () => {
+test('a client with a broken stream gets each report once, in order, and the answer', async () => {
   const registry = sampleRegistry();
   const go = signal();
   registry.register(

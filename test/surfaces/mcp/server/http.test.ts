@@ -167,7 +167,8 @@ describe('the door', () => {
     const { handler, port } = await listen(open, registry.createSession({ sessionId: 's' }));
     const big = `"${'x'.repeat(4 * 1_048_576)}"`;
     expect((await handler.fetch(post(big))).status).toBe(413);
-    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n`;
+    const type = 'Content-Type: application/json';
+    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${type}\r\n`;
     expect(
       await raw(port, `${head}Content-Length: 5000000\r\n\r\n`, (text) =>
         text.includes('\r\n\r\n'),
@@ -343,7 +344,7 @@ describe('MCP sessions', () => {
     ).toMatchObject({ result: { content: [{ text: 'again' }] } });
   });
 
-  test('a batch is answered in the one version that has batches, and refused in all others', async () => {
+  test('a batch is answered in the one version with batches, and refused in others', async () => {
     const handler = handlerOf();
     const batch = [
       list(1),
@@ -362,7 +363,7 @@ describe('MCP sessions', () => {
     );
   });
 
-  test('they end when nobody uses them, and what was made for them is closed', async () => {
+  test('they end when they are idle, and their own sessions are closed', async () => {
     const registry = sampleRegistry();
     const ended = signal();
     registry.events.on('session:end', () => ended.resolve());
@@ -387,7 +388,7 @@ describe('MCP sessions', () => {
   });
 });
 
-test('a stream begins at once: its client has the headers before there is any message', async () => {
+test('a stream begins at once: the headers come before any message', async () => {
   const stream = new Response(new ReadableStream(), {
     headers: { 'Content-Type': 'text/event-stream' },
   });
@@ -432,7 +433,7 @@ describe('a stream that was cut', () => {
     return { handler, release, first: first as string, resume };
   }
 
-  test('its answer is fetched by Last-Event-ID, whether it came meanwhile or comes now', async () => {
+  test('its answer is fetched by Last-Event-ID, whether it is early or late', async () => {
     const { release, first, resume } = await cutCall();
     const before = await resume(first);
     release('survived');
@@ -502,7 +503,7 @@ describe('a stream that was cut', () => {
 });
 
 describe('closing', () => {
-  test('ends what is in flight, closes the sessions that were made, and refuses what comes later', async () => {
+  test('ends calls in flight, closes its sessions, and refuses later requests', async () => {
     const registry = sampleRegistry();
     const { started } = waiting(registry);
     const made: ToolSession[] = [];
@@ -557,7 +558,7 @@ describe('closing', () => {
     await registry.close();
   });
 
-  test('a source that throws is 500, told to the host alone', async () => {
+  test('a source that throws is 500, reported only to the host', async () => {
     const errors: unknown[] = [];
     const handler = createMcpHandler(
       () => {

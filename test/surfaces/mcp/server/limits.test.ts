@@ -227,7 +227,7 @@ describe('the share of a principal', () => {
   const statusOf = async (handler: McpHandler, who: string, id: string): Promise<number> =>
     (await handler.fetch(post(list(1), { 'x-who': who, 'mcp-session-id': id }))).status;
 
-  test('is a quarter: over it the oldest of its own ends, streams or not, and nobody is locked out', async () => {
+  test("is a quarter; above it, the principal's own oldest session ends", async () => {
     const handler = handlerOf({ authenticate, maxSessions: 8 });
     const bob = await initialize(handler, { 'x-who': 'bob' });
     const ann: string[] = [];
@@ -248,7 +248,7 @@ describe('the share of a principal', () => {
     expect(await initialize(handler, { 'x-who': 'cay' })).toMatch(/^[\w-]{32}$/);
   });
 
-  test('is one session at least, and one that nobody uses ends before one in use', async () => {
+  test('is at least one session, and an idle one ends before one in use', async () => {
     const few = handlerOf({ authenticate, maxSessions: 2 });
     const [first, second] = [
       await initialize(few, { 'x-who': 'ann' }),
@@ -318,7 +318,7 @@ describe('requests without an answer, and streams', () => {
       signal,
     );
 
-  test('a principal has a quarter of the streams: over it 429, and others have theirs', async () => {
+  test('a principal has a quarter of the streams, 429 above, and others get theirs', async () => {
     const handler = handlerOf({ authenticate });
     const streams: Response[] = [];
     for (let id = 0; id < 256; id++) streams.push(await handler.fetch(listens('bob', id)));
@@ -357,7 +357,7 @@ describe('requests without an answer, and streams', () => {
     await Promise.all([first, other]);
   });
 
-  test('are bounded in all, whoever asks', async () => {
+  test('are bounded in total, for all principals', async () => {
     const handler = handlerOf({ maxRequests: 3 });
     const gone = new AbortController();
     const running = [1, 2, 3].map((id) => handler.fetch(calls('x', id, gone.signal)));
@@ -413,7 +413,7 @@ describe('nesting', () => {
     }
   });
 
-  test('of 200 levels in capabilities, and of less than 256 in arguments, is read as ever', async () => {
+  test('of 200 levels in capabilities, or less than 256 in arguments, is read', async () => {
     const handler = handlerOf();
     const id = await initialize(handler, {}, '2025-11-25', {
       experimental: { x: JSON.parse(nested(200)) as object },

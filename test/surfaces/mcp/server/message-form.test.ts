@@ -67,7 +67,7 @@ const message = fc
   )
   .map((members) => JSON.parse(JSON.stringify({ jsonrpc: '2.0', ...members })) as unknown);
 
-test('what is taken here is what the protocol’s package takes, among what is a message at all', () => {
+test('accepts exactly the messages that the protocol’s package accepts', () => {
   let taken = 0;
   let dropped = 0;
   let runs = 0;

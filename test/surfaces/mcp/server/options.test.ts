@@ -46,7 +46,7 @@ test.each<[string, unknown, RegExp]>([
   expect(() => createMcpHandler(() => undefined as never, options as never)).toThrow(message);
 });
 
-test('only own members are options: what a merge put on every object is none', () => {
+test('only own members are options: those of a polluted prototype are not', () => {
   const odd = Object.prototype as { maxSessions?: unknown; approvals?: unknown };
   odd.maxSessions = 'many';
   odd.approvals = 'nobody';

@@ -270,7 +270,7 @@ describe('a call in the 2026 era whose headers disagree with its body', () => {
   });
 });
 
-test('a browser may send those headers: a preflight allows the ones that it asks for, and no other', async () => {
+test('a browser may send those headers: a preflight allows exactly those it asks for', async () => {
   const { handler } = world(schema, {}, { allowedOrigins: ['https://app.example.com'] });
   const ask = async (names: string): Promise<string> => {
     const headers = {

@@ -84,7 +84,7 @@ const ask = (method: string, id: string, more: Record<string, string> = {}) =>
   });
 
 describe('a session that another process has begun', () => {
-  test('goes on: calls are answered, and nobody begins anew', async () => {
+  test('continues: calls are answered without a new session', async () => {
     const store = sessionStore();
     const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
     const id = await initialize(one.handler);
@@ -147,7 +147,7 @@ describe('a session that another process has begun', () => {
     expect(seen).toEqual([['function', 'undefined']]);
   });
 
-  test('is nobody else’s: a stranger with its id is told that there is none', async () => {
+  test('belongs to one principal: for others, its id is unknown', async () => {
     const store = sessionStore();
     const authenticate = (request: Request) => request.headers.get('authorization') ?? undefined;
     const [one, other] = [
@@ -247,7 +247,7 @@ describe('a session that another process has begun', () => {
     },
   );
 
-  test('is ready for nobody before it has been begun again', async () => {
+  test('is not usable before it has been started again', async () => {
     const store = sessionStore();
     const slow = {
       storeEvent: async () =>
@@ -326,7 +326,7 @@ describe('a session that another process has begun', () => {
     ).toMatchObject([{ error: { code: 'session_closed' } }]);
   });
 
-  test("answers of a client to another process's asks are none to this one's", async () => {
+  test("a client's answers to another process do not answer this one", async () => {
     const store = sessionStore();
     const [one, other] = [handlerOf({ sessionStore: store }), handlerOf({ sessionStore: store })];
     const id = await initialize(one.handler, {}, '2025-11-25', { elicitation: {} });
@@ -379,7 +379,7 @@ describe('a session that another process has begun', () => {
     expect([store.kept.size, (await call(handler, id)).status]).toEqual([0, 200]);
   });
 
-  test('whose record is nonsense is 404, and the host is told', async () => {
+  test('whose record is nonsense is 404, and the host is informed', async () => {
     const store = sessionStore();
     const errors: unknown[] = [];
     const { handler } = handlerOf({ sessionStore: store, onError: (error) => errors.push(error) });
@@ -399,7 +399,7 @@ describe('a session that another process has begun', () => {
 });
 
 describe('a store that is away', () => {
-  test('lets no session begin, looks none up, ends none: 503, and the host is told', async () => {
+  test('starts, finds and ends no session: 503, and the host is informed', async () => {
     const store = sessionStore();
     const errors: unknown[] = [];
     const [one, other] = [
@@ -441,7 +441,7 @@ describe('a store that is away', () => {
   );
 });
 
-test('a real client is served by two processes in turn, and by one when the other is gone', async () => {
+test('two processes serve a real client in turn, and one serves it alone', async () => {
   const store = sessionStore();
   const other = handlerOf({ sessionStore: store });
   const one = sampleRegistry().createSession({ sessionId: 'shared' });

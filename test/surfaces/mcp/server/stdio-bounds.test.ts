@@ -69,7 +69,7 @@ describe('every line is answered', () => {
     await world.served.closed;
   });
 
-  test('whatever requests a client sends, and cancels, the connection ends with its input', async () => {
+  test('whatever a client sends and cancels, the connection ends with its input', async () => {
     const odd = fc.constantFrom<unknown>(
       5,
       null,
@@ -125,7 +125,7 @@ describe('every line is answered', () => {
     );
   });
 
-  test('a process whose requests nothing answers lives until its connection has ended', async () => {
+  test('a process with unanswered requests lives until its connection has ended', async () => {
     const child = spawn(process.execPath, [program('test/surfaces/mcp/server/silent-child.ts')], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -260,7 +260,7 @@ describe('a batch', () => {
     );
   });
 
-  test('is answered by one line, whether its messages are answered at once, later or not at all', async () => {
+  test('is answered by one line, whether its messages are answered at once or later', async () => {
     const { registry, release } = waiting();
     const world = pipedServer(open, registry);
     await world.handshake(version);

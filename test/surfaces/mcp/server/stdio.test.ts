@@ -24,7 +24,7 @@ const pipes = (registry?: HostToolRegistry, options?: McpStdioOptions) =>
   pipedServer(open, registry, options);
 
 describe.each(eras)('stdio, %s era', (era) => {
-  test('a child process serves its tools to the real client, and ends when the client goes', async () => {
+  test('a child process serves the real client, and ends when the client leaves', async () => {
     const client = newClient(era);
     const transport = new StdioClientTransport({
       command: process.execPath,
@@ -44,7 +44,7 @@ describe.each(eras)('stdio, %s era', (era) => {
 });
 
 describe('lines', () => {
-  test('the server says who it is, and what handlers throw is shown: the client is the host’s own', async () => {
+  test('the server introduces itself and shows errors: the client is the host’s own', async () => {
     const registry = sampleRegistry();
     const fails = () => {
       throw new Error('the disk is full');
@@ -79,7 +79,7 @@ describe('lines', () => {
     expect(await world.next({ id: 9 })).toMatchObject({ result: { content: [{ text: 'next' }] } });
   });
 
-  test('an id that is in flight: the second is refused at once, the first keeps its answer', async () => {
+  test('an id in flight: the second is refused at once, the first is answered', async () => {
     const registry = sampleRegistry();
     const started = signal();
     const release = signal<string>();
@@ -115,7 +115,7 @@ describe('lines', () => {
     expect((world.lines[0] as { id: number }[]).map(({ id }) => id).sort()).toEqual([1, 2]);
   });
 
-  test('what was asked before the input ended is still answered, and then the connection ends', async () => {
+  test('requests before the end of input are answered, then the connection ends', async () => {
     const world = pipes();
     world.send(
       { jsonrpc: '2.0', id: 0, method: 'initialize', params: initializeParams },
@@ -242,7 +242,7 @@ describe('lines', () => {
   });
 });
 
-test('prints go to standard error while they are redirected, and messages to standard output', () => {
+test('prints go to standard error while redirected, and messages to standard output', () => {
   const written: string[] = [];
   const host = {
     stdout: { write: (text: string) => void written.push(`out ${text}`) },

@@ -97,7 +97,7 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
     },
   );
 
-  test('a name that the protocol does not take gets another, which is called as it is shown', async () => {
+  test('a name that the protocol refuses is shown differently, and called so', async () => {
     const registry = new HostToolRegistry();
     registry.register(
       defineTool({
@@ -115,7 +115,7 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
     });
   });
 
-  test('a long list comes in pages, each tool once, and a cursor that names none is -32602', async () => {
+  test('a long list comes in pages, each tool once; a wrong cursor is -32602', async () => {
     const registry = new HostToolRegistry();
     const names = Array.from({ length: 620 }, (_, index) => `tool_${index}`);
     registry.registerAll(
@@ -355,7 +355,7 @@ describe.each(eras)('tools over HTTP, %s era', (era) => {
     expect(session.metrics()).toMatchObject({ cancelled: 1, succeeded: 1 });
   });
 
-  test('a change of the tools is told', async () => {
+  test('a change of the tools is announced', async () => {
     const registry = sampleRegistry();
     const { client } = await clientOf(registry, era);
     const told = signal();
@@ -484,7 +484,7 @@ test('a schema whose root names no type is shown as that of an object', async ()
 });
 
 describe('clients of both generations of the SDK', () => {
-  test('list tools whose output schemas have addresses and references, and read their outputs', async () => {
+  test('list tools whose output schemas have ids and references, and read outputs', async () => {
     const registry = new HostToolRegistry();
     open.defer(() => registry.close());
     const point: JsonObject = { type: 'object', properties: { x: { type: 'number' } } };

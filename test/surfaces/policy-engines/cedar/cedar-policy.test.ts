@@ -29,7 +29,7 @@ describe('the decision', () => {
     expect(logged).toEqual([]);
   });
 
-  test('with `unmatched: "abstain"`, what no policy applies to is left to the other gates', async () => {
+  test('with `unmatched: "abstain"`, a call without a policy is left to other gates', async () => {
     const options = { policies: when('context.input has x'), unmatched: 'abstain' } as const;
     expect(await outcomeOf(options, {}, {}, {}, 'allow')).toBe('allowed');
     expect(await outcomeOf(options, {}, {}, {}, 'deny')).toBe('denied_by_default');
@@ -153,7 +153,8 @@ describe('what Cedar is asked', () => {
     ['its tags', 'resource.tags.containsAll(["money", "eu"])'],
     [
       'its hints',
-      'resource.annotations == {readOnly: false, destructive: true, idempotent: false, openWorld: false}',
+      'resource.annotations == {readOnly: false, destructive: true, idempotent: false, ' +
+        'openWorld: false}',
     ],
     ['its fingerprint', 'resource.fingerprint like "sha256:*"'],
     ['the input', 'context.input.to.name == "Bob"', { to: { name: 'Bob' } }],
@@ -208,7 +209,8 @@ describe('what Cedar is asked', () => {
   test('`decimals` makes whole numbers at a path decimals too', async () => {
     const options: CedarOptions = {
       policies: when(
-        'context.input.amount.lessThan(decimal("10.5")) && context.input.items.contains({price: decimal("3.0"), count: 2})',
+        'context.input.amount.lessThan(decimal("10.5")) && context.input.items.contains({price: ' +
+          'decimal("3.0"), count: 2})',
       ),
       decimals: ['input.amount', 'input.items.*.price'],
     };
@@ -317,7 +319,7 @@ describe('entities', () => {
     expect(await outcomeOf({ policies: inStaff, entities })).toBe('allowed');
   });
 
-  test('a function is told of the call', async () => {
+  test('a function gets the call', async () => {
     const seen: unknown[] = [];
     await outcomeOf(
       {
@@ -480,7 +482,8 @@ describe('what is wrong where the policy is made, throws there', () => {
         schema:
           'entity User; entity Tool; action call appliesTo { principal: User, resource: Tool };',
       },
-      'policy `a`, line 1, column 29: for policy `a`, unrecognized action `Action::"cal"` (did you mean',
+      'policy `a`, line 1, column 29: for policy `a`, unrecognized action `Action::"cal"` (did ' +
+        'you mean',
     ],
     [
       'an entity without a type',

@@ -206,7 +206,8 @@ describe('a compiled policy', () => {
       'opa_denied',
     );
     expect(() => opaPolicy({ wasm })).toThrow(
-      'opaPolicy: the policy has several entry points; choose one by `entrypoint`: `tools/allow`, `tools/deny`',
+      'opaPolicy: the policy has several entry points; choose one by `entrypoint`: ' +
+        '`tools/allow`, `tools/deny`',
     );
     expect(() => opaPolicy({ wasm, entrypoint: 'tools/alow' })).toThrow(
       'unknown entry point `tools/alow`; did you mean `tools/allow`?',

@@ -113,7 +113,7 @@ test.each<[string, string, string]>([
   expect((await askAbout(opaPolicy({ url }))).outcome).toBe(outcome);
 });
 
-describe('a server that gives no answer denies the call, and is logged without query and headers', () => {
+describe('a server without an answer denies the call; the log has no query and headers', () => {
   const huge = `{"result":true,"x":"${'x'.repeat(70_000)}"}`;
   test.each<[string, Respond, string]>([
     ['an error of OPA', answer('{"code":"internal_error","result":true}', 500), 'the status 500'],
@@ -180,7 +180,7 @@ describe('a server that gives no answer denies the call, and is logged without q
     expect(elsewhere.heard).toEqual([]);
   });
 
-  test('a redirect that a `fetch` of the host followed all the same', async () => {
+  test('a redirect that a `fetch` of the host has followed', async () => {
     const elsewhere = await serve(answer('{"result":true}'));
     const { url } = await serve((response) =>
       response.writeHead(307, { location: elsewhere.url }).end(),
@@ -246,7 +246,7 @@ describe('time', () => {
     return { result, messages };
   }
 
-  test('a server that does not answer within policyTimeoutMs denies, and its request is aborted', async () => {
+  test('a server that exceeds policyTimeoutMs denies, and its request is aborted', async () => {
     const { respond, closed } = hanging();
     const { url } = await serve(respond);
     const { result, messages } = await callWith(url, 50);

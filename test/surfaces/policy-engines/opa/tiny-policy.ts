@@ -1,6 +1,7 @@
 /**
- * A compiled policy, assembled by hand. It has the interface of what `opa build -t wasm` writes (the
- * ABI 1.2), but a policy is a list of texts to look for in the input. So the tests need no `opa`.
+ * A compiled policy, assembled by hand. It has the interface of what `opa build -t wasm` writes
+ * (the ABI 1.2), but a policy is a list of texts to look for in the input. So the tests need no
+ * `opa`.
  */
 
 /** What a policy does once it has found a text. */

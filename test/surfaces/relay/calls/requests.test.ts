@@ -505,7 +505,8 @@ test('all that a dead node has left is taken over at once', async () => {
     };
     await world.store.set(session.code, keys.request(id), JSON.stringify(document), 0);
   }
-  // A node takes nothing over before it has seen the store for as long as others have to renew theirs.
+  // A node takes nothing over before it has seen the store for as long as others have to renew
+  // theirs.
   await node.requests.takeOver();
   expect((await node.requests.status(session.code, 'left-0'))?.status).toBe('queued');
   await vi.advanceTimersByTimeAsync(4_000);

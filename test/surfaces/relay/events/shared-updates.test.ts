@@ -1,4 +1,6 @@
-/** A large change of tools is made once for all agents of a session, and each hears it in its turn. */
+/**
+ * A large change of tools is made once for all agents of a session, and each hears it in its turn.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Listener, listen, relayed, relayWorld, type World } from '../relay-world.ts';
 import { type WatchedStore, watchedStore } from '../watched-ports.ts';

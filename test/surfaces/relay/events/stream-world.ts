@@ -93,7 +93,9 @@ export async function call(
   return id;
 }
 
-/** What came but heartbeats and whether an application is connected: by its request, or its name. */
+/**
+ * What came but heartbeats and whether an application is connected: by its request, or its name.
+ */
 export const ids = (events: readonly StreamEvent[]) =>
   events
     .filter(({ event }) => event !== 'heartbeat' && event !== 'application-status')

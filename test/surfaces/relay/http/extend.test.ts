@@ -182,7 +182,8 @@ describe('beside what ends the session', () => {
           const last = Math.max(...answers.map(({ body }) => Date.parse(body.expiresAt as string)));
           const after = await extend(kit, 1);
           expect(Date.parse(after.body.expiresAt as string)).toBe(last);
-          // The store keeps a session for ten minutes after its end, so that its clients hear of it.
+          // The store keeps a session for ten minutes after its end, so that its clients hear of
+          // it.
           for (const end of ends) expect(end - 600_000).toBeLessThanOrEqual(last);
         },
       ),

@@ -1,11 +1,11 @@
 /** The metadata of a session, in both versions. */
 import { describe, expect, test } from 'vitest';
+import type { ShownTool } from '../../../../src/surfaces/relay/events/tool-updates.ts';
 import {
   describeSession,
   fillMetadata,
   isNamed,
   negotiateVersion,
-  type ShownTool,
 } from '../../../../src/surfaces/relay/http/metadata.ts';
 import type {
   SessionDocument,

@@ -42,12 +42,26 @@ describe('a stream as server-sent events', () => {
     });
     stream.send({ event: 'heartbeat', data: {} });
     stream.end();
-    expect([await next(), await next(), await next(), await next()]).toEqual([
-      'event: connected\ndata: {"sessionCode":"ABCDEFGH"}\n\n',
-      'id: 7\nevent: tool-request\ndata: {"text":"one\\ntwo\\r\\n\u2028three","args":null}\n\n',
-      'event: heartbeat\ndata: {}\n\n',
+    expect([await next(), await next()]).toEqual([
+      'event: connected\ndata: {"sessionCode":"ABCDEFGH"}\n\n' +
+        'id: 7\nevent: tool-request\ndata: {"text":"one\\ntwo\\r\\n\u2028three","args":null}\n\n' +
+        'event: heartbeat\ndata: {}\n\n',
       undefined,
     ]);
+  });
+
+  test('is written once for the events of one turn of the event loop', async () => {
+    const { stream, next, reader } = await open();
+    await next();
+    const beat = (at: number) => ({ event: 'heartbeat', data: { at } });
+    for (const at of [1, 2, 3]) stream.send(beat(at));
+    const first = await next();
+    stream.send(beat(4));
+    expect([first, await next()]).toEqual([
+      [1, 2, 3].map((at) => `event: heartbeat\ndata: {"at":${at}}\n\n`).join(''),
+      'event: heartbeat\ndata: {"at":4}\n\n',
+    ]);
+    await reader.cancel();
   });
 
   test('does not begin where it cannot be opened', async () => {
@@ -92,6 +106,7 @@ describe('a client that does not read', () => {
 
   test('that reads again in time is not', async () => {
     const { stream, next, reader } = await open();
+    await next();
     for (let round = 0; round < 50; round++) {
       expect(stream.send(bulk(600_000, round))).toBe(true);
       while (!(await next())?.startsWith(`id: ${round}\n`));
@@ -123,7 +138,6 @@ describe('room', () => {
     stream.send(bulk(700_000));
     const room = stream.ready?.();
     expect(room).toBeInstanceOf(Promise);
-    await next();
     await next();
     await room;
     expect(stream.ready?.()).toBe(undefined);

@@ -21,7 +21,9 @@ export function isInstalled(name: ProxyName): boolean {
   return spawnSync(name, [...versionOf[name]], { stdio: 'ignore' }).status === 0;
 }
 
-/** A suite that needs a proxy begins with this: where proxies are demanded, absence is a failure. */
+/**
+ * A suite that needs a proxy begins with this: where proxies are demanded, absence is a failure.
+ */
 export function demandProxy(name: ProxyName): void {
   if (isInstalled(name) || process.env.HOST_TOOLS_REQUIRE_PROXIES !== '1') return;
   test(`${name} is on the PATH, since HOST_TOOLS_REQUIRE_PROXIES=1`, () => {

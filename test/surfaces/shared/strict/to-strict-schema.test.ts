@@ -149,7 +149,7 @@ describe('toStrictSchema', () => {
     });
   });
 
-  test('a reference into a property moves to a definition, so that null there does not spread', () => {
+  test('a reference into a property becomes a definition, so null does not spread', () => {
     const { schema } = openai(
       object({ a: { type: 'string' }, b: { $ref: '#/properties/a' } }, ['b']),
     );
@@ -319,7 +319,7 @@ describe('toStrictSchema', () => {
     );
   });
 
-  test('a schema that is told again and again through `allOf` is given up, with a warning', () => {
+  test('a schema that `allOf` repeats again and again is given up, with a warning', () => {
     const levels = 40;
     const both = (level: number): JsonObject => ({
       allOf: [{ $ref: `#/$defs/d${level}` }, object({ other: { type: 'string' } }, ['other'])],
@@ -682,7 +682,7 @@ describe('the way back', () => {
     );
   });
 
-  test('real function definitions are strict but for a few, and their calls come back as they were', () => {
+  test('most real function definitions are strict, and their calls come back unchanged', () => {
     const lines = <T>(name: string): T[] =>
       readFileSync(new URL(`../../../data/${name}`, import.meta.url), 'utf8')
         .trim()

@@ -49,7 +49,7 @@ describe.each(eras)('a client of the %s era calls an instrumented MCP server', (
     expect(span?.spanContext().traceState?.get('rojo')).toBe('1');
   });
 
-  test('without a place, with a wrong one, or without a propagator, the call begins a trace', async () => {
+  test('without a valid place or a propagator, the call begins a trace', async () => {
     const told = telemetry();
     const registry = sampleRegistry();
     trace(registry, told);
@@ -71,7 +71,7 @@ describe.each(eras)('a client of the %s era calls an instrumented MCP server', (
 });
 
 describe('a request that a span of the host is about', () => {
-  test('is linked, and the caller stays the parent; child calls belong to their handler', async () => {
+  test('is linked, and the caller stays the parent of the call', async () => {
     const told = telemetry();
     propagating();
     const registry = new HostToolRegistry();
@@ -136,7 +136,7 @@ describe('a call that this process makes of an MCP server', () => {
       .toEqual(['execute_tool echo (policy, run)', 'turn']);
   });
 
-  test('is made all the same if the propagator throws or gives nonsense', async () => {
+  test('is still made if the propagator throws or returns nonsense', async () => {
     const { session } = await chained(true);
     const broken = (inject: TextMapPropagator['inject']): void =>
       propagating({

@@ -156,7 +156,7 @@ test('hostile names of tools and rules of a real registry stay in their labels',
   ]);
 });
 
-test('the work is bounded: each tool is looked at once, and the text does not grow with them', () => {
+test('the work is bounded: each tool is read once, and the text does not grow', () => {
   /** A registry with so many tools, and how often it was asked. */
   const counted = (tools: number) => {
     let asked = 0;

@@ -195,7 +195,7 @@ const faulty: Record<
   ],
 };
 
-describe('the suite tells a faulty store', () => {
+describe('the suite detects a faulty store', () => {
   test('every rule has a name of its own', () => {
     const names = approvalStoreConformance(memory).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);

@@ -192,7 +192,7 @@ describe('the suite itself', () => {
   });
 });
 
-describe('tells a faulty bus', () => {
+describe('detects a faulty bus', () => {
   // A message that never comes is waited for, by a clock that runs fast.
   beforeEach(() => {
     const now = performance.now.bind(performance);

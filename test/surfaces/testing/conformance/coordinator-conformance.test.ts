@@ -65,7 +65,7 @@ describe('the suite itself', () => {
     }
   });
 
-  describe('tells a faulty coordinator', () => {
+  describe('detects a faulty coordinator', () => {
     const faulty: Record<string, [make: () => ConformanceTarget, broken: string[]]> = {
       'that refuses a taken name': [
         () => {

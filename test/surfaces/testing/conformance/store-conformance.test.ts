@@ -46,7 +46,7 @@ describe('the suite itself', () => {
   });
 });
 
-describe('tells a faulty store', () => {
+describe('detects a faulty store', () => {
   const mutants = {
     ...sessionMutants,
     ...documentMutants,

@@ -68,7 +68,8 @@ export const applyMutants: Record<string, Mutant> = {
       }) as RelayStore['apply'],
     }),
     [
-      'of many callers with steps over the same versions at once, one succeeds with all of its step',
+      'of many callers with steps over the same versions at once, one succeeds with all of its ' +
+        'step',
     ],
   ],
   'that does not say that a session is gone': [

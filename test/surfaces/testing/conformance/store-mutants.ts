@@ -153,7 +153,8 @@ export const sessionMutants: Record<string, Mutant> = {
       };
     },
     [
-      'a session that has expired accepts nothing and contains nothing, whatever operation comes first',
+      'a session that has expired accepts nothing and contains nothing, whatever operation comes ' +
+        'first',
       'the name of an expired session is free, and nothing of the old one is left',
       'a session whose expiry is in the past is gone at once',
     ],

@@ -59,7 +59,7 @@ describe('results', () => {
     expect((await hooks.emit('tool:pre', {})).data).toBeNull();
   });
 
-  test('the precedence is deny, ask_user, inject_context, then continue, whatever the order', async () => {
+  test('the precedence is deny, ask_user, inject_context, continue, in any order', async () => {
     const actions: HookAction[] = ['continue', 'modify', 'inject_context', 'ask_user', 'deny'];
     await fc.assert(
       fc.asyncProperty(
@@ -146,7 +146,7 @@ describe('registrations', () => {
     expect(hooks.listHandlers()).toEqual(new Map());
   });
 
-  test('a listener for faults that throws or rejects hurts nobody', async () => {
+  test('a listener for faults that throws or rejects affects nothing', async () => {
     for (const onFault of [
       () => {
         throw new Error('listener');
@@ -166,7 +166,7 @@ describe('emitAndCollect', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('gives each handler one second unless told otherwise, and goes on', async () => {
+  test('gives each handler one second by default, and continues', async () => {
     const onFault = vi.fn();
     const hooks = createTestHooks({ onFault });
     hooks.register('resolve', () => new Promise(() => undefined), 0, 'stuck');
@@ -193,7 +193,7 @@ describe('emitAndCollect', () => {
     expect(await collecting).toEqual([]);
   });
 
-  test('an event nobody hears collects nothing', async () => {
+  test('an event without handlers collects nothing', async () => {
     expect(await createTestHooks().emitAndCollect('nobody:listens')).toEqual([]);
   });
 });

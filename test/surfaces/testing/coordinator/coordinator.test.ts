@@ -46,7 +46,7 @@ describe('what a test finds without setting anything up', () => {
 });
 
 describe('modes', () => {
-  test('async: mount and unmount give promises, and nothing has changed until they are awaited', async () => {
+  test('async: mount and unmount return promises, and change nothing until awaited', async () => {
     const coordinator = new TestCoordinator();
     const mounting = coordinator.mount('tools', git);
     expect(mounting).toBeInstanceOf(Promise);
@@ -67,7 +67,7 @@ describe('modes', () => {
     expect(coordinator.get('tools', 'git')).toBeNull();
   });
 
-  test('what is refused rejects in mode async and throws in mode sync, as a MisuseError', async () => {
+  test('a refusal rejects in mode async and throws in mode sync, as a MisuseError', async () => {
     const error = await new TestCoordinator()
       .mount('nowhere', git)
       ?.catch((caught: unknown) => caught);
@@ -77,7 +77,7 @@ describe('modes', () => {
     );
   });
 
-  test('a refused mount that nobody awaits does not become an unhandled rejection', async () => {
+  test('a refused mount that is not awaited is not an unhandled rejection', async () => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     const coordinator = new TestCoordinator();
@@ -145,7 +145,7 @@ describe.each(['sync', 'async'] as const)('histories, mode %s', (mode) => {
     ]);
   });
 
-  test('failMount fails mounts under that name, given or inferred, until it is undone', async () => {
+  test('failMount fails mounts of that name, given or inferred, until undone', async () => {
     const coordinator = new TestCoordinator({ mode });
     const undo = coordinator.failMount('git', new Error('disk full'));
     const failed = async (): Promise<unknown> => coordinator.mount('tools', git);
@@ -166,7 +166,7 @@ describe.each(['sync', 'async'] as const)('histories, mode %s', (mode) => {
   });
 });
 
-describe('what is survived is told', () => {
+describe('survived failures are reported', () => {
   test('failures of hooks, contributors and clean-ups are in faults, in order', async () => {
     const coordinator = new TestCoordinator();
     const fails = (message: string) => () => Promise.reject(new Error(message));
@@ -248,7 +248,7 @@ describe('approval', () => {
     expect([settled.action, settled.reason]).toEqual([action, reason]);
   });
 
-  test('nobody answering lets pass only where the hook says so', async () => {
+  test('without an answer, a call passes only if the hook says so', async () => {
     expect(
       (await new TestCoordinator().processHookResult({ ...asked, approval_default: 'allow' }))
         .action,
@@ -283,7 +283,7 @@ describe('approval', () => {
     expect(settled.reason).toBe(`User denied: ${'x'.repeat(200)}`);
   });
 
-  test('what asks nobody is given back as it is', async () => {
+  test('a result that asks no one is returned unchanged', async () => {
     const result: HookResult = { action: 'deny', reason: 'no' };
     expect(await new TestCoordinator().processHookResult(result)).toBe(result);
   });
@@ -307,7 +307,7 @@ describe('cancellation', () => {
     expect(state()).toEqual([false, false, false]);
   });
 
-  test('requestCancel is graceful unless it is told otherwise', () => {
+  test('requestCancel is graceful by default', () => {
     const coordinator = new TestCoordinator();
     coordinator.requestCancel();
     expect(coordinator.cancellation.isGraceful).toBe(true);
@@ -316,7 +316,7 @@ describe('cancellation', () => {
   });
 });
 
-test('toDict tells what is mounted', async () => {
+test('toDict lists what is mounted', async () => {
   const coordinator = new TestCoordinator();
   coordinator.resetTurn();
   await coordinator.mount('tools', git);

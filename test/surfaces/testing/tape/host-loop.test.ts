@@ -49,7 +49,7 @@ function converse(
   return runHostLoop({ workflow, session, generate: scriptedModel(turns), input: 'Edit a.' });
 }
 
-test('a host loop replays to the same conversation; within a parallel group the order is free', async () => {
+test('a host loop replays to the same conversation; parallel groups have no order', async () => {
   let reads = 0;
   const read = mockTool({
     name: 'read',

@@ -32,7 +32,7 @@ async function sound(): Promise<Json> {
   return JSON.parse(JSON.stringify(tape())) as Json;
 }
 
-describe('a tape that is none is refused with `invalid_file`, and the place', () => {
+describe('an invalid tape is refused with `invalid_file`, and the place', () => {
   test.each<[string, unknown, RegExp]>([
     ['undefined', undefined, /the tape to be an object, got null/],
     ['text', '{}', /parse the text first/],

@@ -90,7 +90,7 @@ describe('a tape', () => {
     ]);
   });
 
-  test('holds the tools that the session could see or called, not the rest of the registry', async () => {
+  test('has the tools that the session could see or called, and no others', async () => {
     const session = createTestSession({
       tools: ['seen', 'unseen', 'denied'].map((name) => mockTool({ name })),
       profile: { id: 'p', tools: ['seen', 'denied'] },
@@ -404,7 +404,7 @@ describe('calls', () => {
     ]);
   });
 
-  test('that send no events are not there; a handler that settles late changes nothing', async () => {
+  test('without events are left out; a late handler changes nothing', async () => {
     const session = createTestSession({
       tools: [
         defineTool({
@@ -427,7 +427,7 @@ describe('calls', () => {
     expect(tape()).toEqual(before);
   });
 
-  test('of a listener that calls back are there too, though they end before they are told', async () => {
+  test('of a listener that calls back are included, even if they end early', async () => {
     const session = createTestSession({
       tools: [
         mockTool({ name: 'outer' }),
@@ -452,7 +452,7 @@ describe('calls', () => {
 });
 
 describe('secrets', () => {
-  test('a tape holds none that a schema or a path marks, in inputs, outputs, errors and metadata', async () => {
+  test('a tape has no secret that a schema or a path marks, in any member', async () => {
     const login = defineTool({
       name: 'login',
       description: 'Logs in.',
@@ -488,7 +488,7 @@ describe('secrets', () => {
     expect(tape().calls[1]?.result).toMatchObject({ error: { message: 'refused [redacted]' } });
   });
 
-  test('what a parent must not tell, the calls that it makes do not tell', async () => {
+  test('secrets of a parent are not in the calls that it makes', async () => {
     const outer = defineTool({
       name: 'outer',
       description: 'Calls.',

@@ -227,7 +227,7 @@ describe('a faithful replay', () => {
     expect(reversed.report().unconsumed.map(({ tool }) => tool)).toEqual(['edit']);
   });
 
-  test('a parent is answered from the tape: its children neither run nor count as left', async () => {
+  test('a parent is answered from the tape; its children neither run nor count', async () => {
     const tools = [
       defineTool({
         name: 'outer',
@@ -256,7 +256,7 @@ describe('a faithful replay', () => {
     expect(twice.report().undeclared).toMatchObject([{ tool: 'inner', callId: 'call-2' }]);
   });
 
-  test('what passed a coercion passes, what a refinement refused is refused with the same words', async () => {
+  test('coerced inputs pass, and refused ones are refused with the same words', async () => {
     const tool = defineTool({
       name: 'book',
       description: 'Books.',
@@ -308,7 +308,7 @@ describe('a faithful replay', () => {
     expect(results).toMatchObject([{ success: true, output: 4 }]);
   });
 
-  test('secrets compare after the same redaction, whatever they are, and reports do not tell them', async () => {
+  test('secrets are compared after redaction, and reports do not contain them', async () => {
     const login = defineTool({
       name: 'login',
       description: 'Logs in.',
@@ -344,7 +344,7 @@ describe('a faithful replay', () => {
     ).not.toMatch(/key-|471100|999999|888888|123456/);
   });
 
-  test('a suspended call that was resumed is one answer; asked again at replay, it is one too', async () => {
+  test('a suspended and resumed call is one answer, even if replay asks again', async () => {
     const asks = mockTool({ name: 'asks', requiresApproval: true, output: 'done' });
     const suspend: TestSessionOptions = {
       approvalMode: 'suspend',
@@ -388,7 +388,7 @@ describe('a faithful replay', () => {
     expect(missing.report()).toEqual(faithful);
   });
 
-  test('of a tool that was replaced, the calls of all versions answer under the last one', async () => {
+  test('of a replaced tool, calls of all versions answer under the last one', async () => {
     const version = (n: number): AnyTool<unknown> =>
       mockTool({
         name: 'read',
@@ -642,7 +642,7 @@ describe('the report', () => {
     },
   );
 
-  test('a call that gates had refused and now let through is undeclared, and says how it had ended', async () => {
+  test('a call that gates had refused and now allow is undeclared, with its code', async () => {
     const { tape } = await record(
       { tools, rules: [{ effect: 'deny', tools: 'edit' }] },
       call(['edit', { path: 'a' }]),

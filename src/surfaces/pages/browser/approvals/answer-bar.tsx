@@ -1,4 +1,4 @@
-/** The ways to answer. They stay in sight, and in one place, however long the input is. */
+/** The ways to answer. They stay in sight, at one place, however long the input is. */
 import type { JSX } from 'preact';
 import { EditButtons, type ReadInput, ReviewButtons } from './edit-form.tsx';
 import { focusSoon } from './keys.ts';
@@ -57,7 +57,7 @@ function FirstButtons({
         data-key="a"
         disabled={off}
         onClick={({ detail }) => {
-          // The second click of a double one may have been meant for what stood here before.
+          // The second click of a double click may have been meant for what was here before.
           if (detail > 1) return;
           void inbox.answer(entry, { decision: 'allow_once' });
           focusSoon('.pane');

@@ -1,4 +1,4 @@
-/** The frame of the page: its head, the list of what waits, and one approval. */
+/** The frame of the page: its head, the list of waiting approvals, and one approval. */
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Empty } from '../parts/empty.tsx';
@@ -65,7 +65,7 @@ export function App({ inbox }: { readonly inbox: Inbox }): JSX.Element {
   );
 }
 
-/** To the next one that waits, or to the first. */
+/** Goes to the next one that waits, or to the first. */
 function goOn(inbox: Inbox, entries: readonly Entry[], from: Entry): void {
   const at = entries.indexOf(from);
   const order = [...entries.slice(at + 1), ...entries.slice(0, at)];
@@ -123,7 +123,7 @@ function Head({
   );
 }
 
-/** Says what has arrived, for those who do not see it. */
+/** Announces what has arrived, for people who do not see it. */
 function useAnnounced({ connection, entries }: Known): string {
   const newest = entries.at(-1)?.n ?? 0;
   const seen = useRef<number | undefined>(undefined);

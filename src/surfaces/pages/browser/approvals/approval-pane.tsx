@@ -48,7 +48,10 @@ export function ApprovalPane(props: PaneProps & { readonly back: () => void }): 
   );
 }
 
-/** The words of the host. What they say about origins stands apart: a model may have a say in them. */
+/**
+ * The host's own text. Sentences about origins are shown separately, because a model may influence
+ * the text.
+ */
 function Message({ asked }: { readonly asked: WaitingApproval }): JSX.Element | null {
   if (asked.message === undefined) return null;
   const lines = asked.message.split('\n');

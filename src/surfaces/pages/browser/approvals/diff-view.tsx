@@ -1,4 +1,4 @@
-/** An edited input beside the one that was asked about. */
+/** An edited input beside the original one. */
 import type { JSX } from 'preact';
 import { Scroll } from '../parts/scroll.tsx';
 import { several } from '../parts/words.ts';
@@ -69,7 +69,7 @@ function Changed({
   );
 }
 
-/** In a run of changes, the first line that is gone belongs to the first that is new, and so on. */
+/** In a run of changes, the first removed line belongs to the first new one, and so on. */
 function partsOf(lines: readonly { readonly kind: string }[]): Map<number, ChangedParts> {
   const found = new Map<number, ChangedParts>();
   for (let at = 0; at < lines.length; ) {
@@ -80,7 +80,7 @@ function partsOf(lines: readonly { readonly kind: string }[]): Map<number, Chang
     for (let pair = 0; pair < Math.min(middle - from, at - middle); pair++) {
       const [before, after] = [lines[from + pair], lines[middle + pair]] as DiffLine[];
       const [a, b] = changedParts(before?.text ?? '', after?.text ?? '');
-      // Lines that share only their indentation are other lines.
+      // Lines that have only their indentation in common count as different.
       if (a.start.trim() === '' && a.end.trim().length < 2) continue;
       found.set(from + pair, a);
       found.set(middle + pair, b);

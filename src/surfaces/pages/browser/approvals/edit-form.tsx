@@ -1,4 +1,4 @@
-/** The input as JSON to edit, and what the edit changes before it is sent. */
+/** The input as JSON to edit, and the changes of the edit before it is sent. */
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { JsonObject, JsonValue } from '../../../../json/value.ts';
@@ -9,7 +9,7 @@ import { focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';
 import { Part } from './part.tsx';
 
-/** What a person has written, and what it says. */
+/** The text that a person has written, and its value. */
 export type ReadInput = { readonly input: JsonObject } | { readonly fault: string };
 
 /** Most lines that are in sight at once. */
@@ -22,7 +22,7 @@ interface EditProps {
   readonly read: ReadInput;
 }
 
-/** Reads the edit of an approval. Without one, it is the input as it was asked. */
+/** Reads the edit of an approval. Without an edit, this is the original input. */
 export function useEdit(text: string | undefined, asked: JsonObject): ReadInput {
   return useMemo(() => (text === undefined ? { input: asked } : readInput(text)), [text, asked]);
 }
@@ -99,7 +99,7 @@ export function EditButtons({
   );
 }
 
-/** What is compared is what is sent, whatever the text looked like. */
+/** The value that is sent is compared, whatever the text looks like. */
 export function Review({
   asked,
   input,

@@ -1,4 +1,4 @@
-/** Which keys there are. */
+/** The list of keys. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { areKeysOn, setKeysOn } from './keys.ts';

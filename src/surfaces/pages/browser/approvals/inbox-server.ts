@@ -1,14 +1,17 @@
-/** Asks the approvals handler. Whoever has signed in is known by a cookie or by a proxy. */
+/**
+ * Sends requests to the approvals handler. A cookie or a proxy identifies the person who has signed
+ * in.
+ */
 import type { DecisionOutcome, SentDecision, WaitingList } from '../../approvals-wire.ts';
 import { Refused, send } from '../parts/server.ts';
 import { parseVisible } from '../parts/visible.ts';
 
-/** Most approvals that are asked for. */
+/** Most approvals that are requested. */
 const mostListed = 200;
-/** Milliseconds after which a list that does not come counts as lost. */
+/** Milliseconds after which a list that does not arrive counts as lost. */
 const mostMs = 30_000;
 
-/** What leads elsewhere, such as to a page where one signs in, is an answer like any other. */
+/** A redirect, such as to a login page, is an answer like any other. */
 const direct = { redirect: 'manual' } as const;
 
 /** A list, and how far the server's clock is ahead. */
@@ -38,7 +41,7 @@ export async function askList(): Promise<Listed> {
 }
 
 /**
- * Reads a list. Characters that hide or reorder text are made visible, except in inputs: those are
+ * Reads a list. Characters that hide or reorder text are made visible, except in inputs. Those are
  * edited and sent back, and are made visible where they are shown.
  */
 export function readList(text: string): WaitingList {

@@ -1,14 +1,14 @@
-/** What the page knows: the approvals that wait, what a person is typing, and what came of it. */
+/** The state of the page: the waiting approvals, what a person is typing, and the outcomes. */
 import { useEffect, useState } from 'preact/hooks';
 import type { SentDecision, WaitingApproval } from '../../approvals-wire.ts';
 import type { Refused } from '../parts/server.ts';
 import { askList, readList, sendDecision } from './inbox-server.ts';
 import { type Ended, endedBy, endedFor } from './outcome-words.ts';
 
-/** How the page stands with its server. */
+/** The state of the page's connection. */
 export type Connection = 'connecting' | 'live' | 'away' | 'signed-out';
 
-/** What a person is doing with an approval. */
+/** A person's unfinished answer to an approval. */
 export interface Draft {
   readonly doing: 'look' | 'reject' | 'edit' | 'review';
   readonly message: string;
@@ -20,10 +20,10 @@ export interface Draft {
 
 /** An approval in the list. */
 export interface Entry {
-  /** Its place in the order of arrival at this page. */
+  /** Its position in the order of arrival at this page. */
   readonly n: number;
   readonly asked: WaitingApproval;
-  /** Why it no longer waits. It is shown until the person goes on to another. */
+  /** Why it no longer waits. It is shown until the person moves to another one. */
   readonly ended: Ended | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Known {
   readonly by: string;
   /** Newest last. */
   readonly entries: readonly Entry[];
-  /** Whether the list is longer than what is told. */
+  /** Whether there are more approvals than the list contains. */
   readonly more: boolean;
   readonly chosen: number | undefined;
   /** The server's clock minus the browser's. */
@@ -65,11 +65,14 @@ export const noDraft: Draft = {
 /** Milliseconds between two lists. */
 const pauseMs = 3_000;
 const hiddenPauseMs = 15_000;
-/** A list that takes long is asked for less often. */
+/** A list that takes long is requested less often. */
 const pausePerMs = 10;
 const mostPauseMs = 60_000;
 
-/** Begins to ask. It goes on for as long as the page is open. */
+/**
+ * Begins to ask for approvals, and continues as long as the page is open. Longer than 60 lines,
+ * since its short functions share the entries and the drafts.
+ */
 export function openInbox(): Inbox {
   const subscribers = new Set<() => void>();
   const drafts = new Map<string, Draft>();
@@ -132,7 +135,7 @@ export function openInbox(): Inbox {
       ),
     });
   }
-  /** What is shown, or was begun, does not vanish under the eyes of the person. */
+  /** Keeps an ended entry that the person is looking at or has begun to answer. */
   function isKept({ n, asked, ended }: Entry): boolean {
     if (ended === undefined || n === inbox.known.chosen) return true;
     const { text, message } = inbox.draftOf(asked.id);
@@ -149,11 +152,11 @@ export function openInbox(): Inbox {
       if (known === undefined) return { n: ++numbered, asked, ended: undefined };
       return known.ended === endedElsewhere ? { ...known, ended: undefined } : known;
     });
-    // The list has what expires first. What would come behind it may still wait.
+    // The list begins with the approvals that expire first. Those beyond its end may still wait.
     const edge = list.next === undefined ? Number.POSITIVE_INFINITY : lastExpiry(list.approvals);
     for (const entry of before.values()) {
       const beyond = entry.asked.expiresAt >= edge;
-      // An answer that is on its way has taken it out of the list, and will say what came of it.
+      // An answer in transit has removed it from the list. Its outcome will follow.
       const unclear = beyond || inbox.draftOf(entry.asked.id).sending;
       const kept = unclear || entry.ended ? entry : { ...entry, ended: endedElsewhere };
       if (isKept(kept)) after.push(kept);
@@ -214,11 +217,14 @@ function lastExpiry(approvals: readonly WaitingApproval[]): number {
 function troubleOf(error: unknown): string {
   const { status, message } = error as Refused;
   if (status === 0)
-    return 'The server did not answer, so it is not known whether your answer arrived. If the call still waits in a moment, answer again.';
+    return (
+      'The server did not answer, so it is not known whether your answer arrived. If the call ' +
+      'still waits in a moment, answer again.'
+    );
   return status === 401 ? 'You are signed out, so nothing was answered.' : message;
 }
 
-/** What the page knows now; draws again when that changes. */
+/** The present state of the page. Draws again when it changes. */
 export function useKnown(inbox: Inbox): Known {
   const [, draw] = useState(0);
   useEffect(() => inbox.subscribe(() => draw((n) => n + 1)), [inbox]);

@@ -1,4 +1,4 @@
-/** What an edit changes, line by line. */
+/** The changes of an edit, line by line. */
 
 /** A line of a diff. */
 export interface DiffLine {
@@ -12,10 +12,13 @@ export interface LeftOut {
   readonly count: number;
 }
 
-/** Two texts that are further apart than this many lines count as different in all between. */
+/**
+ * If two texts differ by more than this many lines, everything between the common ends counts as
+ * different.
+ */
 const mostEdits = 500;
 
-/** The lines of both texts: what is gone and what is new stands beside what is the same. */
+/** The lines of both texts, with removed and new lines beside those that are the same. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before.split('\n');
   const b = after.split('\n');
@@ -37,7 +40,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
   ];
 }
 
-/** The shortest way from one to the other, by the greedy algorithm of Myers. */
+/** The shortest path from one to the other, by the greedy algorithm of Myers. */
 function between(a: readonly string[], b: readonly string[]): DiffLine[] {
   const furthest = waysOf(a, b);
   if (furthest === undefined)
@@ -45,7 +48,7 @@ function between(a: readonly string[], b: readonly string[]): DiffLine[] {
       ...a.map((text): DiffLine => ({ kind: 'gone', text })),
       ...b.map((text): DiffLine => ({ kind: 'new', text })),
     ];
-  // From the end of both back to their starts.
+  // Follows the path back from the ends of both texts to their starts.
   const found: DiffLine[] = [];
   let x = a.length;
   let y = b.length;
@@ -74,8 +77,8 @@ function between(a: readonly string[], b: readonly string[]): DiffLine[] {
 }
 
 /**
- * For each number of edits, how far one gets in the first text on each diagonal. The last of them
- * reaches the end of both; undefined if that takes too many.
+ * For each number of edits, the furthest position in the first text on each diagonal. The last
+ * entry reaches the end of both; undefined if that takes too many edits.
  */
 function waysOf(a: readonly string[], b: readonly string[]): Int32Array[] | undefined {
   const ways: Int32Array[] = [];
@@ -97,7 +100,7 @@ function waysOf(a: readonly string[], b: readonly string[]): Int32Array[] | unde
   return undefined;
 }
 
-/** Whether the way to a diagonal takes a line of the second text, and not one of the first. */
+/** Whether the path to a diagonal takes a line of the second text, and not one of the first. */
 function goesDown(before: Int32Array, edits: number, diagonal: number): boolean {
   return (
     diagonal === -edits ||
@@ -110,7 +113,7 @@ function at(reached: Int32Array, edits: number, diagonal: number): number {
   return reached[diagonal + edits] ?? -1;
 }
 
-/** Within a run of changes, what is gone comes before what is new, so that they can be paired. */
+/** In a run of changes, removed lines come before new ones, so that they can be paired. */
 function goneFirst(lines: readonly DiffLine[]): DiffLine[] {
   const ordered: DiffLine[] = [];
   let added: DiffLine[] = [];
@@ -149,7 +152,7 @@ export function nearChanges(lines: readonly DiffLine[], near = 3): (DiffLine | L
   return shown;
 }
 
-/** A line in three parts, of which only the middle one differs from the other line. */
+/** A line in three parts. Only the middle one differs from the other line. */
 export interface ChangedParts {
   readonly start: string;
   readonly changed: string;

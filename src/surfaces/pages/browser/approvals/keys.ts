@@ -1,10 +1,15 @@
-/** The keys of the page. None of them answers: they choose, and bring the focus to a button. */
+/**
+ * The keys of the page. None of them answers. They choose an approval, or move the focus to a
+ * button.
+ */
 import { useEffect } from 'preact/hooks';
 import type { Entry, Inbox } from './inbox.ts';
 
 const keptOff = 'host-tools-keys-off';
 
-/** Whether single letters do something. Voice input and unsteady hands may type them by mistake. */
+/**
+ * Whether single letters have an effect. Voice input and unsteady hands may type them by mistake.
+ */
 export function areKeysOn(): boolean {
   return localStorage.getItem(keptOff) === null;
 }
@@ -32,13 +37,13 @@ function isMeant({ target, ctrlKey, metaKey, altKey, repeat, key }: KeyboardEven
   return areKeysOn() && (!repeat || key === 'j' || key === 'k');
 }
 
-/** Whether the key did something. */
+/** Whether the key had an effect. */
 function pressed(key: string, inbox: Inbox, help: () => void): boolean {
   if (key === '?') {
     help();
     return true;
   }
-  // What is known now: the page may not have been drawn since the last key.
+  // The present state. The page may not have been drawn since the last key.
   const { entries, chosen } = inbox.known;
   const entry = entries.find(({ n }) => n === chosen);
   if (entry === undefined) return false;
@@ -81,12 +86,12 @@ function step(inbox: Inbox, entries: readonly Entry[], from: Entry, by: number):
   focusSoon('[role=listbox]');
 }
 
-/** Brings the focus to the approval that is shown. */
+/** Moves the focus to the approval that is shown. */
 export function openingPane(): void {
   focusSoon('.pane');
 }
 
-/** Once the page has been drawn. */
+/** This runs once the page has been drawn. */
 export function focusSoon(selector: string): void {
   requestAnimationFrame(() =>
     requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus()),

@@ -1,4 +1,4 @@
-/** What came of an answer, in words. */
+/** The outcome of an answer, in words. */
 import type { DecisionOutcome } from '../../approvals-wire.ts';
 import type { Tone } from '../parts/badge.tsx';
 import { Refused } from '../parts/server.ts';
@@ -41,6 +41,8 @@ export function endedFor(error: unknown): Ended | undefined {
   return {
     word: 'gone',
     tone: 'plain',
-    text: `Your answer came too late: somebody else has answered this, or it has expired. The server says: ${message}`,
+    text:
+      'Your answer came too late: somebody else has answered this, or it has expired. The server ' +
+      `says: ${message}`,
   };
 }

@@ -1,7 +1,7 @@
-/** What the parts of an approval get. */
+/** The properties of the parts of an approval. */
 import type { Entry, Inbox, Known } from './inbox.ts';
 
-/** What the parts of an approval get. */
+/** The properties of the parts of an approval. */
 export interface PaneProps {
   readonly inbox: Inbox;
   readonly known: Known;

@@ -1,4 +1,4 @@
-/** A rejection, and what the agent is told. */
+/** A rejection, with a message for the agent. */
 import type { JSX } from 'preact';
 import { focusSoon } from './keys.ts';
 import type { PaneProps } from './pane-props.ts';

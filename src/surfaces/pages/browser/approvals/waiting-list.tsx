@@ -1,4 +1,4 @@
-/** The list of what waits, newest last. */
+/** The list of waiting approvals, newest last. */
 import type { JSX } from 'preact';
 import { Badge, type Tone } from '../parts/badge.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
@@ -26,7 +26,7 @@ export function WaitingListBox({
   readonly choose: (n: number) => void;
   /** Goes to the approval, with the focus. */
   readonly open: () => void;
-  /** Shows the approval where there is no room for both. */
+  /** Shows the approval if there is no room for both. */
   readonly show: () => void;
 }): JSX.Element {
   const byNumber = new Map(entries.map((entry) => [entry.n, entry]));

@@ -19,7 +19,7 @@ export function App({ store }: { readonly store: Store }): JSX.Element {
   const main = useRef<HTMLElement>(null);
   const go = useCallback((to: Place) => {
     setPlace(to);
-    // The keyboard follows to what is shown now.
+    // Moves the keyboard focus to the present view.
     requestAnimationFrame(() => main.current?.focus());
   }, []);
   const waiting = known.state?.approvals.length ?? 0;

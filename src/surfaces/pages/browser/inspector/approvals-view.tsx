@@ -68,6 +68,7 @@ export function ApprovalsView({ store, known }: ViewProps): JSX.Element {
 
 const riskTones = { low: 'plain', medium: 'warn', high: 'bad' } as const;
 
+/** Longer than 60 lines: the parts of the question, in their order. */
 function Question({
   store,
   asked,

@@ -1,4 +1,4 @@
-/** All about one call. */
+/** Everything about one call. */
 import type { JSX, RefObject } from 'preact';
 import type { CallDetail, CallLine, CallStage } from '../../inspector-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
@@ -9,6 +9,7 @@ import { Outcome } from './outcome.tsx';
 import type { Place } from './place.ts';
 import { type Store, useAnswer } from './store.ts';
 
+/** Longer than 60 lines: the parts of the page, in their order. */
 export function CallDetailPane({
   store,
   line,

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Field, fieldsOf, inputOf } from './schema-fields.ts';
 
+/** Longer than 60 lines: the markup of one form, and the functions that it calls. */
 export function CallForm({
   schema,
   busy,

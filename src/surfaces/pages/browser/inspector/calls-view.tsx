@@ -23,6 +23,7 @@ const kinds: Readonly<Record<Kind, [label: string, fits: (line: CallLine) => boo
   shadow: ['Shadow rule differs', ({ shadowed }) => shadowed === true],
 };
 
+/** Longer than 60 lines: the parts of the page, in their order. */
 export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
   const [chosen, choose] = useState<number | undefined>(place.call);
   const [text, setText] = useState(place.text ?? '');
@@ -118,8 +119,9 @@ export function CallsView({ store, known, place, go }: ViewProps): JSX.Element {
 function holds(line: CallLine, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { tool, sessionId, principal, surface, callId, ruleId, code, reason, status } = line;
-  const text =
-    `${tool} ${sessionId} ${principal} ${surface} ${callId} ${ruleId ?? ''} ${code ?? ''} ${reason ?? ''} ${status ?? ''}`.toLowerCase();
+  const text = [tool, sessionId, principal, surface, callId, ruleId, code, reason, status]
+    .join(' ')
+    .toLowerCase();
   return words.every((word) => text.includes(word));
 }
 

@@ -1,4 +1,4 @@
-/** A chart over time. Its numbers are also said in words, since nobody can hear a picture. */
+/** A chart over time. Its numbers are also given in words, for people who cannot see it. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -48,7 +48,7 @@ export function Chart({
       observer.disconnect();
       plot.current?.destroy();
     };
-    // The data follow below, without a new chart.
+    // The data is updated below, without a new chart.
   }, [scheme, lines.map(({ label }) => label).join()]);
   useEffect(() => plot.current?.setData(data));
   return (

@@ -1,4 +1,4 @@
-/** Which tools a rule or a quota concerns. */
+/** The tools to which a rule or a quota applies. */
 import type { JSX } from 'preact';
 import { several } from '../parts/words.ts';
 

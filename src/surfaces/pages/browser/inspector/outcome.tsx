@@ -1,9 +1,9 @@
-/** How a call went, in a word. */
+/** The outcome of a call, in a word. */
 import type { JSX } from 'preact';
 import type { CallLine } from '../../inspector-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
 
-/** How a call has ended, or how far it is. */
+/** How a call has ended, or how far it has got. */
 export function Outcome({ line }: { readonly line: CallLine }): JSX.Element {
   const { phase, status, code } = line;
   if (phase === 'ended' && status !== undefined)

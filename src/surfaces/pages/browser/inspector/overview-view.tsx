@@ -18,10 +18,6 @@ export function OverviewView({ known }: ViewProps): JSX.Element {
   if (state === undefined || state.totals.calls + order.length === 0)
     return <Empty title="No calls yet">Counts and charts appear with the first call.</Empty>;
   const { totals } = state;
-  const per =
-    series.bucketMs < 60_000 ? `${series.bucketMs / 1_000} s` : `${series.bucketMs / 60_000} min`;
-  const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
-  const slowest = Math.max(0, ...series.most.map((value) => value ?? 0));
   return (
     <Scroll name="scroll" label="Overview">
       <div class="column">
@@ -37,46 +33,60 @@ export function OverviewView({ known }: ViewProps): JSX.Element {
           <Tile name="Failed" value={countOf(totals.failed)} />
           <Tile name="Suspended" value={countOf(totals.pending)} />
         </dl>
-        <div class="pair">
-          <section class="card">
-            <header>
-              <h2 class="grow">Calls</h2>
-              <span class="soft small">per {per}</span>
-            </header>
-            <div class="body">
-              <Chart
-                times={series.times}
-                lines={[
-                  { label: 'all', colour: '--accent', fill: true, values: series.calls },
-                  { label: 'refused', colour: '--bad-mark', fill: true, values: series.refused },
-                ]}
-                unit={(value) => (Number.isInteger(value) ? countOf(value) : '')}
-                says={`Calls per ${per}: ${several(sum(series.calls), 'call')} in sight, ${countOf(sum(series.refused))} of them refused.`}
-              />
-            </div>
-          </section>
-          <section class="card">
-            <header>
-              <h2 class="grow">Latency</h2>
-              <span class="soft small">of calls that ran</span>
-            </header>
-            <div class="body">
-              <Chart
-                times={series.times}
-                lines={[
-                  { label: 'median', colour: '--good-mark', values: series.half },
-                  { label: '95th percentile', colour: '--warn-mark', values: series.most },
-                ]}
-                unit={durationOf}
-                says={`Latency over time: the 95th percentile is at most ${durationOf(slowest)} in any ${per}.`}
-              />
-            </div>
-          </section>
-        </div>
+        <Charts series={series} />
         <Tools state={state} />
         <Reasons state={state} />
       </div>
     </Scroll>
+  );
+}
+
+function Charts({ series }: { readonly series: ReturnType<typeof seriesOf> }): JSX.Element {
+  const { bucketMs, times } = series;
+  const per = bucketMs < 60_000 ? `${bucketMs / 1_000} s` : `${bucketMs / 60_000} min`;
+  const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+  const [calls, refused] = [sum(series.calls), sum(series.refused)];
+  const slowest = durationOf(Math.max(0, ...series.most.map((value) => value ?? 0)));
+  return (
+    <div class="pair">
+      <section class="card">
+        <header>
+          <h2 class="grow">Calls</h2>
+          <span class="soft small">per {per}</span>
+        </header>
+        <div class="body">
+          <Chart
+            times={times}
+            lines={[
+              { label: 'all', colour: '--accent', fill: true, values: series.calls },
+              { label: 'refused', colour: '--bad-mark', fill: true, values: series.refused },
+            ]}
+            unit={(value) => (Number.isInteger(value) ? countOf(value) : '')}
+            says={
+              `Calls per ${per}: ${several(calls, 'call')} in sight, ` +
+              `${countOf(refused)} of them refused.`
+            }
+          />
+        </div>
+      </section>
+      <section class="card">
+        <header>
+          <h2 class="grow">Latency</h2>
+          <span class="soft small">of calls that ran</span>
+        </header>
+        <div class="body">
+          <Chart
+            times={times}
+            lines={[
+              { label: 'median', colour: '--good-mark', values: series.half },
+              { label: '95th percentile', colour: '--warn-mark', values: series.most },
+            ]}
+            unit={durationOf}
+            says={`Latency over time: the 95th percentile is at most ${slowest} in any ${per}.`}
+          />
+        </div>
+      </section>
+    </div>
   );
 }
 
@@ -134,27 +144,8 @@ function Tools({ state }: { readonly state: InspectorState }): JSX.Element | nul
             </tr>
           </thead>
           <tbody>
-            {tools.map(({ name, calls, failed, denied, timed, sumMs, buckets }) => (
-              <tr key={name}>
-                <td class="wrap">{name}</td>
-                <td class="number">{countOf(calls)}</td>
-                <td class="number">{countOf(failed)}</td>
-                <td class="number">{countOf(denied)}</td>
-                <td>
-                  <span class="rate">
-                    <span class="number">{shareOf(denied, calls)}</span>
-                    <span class="meter" aria-hidden="true">
-                      <i
-                        class="bad"
-                        style={{ width: `${calls === 0 ? 0 : (100 * denied) / calls}%` }}
-                      />
-                    </span>
-                  </span>
-                </td>
-                <td class="number">{timed === 0 ? '–' : durationOf(sumMs / timed)}</td>
-                <td class="number">{quantile(buckets, timed, 0.5)}</td>
-                <td class="number">{quantile(buckets, timed, 0.95)}</td>
-              </tr>
+            {tools.map((tool) => (
+              <ToolRow key={tool.name} tool={tool} />
             ))}
           </tbody>
         </table>
@@ -163,6 +154,29 @@ function Tools({ state }: { readonly state: InspectorState }): JSX.Element | nul
         <p class="body soft">{several(more.tools, 'more tool')} not shown.</p>
       )}
     </section>
+  );
+}
+
+function ToolRow({ tool }: { readonly tool: InspectorState['tools'][number] }): JSX.Element {
+  const { name, calls, failed, denied, timed, sumMs, buckets } = tool;
+  return (
+    <tr>
+      <td class="wrap">{name}</td>
+      <td class="number">{countOf(calls)}</td>
+      <td class="number">{countOf(failed)}</td>
+      <td class="number">{countOf(denied)}</td>
+      <td>
+        <span class="rate">
+          <span class="number">{shareOf(denied, calls)}</span>
+          <span class="meter" aria-hidden="true">
+            <i class="bad" style={{ width: `${calls === 0 ? 0 : (100 * denied) / calls}%` }} />
+          </span>
+        </span>
+      </td>
+      <td class="number">{timed === 0 ? '–' : durationOf(sumMs / timed)}</td>
+      <td class="number">{quantile(buckets, timed, 0.5)}</td>
+      <td class="number">{quantile(buckets, timed, 0.95)}</td>
+    </tr>
   );
 }
 

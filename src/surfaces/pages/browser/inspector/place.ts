@@ -1,4 +1,4 @@
-/** The views of the inspector, and what each of them gets. */
+/** The views of the inspector, and their properties. */
 import type { Known, Store } from './store.ts';
 
 /** The views in the order of their tabs. */
@@ -14,7 +14,7 @@ export const views = {
 /** The name of a view. */
 export type ViewName = keyof typeof views;
 
-/** A view, and what it should begin with. */
+/** A view, and what it shows first. */
 export interface Place {
   readonly view: ViewName;
   /** A call to show, or a rule to look for. */
@@ -22,7 +22,7 @@ export interface Place {
   readonly text?: string;
 }
 
-/** What every view gets. */
+/** The properties of every view. */
 export interface ViewProps {
   readonly store: Store;
   readonly known: Known;

@@ -1,4 +1,4 @@
-/** Reads a tool's schema for a form. What a form cannot show is written as JSON. */
+/** Reads a tool's schema for a form. Values that a form cannot show are written as JSON. */
 
 /** A field of the form. */
 export interface Field {
@@ -7,7 +7,7 @@ export interface Field {
   readonly required: boolean;
   readonly description: string;
   readonly choices: readonly unknown[];
-  /** As it stands in the form. */
+  /** The present text in the form. */
   readonly initial: string;
 }
 
@@ -19,7 +19,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The fields of a schema; undefined if it is not that of an object with known members. */
+/** The fields of a schema; undefined if it does not describe an object with known members. */
 export function fieldsOf(schema: unknown): readonly Field[] | undefined {
   if (!isSchema(schema) || !isSchema(schema.properties)) return undefined;
   for (const word of ['anyOf', 'oneOf', 'allOf', '$ref', 'if'])
@@ -61,7 +61,7 @@ function kindOf(
   return type === 'boolean' ? 'yes-no' : 'json';
 }
 
-/** The input that the form says. @throws Error that names a field that is not JSON. */
+/** The input that the form describes. @throws Error that names a field that is not JSON. */
 export function inputOf(
   fields: readonly Field[],
   values: Readonly<Record<string, string>>,

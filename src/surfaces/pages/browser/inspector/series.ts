@@ -7,7 +7,7 @@ export interface Series {
   readonly bucketMs: number;
   readonly calls: readonly number[];
   readonly refused: readonly number[];
-  /** Half, and 95 of 100, of the calls that ended took at most this; null without any. */
+  /** Half of the calls that ended, and 95 of 100, took at most this; null without any. */
   readonly half: readonly (number | null)[];
   readonly most: readonly (number | null)[];
 }

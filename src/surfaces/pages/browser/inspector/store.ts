@@ -1,9 +1,9 @@
-/** What the page knows, and the stream that tells it. */
+/** The state of the page, and the stream that updates it. */
 import { useEffect, useState } from 'preact/hooks';
 import type { CallLine, FeedMessage, InspectorState } from '../../inspector-wire.ts';
 import { ask, Refused, readLines, request } from '../parts/server.ts';
 
-/** How the page stands with its server. */
+/** The state of the page's connection. */
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 
 /** Everything that the page shows. */
@@ -30,7 +30,7 @@ const pauses = [300, 1_000, 2_000, 5_000];
 /** Milliseconds without a sign of life after which the connection counts as lost. */
 const silenceMs = 40_000;
 
-/** Begins to listen. It tries again for as long as the page is open. */
+/** Begins to listen. It tries again as long as the page is open. */
 export function openStore(token: string): Store {
   const subscribers = new Set<() => void>();
   const calls = new Map<number, CallLine>();
@@ -50,7 +50,8 @@ export function openStore(token: string): Store {
     },
   };
   let planned = false;
-  // Many lines come at once; one drawing shows them all. A page in the background draws nothing.
+  // Many lines arrive at once, and one drawing shows them all. A page in the background draws
+  // nothing.
   const publish = (): void => {
     if (planned) return;
     planned = true;
@@ -67,7 +68,7 @@ export function openStore(token: string): Store {
   };
   const take = (message: FeedMessage): void => {
     if (message.type === 'hello') {
-      // The server may be another one: what it knows replaces what the page knew.
+      // The server may be another one, so its state replaces that of the page.
       calls.clear();
       set({ hello: message, connection: 'live', trouble: '', order: [] });
     } else if (message.type === 'state') set({ state: message.state });
@@ -122,14 +123,14 @@ async function listen(
   }
 }
 
-/** What the page knows now; draws again when that changes. */
+/** The present state of the page. Draws again when it changes. */
 export function useKnown(store: Store): Known {
   const [, draw] = useState(0);
   useEffect(() => store.subscribe(() => draw((n) => n + 1)), [store]);
   return store.known;
 }
 
-/** Something that is asked of the server, anew whenever `path` or `version` changes. */
+/** A request to the server, which is repeated whenever `path` or `version` changes. */
 export function useAnswer<T>(
   store: Store,
   path: string | undefined,

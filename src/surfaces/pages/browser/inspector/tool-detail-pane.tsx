@@ -1,4 +1,4 @@
-/** All about one tool, as a session has it. */
+/** Everything about one tool, as a session has it. */
 import type { JSX, RefObject } from 'preact';
 import type { ToolDetail, VerdictView } from '../../inspector-wire.ts';
 import { Badge, toneOf } from '../parts/badge.tsx';
@@ -27,7 +27,7 @@ export function ToolDetailPane({
     <section
       class="detail"
       ref={pane}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to reach what scrolls.
       tabIndex={0}
       aria-label={`Tool ${name}`}
       onKeyDown={({ key }) => {
@@ -43,6 +43,27 @@ export function ToolDetailPane({
       {trouble === '' ? null : <p class="notice warn">{trouble}</p>}
       {answer === undefined ? null : <Detail tool={answer} />}
     </section>
+  );
+}
+
+function Badges({ tool }: { readonly tool: ToolDetail }): JSX.Element {
+  return (
+    <p class="row">
+      {tool.hiddenBy === undefined ? (
+        <Badge tone="good">shown</Badge>
+      ) : (
+        <Badge tone="bad">hidden</Badge>
+      )}
+      {tool.requiresApproval ? <Badge tone="warn">needs approval</Badge> : null}
+      {tool.annotations.map((word) => (
+        <Badge key={word}>{flagWords[word] ?? word}</Badge>
+      ))}
+      {tool.tags.map((tag) => (
+        <Badge key={tag} tone="accent">
+          #{tag}
+        </Badge>
+      ))}
+    </p>
   );
 }
 
@@ -62,22 +83,7 @@ function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
   ];
   return (
     <>
-      <p class="row">
-        {hiddenBy === undefined ? (
-          <Badge tone="good">shown</Badge>
-        ) : (
-          <Badge tone="bad">hidden</Badge>
-        )}
-        {tool.requiresApproval ? <Badge tone="warn">needs approval</Badge> : null}
-        {tool.annotations.map((word) => (
-          <Badge key={word}>{flagWords[word] ?? word}</Badge>
-        ))}
-        {tool.tags.map((tag) => (
-          <Badge key={tag} tone="accent">
-            #{tag}
-          </Badge>
-        ))}
-      </p>
+      <Badges tool={tool} />
       {hiddenBy === undefined ? null : (
         <p class="notice warn">Hidden: {whyHidden(hiddenBy, unlockedBy)}</p>
       )}
@@ -121,7 +127,7 @@ function Detail({ tool }: { readonly tool: ToolDetail }): JSX.Element {
   );
 }
 
-/** What the gates say, and each step that led to it. */
+/** The decision of the gates, and each step that led to it. */
 export function Verdict({ verdict }: { readonly verdict: VerdictView }): JSX.Element {
   const { effect, code, ruleId, layer, reason, steps } = verdict;
   return (

@@ -1,4 +1,4 @@
-/** What is said about tools, in words. */
+/** Descriptions of tools, in words. */
 import type { FoundView } from '../../inspector-wire.ts';
 
 /** The hints of a definition. */

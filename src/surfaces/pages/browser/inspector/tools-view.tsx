@@ -10,7 +10,7 @@ import { useAnswer } from './store.ts';
 import { ToolDetailPane } from './tool-detail-pane.tsx';
 import { flagWords, howFound, whyHidden } from './tool-words.ts';
 
-/** `session=3` or `profile=reader`: what the server is asked with. */
+/** `session=3` or `profile=reader`: the query of the request. */
 type ViewerQuery = string;
 
 export function ToolsView({ store, known }: ViewProps): JSX.Element {
@@ -116,6 +116,28 @@ function Session({ line }: { readonly line: SessionLine }): JSX.Element {
   );
 }
 
+function ShownTool({ tool }: { readonly tool: ToolListing['shown'][number] }): JSX.Element {
+  const { name, title, executor, requiresApproval, annotations, deprecated, found } = tool;
+  return (
+    <>
+      <span class="row line">
+        <strong class="wrap">{name}</strong>
+        {requiresApproval ? <Badge tone="warn">approval</Badge> : null}
+        {annotations.map((word) => (
+          <Badge key={word} tone={word === 'destructive' ? 'bad' : 'plain'}>
+            {flagWords[word] ?? word}
+          </Badge>
+        ))}
+        {executor === 'inline' ? null : <Badge tone="accent">{executor}</Badge>}
+        {deprecated ? <Badge tone="warn">deprecated</Badge> : null}
+        {found === undefined ? null : <Badge tone="accent">found</Badge>}
+      </span>
+      {title === undefined ? null : <span class="small soft wrap">{title}</span>}
+      {found === undefined ? null : <span class="small soft wrap">{howFound(found)}</span>}
+    </>
+  );
+}
+
 function Listing({
   listing,
   tool,
@@ -141,29 +163,7 @@ function Listing({
         <p class="notice">The session is closed. This is what its profile shows now.</p>
       ) : null}
       <h2 class="label">{several(shown.length, 'tool')} shown to the model</h2>
-      <ul>
-        {shown.map(({ name, title, executor, requiresApproval, annotations, deprecated, found }) =>
-          item(
-            name,
-            <>
-              <span class="row line">
-                <strong class="wrap">{name}</strong>
-                {requiresApproval ? <Badge tone="warn">approval</Badge> : null}
-                {annotations.map((word) => (
-                  <Badge key={word} tone={word === 'destructive' ? 'bad' : 'plain'}>
-                    {flagWords[word] ?? word}
-                  </Badge>
-                ))}
-                {executor === 'inline' ? null : <Badge tone="accent">{executor}</Badge>}
-                {deprecated ? <Badge tone="warn">deprecated</Badge> : null}
-                {found === undefined ? null : <Badge tone="accent">found</Badge>}
-              </span>
-              {title === undefined ? null : <span class="small soft wrap">{title}</span>}
-              {found === undefined ? null : <span class="small soft wrap">{howFound(found)}</span>}
-            </>,
-          ),
-        )}
-      </ul>
+      <ul>{shown.map((one) => item(one.name, <ShownTool tool={one} />))}</ul>
       {hidden.length === 0 ? null : (
         <>
           <h2 class="label">{several(hidden.length, 'tool')} hidden</h2>

@@ -1,4 +1,4 @@
-/** A form that is made from a tool's schema, and what comes of the call. */
+/** A form that is made from a tool's schema, and the outcome of the call. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { CallAnswer, ToolDetail, ToolListing, VerdictView } from '../../inspector-wire.ts';
@@ -20,6 +20,7 @@ type Outcome =
   | { readonly kind: 'verdict'; readonly verdict: VerdictView }
   | { readonly kind: 'answer'; readonly answer: CallAnswer };
 
+/** Longer than 60 lines: the fields of the page, in their order. */
 export function TryView({ store, known, go }: ViewProps): JSX.Element {
   const profiles = known.state?.profiles ?? [];
   const [profile, setProfile] = useState('');
@@ -85,31 +86,7 @@ export function TryView({ store, known, go }: ViewProps): JSX.Element {
                 />
               </label>
             </div>
-            <label class="named">
-              Tool
-              <select
-                class="field"
-                value={chosen}
-                onChange={({ currentTarget }) => setName(currentTarget.value)}
-              >
-                <optgroup label="Shown to the model">
-                  {listing?.shown.map((one) => (
-                    <option key={one.name} value={one.name}>
-                      {one.name}
-                    </option>
-                  ))}
-                </optgroup>
-                {listing === undefined || listing.hidden.length === 0 ? null : (
-                  <optgroup label="Hidden: the call will be refused">
-                    {listing.hidden.map((one) => (
-                      <option key={one.name} value={one.name}>
-                        {one.name}
-                      </option>
-                    ))}
-                  </optgroup>
-                )}
-              </select>
-            </label>
+            <ToolSelect listing={listing} chosen={chosen} choose={setName} />
             {tool === undefined ? null : (
               <>
                 <p class="soft small pre wrap">{tool.description}</p>
@@ -134,6 +111,44 @@ export function TryView({ store, known, go }: ViewProps): JSX.Element {
         </section>
       </div>
     </Scroll>
+  );
+}
+
+function ToolSelect({
+  listing,
+  chosen,
+  choose,
+}: {
+  readonly listing: ToolListing | undefined;
+  readonly chosen: string;
+  readonly choose: (name: string) => void;
+}): JSX.Element {
+  return (
+    <label class="named">
+      Tool
+      <select
+        class="field"
+        value={chosen}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
+        <optgroup label="Shown to the model">
+          {listing?.shown.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </optgroup>
+        {listing === undefined || listing.hidden.length === 0 ? null : (
+          <optgroup label="Hidden: the call will be refused">
+            {listing.hidden.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </optgroup>
+        )}
+      </select>
+    </label>
   );
 }
 

@@ -1,4 +1,4 @@
-/** A word in a coloured pill. The word says all; the colour repeats it. */
+/** A word in a coloured pill. The word is sufficient; the colour repeats it. */
 import type { ComponentChildren, JSX } from 'preact';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'shadow' | 'accent' | 'plain';

@@ -1,4 +1,4 @@
-/** What stands where there is nothing yet. */
+/** A text for a place that has no content yet. */
 import type { ComponentChildren, JSX } from 'preact';
 
 export function Empty({

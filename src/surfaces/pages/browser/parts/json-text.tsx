@@ -1,4 +1,4 @@
-/** JSON with its parts in colours, as text and nothing else. */
+/** JSON as plain text, with its parts in colours. */
 import type { JSX } from 'preact';
 import { Scroll } from './scroll.tsx';
 import { visibleJson } from './visible.ts';
@@ -24,7 +24,7 @@ export function JsonText({
   );
 }
 
-/** The value of a JSON text; the text itself if it is none. */
+/** The value of a JSON text, or the text itself if it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

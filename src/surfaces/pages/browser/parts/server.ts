@@ -1,11 +1,11 @@
-/** Asks the page's own server. */
+/** Sends requests to the page's own server. */
 import { parseVisible } from './visible.ts';
 
 const kept = 'host-tools-token';
 
 /**
- * The token of this page. It comes in the fragment of the address, which no server and no log sees;
- * from there it moves to the storage of this tab, so that the address can be shown to others.
+ * The token of this page. It comes in the fragment of the address, which no server and no log sees.
+ * From there it moves to the storage of this tab, so that the address can be shown to others.
  */
 export function takeToken(): string {
   const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
@@ -16,7 +16,7 @@ export function takeToken(): string {
   return given ?? sessionStorage.getItem(kept) ?? '';
 }
 
-/** What the server said instead of an answer. */
+/** The server's message instead of an answer. */
 export class Refused extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -31,13 +31,13 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
     throw new Refused(0, 'The server does not answer.');
   });
   if (response.ok) return response;
-  // Only for requests that do not follow where they are sent: to where one signs in.
+  // Only for requests that must not follow a redirect to a login page.
   if (response.type === 'opaqueredirect') throw new Refused(401, 'Sign in first.');
   const told = (await response.json().catch(() => undefined)) as { error?: string } | undefined;
   throw new Refused(response.status, told?.error ?? `The server answered ${response.status}.`);
 }
 
-/** Asks for something below `api/` with a token. Rejects with {@link Refused}. */
+/** Requests something below `api/` with a token. Rejects with {@link Refused}. */
 export function request(
   token: string,
   path: string,
@@ -52,7 +52,7 @@ export function request(
   });
 }
 
-/** Asks for JSON below `api/`. Rejects with {@link Refused}. */
+/** Requests JSON below `api/`. Rejects with {@link Refused}. */
 export async function ask<T>(
   token: string,
   path: string,
@@ -62,7 +62,7 @@ export async function ask<T>(
   return parseVisible(await (await request(token, path, body, signal)).text()) as T;
 }
 
-/** Gives each line of a stream as JSON. Resolves at the end of the stream. */
+/** Passes on each line of a stream as JSON. Resolves at the end of the stream. */
 export async function readLines(response: Response, take: (line: unknown) => void): Promise<void> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';

@@ -1,7 +1,7 @@
 /**
  * A list box of which only the rows in sight are in the document. Arrow keys, Home, End and the
- * page keys choose a row. While the list stands at its top it follows what is new; elsewhere the
- * rows in sight stay where they are.
+ * page keys choose a row. At the top, the list follows new rows. Elsewhere, the rows in sight stay
+ * where they are.
  */
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -23,6 +23,7 @@ export interface VirtualListProps {
   readonly row: (key: number) => ComponentChildren;
 }
 
+/** Longer than 60 lines, since scrolling, keys and markup share the position of the list. */
 export function VirtualList(props: VirtualListProps): JSX.Element {
   const { label, keys, rowHeight, chosen, choose, enter, clicked, row } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -42,7 +43,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     return () => observer.disconnect();
   }, []);
 
-  // Rows that arrive above the first row in sight push it down: follow it.
+  // New rows above the first row in sight push it down, so the list follows it.
   useLayoutEffect(() => {
     const own = box.current;
     if (own === null || anchor.current === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Makes characters visible that would otherwise hide or reorder text, such as the one that turns
- * the direction of reading around. They are shown as the escapes that JSON writes for them.
+ * Makes characters visible that would otherwise hide or reorder text, such as the one that reverses
+ * the direction of text. They are shown as the escapes that JSON writes for them.
  */
 
 // Controls, marks of direction, zero-width and other invisible characters, and tags.
@@ -14,12 +14,12 @@ function escapes(found: string, before: string): string {
   }).join('');
 }
 
-/** Reads JSON from the server. In its texts, unseen characters become escapes that can be seen. */
+/** Reads JSON from the server. Invisible characters in its texts become visible escapes. */
 export function parseVisible(json: string): unknown {
   return JSON.parse(json.replace(unseen, (found) => escapes(found, '\\\\')));
 }
 
-/** JSON for people, with unseen characters as escapes. */
+/** JSON for people, with invisible characters as escapes. */
 export function visibleJson(value: unknown): string {
   return (JSON.stringify(value, null, 2) ?? '').replace(unseen, (found) => escapes(found, '\\'));
 }

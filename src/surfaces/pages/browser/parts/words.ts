@@ -1,4 +1,4 @@
-/** How numbers, times and codes are written for people. */
+/** The forms of numbers, times and codes for people. */
 
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
@@ -32,7 +32,7 @@ export function durationOf(ms: number | undefined): string {
   return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`;
 }
 
-/** About how long: the largest unit says enough. */
+/** An approximate duration. The largest unit is sufficient. */
 export function aboutOf(ms: number): string {
   if (ms < 60_000) return `${Math.max(0, Math.floor(ms / 1_000))} s`;
   if (ms < 5_400_000) return `${Math.floor(ms / 60_000)} min`;
