@@ -18,7 +18,6 @@ setInterval(() => {
  * its code yields, and notices the end of the pipe.
  */
 export function endWithParent(host: NodeJS.Process): void {
-  const parent = Number(host.env[judgeVariable]);
-  if (!Number.isSafeInteger(parent) || parent <= 0) return;
-  new Worker(watcher, { eval: true, execArgv: [], workerData: { parent, lookMs } }).unref();
+  const workerData = { parent: Number(host.env[judgeVariable]), lookMs };
+  new Worker(watcher, { eval: true, execArgv: [], workerData }).unref();
 }

@@ -17,11 +17,13 @@ export type HookTask = Omit<HookRun, 'stdin' | 'now'>;
 
 /**
  * The task of this process; undefined if it is not the second one of a hook. Such a process ends
- * with 2, even if somebody else has set the variable: only an answer can let a call run.
+ * with 2, at once if the first one is gone or somebody else has set the variable: only an answer can
+ * let a call run.
  */
 export function hookTask(host: NodeJS.Process): HookTask | undefined {
   const { [judgeVariable]: mark, ...env } = host.env;
   if (mark === undefined) return undefined;
   host.exitCode = 2;
+  if (host.ppid !== Number(mark)) host.exit(2);
   return { argv: host.argv.slice(2), env, cwd: host.cwd() };
 }

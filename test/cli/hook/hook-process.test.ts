@@ -226,5 +226,5 @@ test('a process that judges without a hook blocks', async () => {
   });
   child.stdin.on('error', () => {});
   child.stdin.end(call('ls'));
-  expect(await new Promise((resolve) => void child.on('close', resolve))).not.toBe(0);
+  expect(await new Promise((resolve) => void child.on('close', resolve))).toBe(2);
 });
