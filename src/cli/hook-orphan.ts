@@ -14,8 +14,8 @@ setInterval(() => {
 `;
 
 /**
- * Starts to watch. A hook without modules needs no such thread, which would cost each hook some time:
- * its code yields, and notices the end of the pipe.
+ * Starts to watch. A hook without modules needs no such thread, which would cost each hook some
+ * time. Its code yields, so it notices the end of the pipe.
  */
 export function endWithParent(host: NodeJS.Process): void {
   const workerData = { parent: Number(host.env[judgeVariable]), lookMs };

@@ -1,8 +1,8 @@
 /**
- * The process of a hook. An agent takes every exit code but 0 and 2 for "go on", so this process ends
- * with no other one. It opens no file, and a second process judges: one that crashes, hangs or waits
- * for a file is killed, whatever it is doing. A thread could not be ended within a system call, and
- * would keep the process from ending as well.
+ * The process of a hook. An agent takes every exit code but 0 and 2 for "go on", so this process
+ * ends with no other code. It opens no file, because a second process judges. If that one crashes,
+ * hangs or waits for a file, it is killed, whatever it is doing. A thread cannot be ended within a
+ * system call, and would keep the process from ending as well.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';

@@ -36,7 +36,10 @@ export function stateFolder({ stateHome, home }: StateHome): string {
   return folder;
 }
 
-/** Whoever can write to a folder can put another one in the place of one inside, unless it is sticky. */
+/**
+ * Whoever can write to a folder can replace the folders in it, unless it is sticky.
+ * @throws Error if others can write to it
+ */
 function requireGuarded(folder: string): void {
   const { mode } = statSync(folder);
   if ((mode & 0o002) !== 0 && (mode & 0o1000) === 0)
