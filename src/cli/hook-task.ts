@@ -17,8 +17,8 @@ export type HookTask = Omit<HookRun, 'stdin' | 'now'>;
 
 /**
  * The task of this process; undefined if it is not the second one of a hook. Such a process ends
- * with 2, since only its answer can let a call run. It ends at once if the first process is gone, or
- * if somebody else has set the variable.
+ * with 2, since only its answer can let a call run. It ends at once if the first process is gone,
+ * or if somebody else has set the variable.
  */
 export function hookTask(host: NodeJS.Process): HookTask | undefined {
   const { [judgeVariable]: mark, ...env } = host.env;
