@@ -52,6 +52,7 @@ export function hookProcess(host: NodeJS.Process, entry: string): void {
   judge.on('error', (error) => block(`The hook could not be started: ${error.message}.`));
   takeAnswer(judge, leave, () => block('The hook ended without an answer.'));
 }
+
 /** An answer that nobody can read blocks the call. */
 function answer(host: NodeJS.Process, text: string, exit: (code: 0 | 2) => void): void {
   const refuse = (): void => {
