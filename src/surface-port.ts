@@ -43,6 +43,7 @@ export type {
   Told,
 } from './state/call-tracers.ts';
 export { idsInFlight, newId } from './state/calls-in-flight.ts';
+export { declareFacts } from './state/declared-facts.ts';
 export { type Findable, findableIn, findToolsName, listingOf } from './state/discovery.ts';
 export { judgingCopy } from './state/judging-copy.ts';
 export { registryOptionNames, safeClock } from './state/registry-options.ts';

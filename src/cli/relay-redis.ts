@@ -1,6 +1,4 @@
 /** The Redis of `relay --redis`, reached through ioredis, which is optional. */
-
-import { messageOf } from '../errors/index.ts';
 import type { ApprovalStore } from '../index.ts';
 import { packageFault } from '../surface-port.ts';
 import { redisApprovals, redisBus, redisStore } from '../surfaces/redis/index.ts';
@@ -8,6 +6,7 @@ import type { RelayBus, RelayStore } from '../surfaces/relay/index.ts';
 import type { CliIo } from './cli-io.ts';
 import { failure, untilInterrupted } from './fault.ts';
 import { redisAddress } from './redis-address.ts';
+import { redisFailure } from './redis-failure.ts';
 import type { Screen } from './screen.ts';
 
 /** What the nodes share. */
@@ -36,10 +35,13 @@ export async function openRelayRedis(
   });
   const client = new Redis(url, { autoResendUnfulfilledCommands: false, lazyConnect: true });
   let lastCode = '';
+  let seen: string | undefined;
   client.on('error', (error: unknown) => {
     // A failure is shown again only if another one or a connection came in between, because ioredis
     // retries forever.
-    const code = String((error as { code?: unknown }).code ?? 'error');
+    const { code: own } = error as { code?: unknown };
+    if (typeof own === 'string') seen = own;
+    const code = String(own ?? 'error');
     if (code !== lastCode) screen.note(`warning: Redis: ${code}`);
     lastCode = code;
   });
@@ -51,7 +53,7 @@ export async function openRelayRedis(
   } catch (error) {
     client.disconnect();
     if (io.signal.aborted) throw error;
-    throw failure(`Cannot reach Redis: ${(error as { code?: string }).code ?? messageOf(error)}.`);
+    throw redisFailure(error, seen);
   }
   const bus = redisBus({ client });
   return {

@@ -18,6 +18,7 @@ import {
   usageOf,
 } from './help.ts';
 import { openGateway } from './open-gateway.ts';
+import { type OptionName, type OptionRow, optionTable } from './option-table.ts';
 import { meant, type Options, parseLine } from './options.ts';
 import { jsonText } from './printable.ts';
 import { registryLogger } from './registry-logger.ts';
@@ -97,7 +98,7 @@ async function understand(argv: readonly string[]): Promise<Order> {
   const command = findCommand(named);
   if (helps || options.help) return say(commandHelp(command), commandHelpJson(command));
   const operands = named.slice(command.name.split(' ').length);
-  checkOperands(command, operands);
+  checkOperands(command, operands, given);
   checkOptions(command, given, commands);
   if (options.input === '-' && options.facts === '-')
     throw usageFault(
@@ -143,7 +144,11 @@ function findCommand(words: readonly string[]): Command {
   );
 }
 
-function checkOperands(command: Command, operands: readonly string[]): void {
+function checkOperands(
+  command: Command,
+  operands: readonly string[],
+  given: ReadonlySet<OptionName>,
+): void {
   const { name, operands: wanted, many = false } = command;
   const missing = wanted[operands.length];
   if (missing !== undefined && !missing.startsWith('['))
@@ -151,14 +156,23 @@ function checkOperands(command: Command, operands: readonly string[]): void {
   const extra = many ? undefined : operands[wanted.length];
   if (extra === undefined) return;
   const kind = command.options.includes('host-tools') ? kindOfFile(extra) : undefined;
-  const remedy =
-    kind === undefined
-      ? `\`host-tools ${usageOf(command)}\``
-      : `give the ${kind} with \`${optionOf[kind]} ${extra}\``;
+  const numbered = /^\d+$/.test(extra)
+    ? command.options.find((one) => given.has(one) && takesNumber(one))
+    : undefined;
+  let remedy = `\`host-tools ${usageOf(command)}\``;
+  if (kind !== undefined) remedy = `give the ${kind} with \`${optionOf[kind]} ${extra}\``;
+  // The number after a switch is a word of its own.
+  if (numbered !== undefined) remedy = `give the number with \`--${numbered}=${extra}\``;
   throw usageFault(
     `\`${name}\` takes ${wanted.length === 0 ? 'no words' : wanted.join(' ')}, but also got ` +
       `\`${extra}\`: ${remedy}.`,
   );
+}
+
+/** Whether an option is a switch that may have a number after `=`. */
+function takesNumber(option: OptionName): boolean {
+  const { optionalValue }: OptionRow = optionTable[option];
+  return optionalValue === true;
 }
 
 /** Longer than 60 lines, since its `finally` closes in order what the lines above it open. */

@@ -11,6 +11,7 @@ import { untilAborted } from './listen.ts';
 import type { Options } from './options.ts';
 import { jsonText } from './printable.ts';
 import { redisAddress } from './redis-address.ts';
+import { redisFailure } from './redis-failure.ts';
 import type { Screen } from './screen.ts';
 
 const defaultConcurrency = 8;
@@ -59,9 +60,7 @@ export const worker: Command = {
       service = await untilInterrupted(starting, io.signal);
     } catch (error) {
       if (io.signal.aborted || isMisuseError(error)) throw error;
-      throw failure(
-        `Cannot reach Redis: ${(error as { code?: string }).code ?? messageOf(error)}.`,
-      );
+      throw redisFailure(error);
     }
     try {
       const names = tools.map(({ name }) => name);

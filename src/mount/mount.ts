@@ -8,6 +8,7 @@ import type { HostToolRegistry } from '../registry/registry.ts';
 import { stateOf } from '../session/session.ts';
 import type { ToolSession } from '../session/session-api.ts';
 import type { SessionOptions } from '../session/session-options.ts';
+import { declareFacts } from '../state/declared-facts.ts';
 import type { SessionState } from '../state/session-state.ts';
 import type { Coordinator } from './coordinator.ts';
 import { reportFault, useOptional } from './coordinator-fault.ts';
@@ -92,8 +93,8 @@ export async function mount<S>(
   const unmount = (): Promise<void> => {
     if (!over) {
       over = true;
-      if (facts !== undefined && !state.closed)
-        session.setFacts(Object.fromEntries(Object.keys(facts).map((key) => [key, null])));
+      if (facts !== undefined)
+        declareFacts(state, Object.fromEntries(Object.keys(facts).map((key) => [key, null])));
       state.followers?.delete(follower);
       state.release();
     }
@@ -111,7 +112,7 @@ export async function mount<S>(
     ),
   );
   void useOptional(state, () => coordinator.registerCapability?.('host-tools.session', session));
-  if (facts !== undefined) session.setFacts(facts);
+  if (facts !== undefined) declareFacts(state, facts);
   await refresh();
   return Object.freeze({
     get mounted() {

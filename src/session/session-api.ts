@@ -172,7 +172,10 @@ export interface ToolSession<S = unknown> {
   setProfile(id: string): void;
   /** Replaces the session's three override lists. Throws for unknown names, changing nothing. */
   setOverrides(overrides: Overrides): void;
-  /** Merges facts by key; null deletes a key. */
+  /**
+   * Merges facts by key; null deletes a key. A fact that is set here is the host's: what a client,
+   * an application or a coordinator declares does not replace it.
+   */
   setFacts(facts: JsonObject): void;
   /**
    * Adds a hook. The returned function removes it.

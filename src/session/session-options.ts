@@ -58,7 +58,7 @@ export type SessionOptions<S = unknown> = ServicesPart<S> & {
   readonly principal?: string | undefined;
   /** The id of a profile. Without one, every registered tool that models may see is effective. */
   readonly profile?: string | undefined;
-  /** Flat facts with dotted keys, for `requires`. @default {} */
+  /** Flat facts with dotted keys, for `requires`. No client's claim replaces them. @default {} */
   readonly facts?: JsonObject | undefined;
   /**
    * Changes to the profile's choice of tools.

@@ -14,6 +14,7 @@ import type { JsonObject } from '../json/index.ts';
 import type { JudgedOrigin } from '../origins/origin.ts';
 import { readCallOptions } from '../state/call-options.ts';
 import { checkDefinition } from '../state/check-definition.ts';
+import { ownFacts } from '../state/declared-facts.ts';
 import { findToolsName, listingOf } from '../state/discovery.ts';
 import { releaseExecutor, retainExecutor } from '../state/executors.ts';
 import {
@@ -199,6 +200,7 @@ export class Session<S> implements ToolSession<S> {
     const state = this.#state;
     state.checkOpen('change facts');
     state.facts = changeFacts(state.facts, facts);
+    ownFacts(state, Object.keys(facts));
     state.touch('facts');
   }
 

@@ -35,6 +35,8 @@ export class SessionState {
   readonly registry: RegistryState;
   readonly setup: SessionSetup;
   facts: JsonObject;
+  /** The keys of the facts that another party has declared. The others are the host's. */
+  declared: Set<string> | undefined;
   profile: ResolvedProfile | undefined;
   profileId: string | undefined;
   overrides: Overrides | undefined;

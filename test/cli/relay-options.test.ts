@@ -331,6 +331,10 @@ describe('what is wrong on the line', () => {
     [['--max-connections', '0'], 'Expected `--max-connections` to be a whole number from 1'],
     [['--trust-proxy=17'], 'Expected `--trust-proxy` to be a whole number from 1 to 16, got `17`.'],
     [
+      ['--trust-proxy', '2'],
+      '`relay` takes no words, but also got `2`: give the number with `--trust-proxy=2`.',
+    ],
+    [
       ['--trust-proxy='],
       '`--trust-proxy=` has no value. Give `--trust-proxy=N`, or leave `=` out.',
     ],

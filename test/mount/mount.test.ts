@@ -9,6 +9,7 @@ import {
   mount,
   registerHostToolsOnSession,
 } from '../../src/index.ts';
+import { stateOf } from '../../src/surface-port.ts';
 import { fromNodeBinding } from '../../src/surfaces/amplifier/index.ts';
 import {
   createTestSession,
@@ -843,5 +844,25 @@ describe('the capabilities of a coordinator', () => {
     }
     const plain = await mount(session, new TestCoordinator());
     expect(plain.mounted).toEqual([]);
+  });
+
+  test('never replace a fact of the host, nor remove it', async () => {
+    const session = new HostToolRegistry().createSession({
+      sessionId: 's',
+      facts: { 'coordinator.capabilities.streaming': false },
+    });
+    const coordinator = Object.assign(new TestCoordinator(), { capabilities: ['streaming', 'x'] });
+    const mounted = await mount(session, coordinator);
+    session.setFacts({ 'coordinator.capabilities.x': 'mine' });
+    expect(stateOf(session).facts).toEqual({
+      'coordinator.capabilities.streaming': false,
+      'coordinator.capabilities.mount': true,
+      'coordinator.capabilities.x': 'mine',
+    });
+    await mounted.unmount();
+    expect(stateOf(session).facts).toEqual({
+      'coordinator.capabilities.streaming': false,
+      'coordinator.capabilities.x': 'mine',
+    });
   });
 });

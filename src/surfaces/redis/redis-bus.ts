@@ -30,9 +30,10 @@ const publishScript = `return redis.call('PUBLISH', ARGV[1], ARGV[2])`;
 
 /**
  * A relay's bus on Redis. It listens on a separate connection with the client's settings, which is
- * made when first needed; `close` ends only that connection. No messages are kept: after the
- * connection was lost and is back, listeners are called with `undefined`. Operations fail like
- * those of `redisStore`.
+ * made when first needed; `close` ends only that connection. Call it when the relay is closed: the
+ * relay leaves the bus open, and an open connection keeps the process alive. No messages are kept:
+ * after the connection was lost and is back, listeners are called with `undefined`. Operations fail
+ * like those of `redisStore`.
  * @throws MisuseError `invalid_option`.
  *
  * @example
@@ -42,11 +43,12 @@ const publishScript = `return redis.call('PUBLISH', ARGV[1], ARGV[2])`;
  * import { Redis } from 'ioredis';
  *
  * const client = new Redis();
- * const relay = await serveRelay({
- *   port: 4040,
- *   store: redisStore({ client }),
- *   bus: redisBus({ client }),
- * });
+ * const bus = redisBus({ client });
+ * const relay = await serveRelay({ port: 4040, store: redisStore({ client }), bus });
+ * // At the end:
+ * await relay.close();
+ * await bus.close?.();
+ * client.disconnect();
  * ```
  */
 export function redisBus(options: RedisOptions): RelayBus {

@@ -27,6 +27,7 @@ const optionNames: readonly (keyof RelayClientOptions)[] = [
   'pluginVersion',
   'capabilities',
   'environment',
+  'constraints',
   'transport',
   'fetch',
   'WebSocket',
@@ -107,17 +108,19 @@ function pluginOf({
   pluginVersion = '1.0.0',
   capabilities = [],
   environment = {},
+  constraints = {},
 }: RelayClientOptions): JsonObject {
   if (typeof pluginType !== 'string' || typeof pluginVersion !== 'string')
     throw invalid('pluginType and pluginVersion must be strings.');
-  if (!Array.isArray(capabilities) || !isJsonObject(environment))
-    throw invalid('capabilities must be an array, and environment must be an object.');
+  if (!Array.isArray(capabilities) || !isJsonObject(environment) || !isJsonObject(constraints))
+    throw invalid(
+      'capabilities must be an array, and environment and constraints must be objects.',
+    );
+  const plugin = { pluginType, pluginVersion, capabilities, environment, constraints };
   try {
-    return JSON.parse(
-      JSON.stringify({ pluginType, pluginVersion, capabilities, environment }),
-    ) as JsonObject;
+    return JSON.parse(JSON.stringify(plugin)) as JsonObject;
   } catch {
-    throw invalid('capabilities and environment must be plain JSON.');
+    throw invalid('capabilities, environment and constraints must be plain JSON.');
   }
 }
 

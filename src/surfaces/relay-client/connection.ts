@@ -286,9 +286,9 @@ function report(
   );
 }
 
-function refusalOf(data: JsonObject, http: RelayHttp): RelayClientError {
-  const message = http.scrub(stringIn(data, 'message') ?? 'The relay refused an answer.');
-  return relayClientError(http.scrub(stringIn(data, 'error') ?? 'refused'), message, {
+function refusalOf(data: JsonObject, { scrub }: RelayHttp): RelayClientError {
+  const message = scrub.message(stringIn(data, 'message') ?? 'The relay refused an answer.');
+  return relayClientError(scrub.code(stringIn(data, 'error'), 'refused'), message, {
     status: numberIn(data, 'status') ?? 400,
   });
 }

@@ -11,6 +11,7 @@ import {
   relayClientError,
 } from './relay-client-error.ts';
 import { type Scope, within } from './scope.ts';
+import { createScrub, type Scrub } from './scrub.ts';
 import type { Target } from './target.ts';
 
 /** Further settings of a request. */
@@ -40,19 +41,18 @@ export interface RelayHttp {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Response>;
-  /** Removes the token from a message, and shortens it. */
-  scrub(text: string): string;
+  /** Keeps the token out of errors. */
+  readonly scrub: Scrub;
 }
 
 /** Most bytes of an answer. */
 const maxAnswerBytes = 16 * 1_048_576;
-const maxMessageChars = 1_000;
 
 export function createHttp(
   { base, token }: Target,
   fetch: (url: string, init?: RequestInit) => Promise<Response>,
 ): RelayHttp {
-  const scrub = (text: string): string => text.replaceAll(token, '***').slice(0, maxMessageChars);
+  const scrub = createScrub(token);
   const send = async (path: string, init: RequestInit): Promise<Response> => {
     try {
       // A redirect is an error: only the relay may get the token, definitions and answers.
@@ -62,7 +62,7 @@ export function createHttp(
         redirect: 'error',
       } as RequestInit);
     } catch (error) {
-      throw networkError(scrub(messageOf(error)));
+      throw networkError(scrub.message(messageOf(error)));
     }
   };
   const read = async (response: Response): Promise<JsonObject> => {
@@ -77,7 +77,7 @@ export function createHttp(
         );
       return answer ?? {};
     } catch (error) {
-      throw isRelayClientError(error) ? error : networkError(scrub(messageOf(error)));
+      throw isRelayClientError(error) ? error : networkError(scrub.message(messageOf(error)));
     }
   };
   const authorization = { Authorization: `Bearer ${token}` };
@@ -117,12 +117,12 @@ function networkError(detail: string): RelayClientError {
 function refusal(
   { status, headers }: Response,
   answer: JsonObject,
-  scrub: (text: string) => string,
+  scrub: Scrub,
 ): RelayClientError {
   const message = stringIn(answer, 'message');
   return relayClientError(
-    scrub(stringIn(answer, 'error') ?? `http_${status}`),
-    message === undefined ? `The relay answered with status ${status}.` : scrub(message),
+    scrub.code(stringIn(answer, 'error'), `http_${status}`),
+    message === undefined ? `The relay answered with status ${status}.` : scrub.message(message),
     {
       status,
       retryAfterMs: retryAfterMs(headers.get('retry-after')),

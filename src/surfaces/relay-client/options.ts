@@ -84,6 +84,8 @@ export interface RelayClientOptions {
   readonly capabilities?: readonly unknown[] | undefined;
   /** Where the application runs, as plain JSON. Agents see it. @default {} */
   readonly environment?: object | undefined;
+  /** The application's own limits, as plain JSON. Agents see them. @default {} */
+  readonly constraints?: object | undefined;
   /**
    * `auto` uses the best transport that works: a WebSocket if there is one, then server-sent
    * events, then polling. Any other value allows only that transport. @default "auto"

@@ -56,6 +56,19 @@ export function wrongValue(
   return relayError(400, error, `Expected ${what} to be ${expected}, got ${describe(got)}.`);
 }
 
+/**
+ * 400 `validation_error` for a field of the wrong form, with its path.
+ * @param path such as `environment.version`
+ */
+export function wrongField(path: string, expected: string, got: unknown): RelayError {
+  return relayError(
+    400,
+    'validation_error',
+    `Expected \`${path}\` to be ${expected}, got ${describe(got)}.`,
+    { details: { path } },
+  );
+}
+
 /** True for errors made by {@link relayError}. */
 export function isRelayError(error: unknown): error is RelayError {
   return typeof error === 'object' && error !== null && brand in error;

@@ -13,6 +13,7 @@ import { createDelivery, type Delivery } from '../../../src/surfaces/relay-clien
 import type { JsonObject } from '../../../src/surfaces/relay-client/json.ts';
 import { createRelayClock } from '../../../src/surfaces/relay-client/relay-clock.ts';
 import { createScope, type Scope } from '../../../src/surfaces/relay-client/scope.ts';
+import { createScrub } from '../../../src/surfaces/relay-client/scrub.ts';
 
 interface World {
   readonly calls: Calls;
@@ -38,7 +39,7 @@ function world(run: (id: string) => unknown): World {
           posts.push({ body, accept: () => resolve({}) });
         }),
       open: () => Promise.reject(new Error('not asked for')),
-      scrub: (text) => text,
+      scrub: createScrub('t'),
     },
     life,
     random: () => 0.5,

@@ -76,6 +76,7 @@ describe('connecting', () => {
       pluginVersion: '2.1',
       capabilities: [{ type: 'storage' }],
       environment: { version: '3' },
+      constraints: { max: 5 },
     });
     expect(relay.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /register-tools',
@@ -86,6 +87,7 @@ describe('connecting', () => {
       pluginVersion: '2.1',
       capabilities: [{ type: 'storage' }],
       environment: { version: '3' },
+      constraints: { max: 5 },
       availableTools: [{ name: 'a', description: 'Does a.', parameters: { type: 'object' } }],
     });
     expect(relay.seen.map(({ headers }) => headers.authorization)).toEqual([
@@ -194,6 +196,9 @@ describe('connecting', () => {
     ['tools', { tools: null as never }],
     ['capabilities', { capabilities: {} as never }],
     ['environment', { environment: { n: 1n } }],
+    ['constraints', { constraints: [] }],
+    ['constraints', { constraints: 'five' as never }],
+    ['constraints', { constraints: { n: 1n } }],
   ])('rejects a wrong %s before anything is sent', async (name, options) => {
     vi.stubGlobal('WebSocket', undefined);
     await expect(connect(options)).rejects.toMatchObject({

@@ -7,6 +7,7 @@ import {
 } from '../../../src/surfaces/relay-client/registration.ts';
 import { relayClientError } from '../../../src/surfaces/relay-client/relay-client-error.ts';
 import { createScope, type Scope } from '../../../src/surfaces/relay-client/scope.ts';
+import { createScrub } from '../../../src/surfaces/relay-client/scrub.ts';
 import { prepareTools, type ToolList } from '../../../src/surfaces/relay-client/tool-list.ts';
 
 interface Asked {
@@ -49,7 +50,7 @@ function world(): World {
             });
           }),
         open: () => Promise.reject(new Error('not asked for')),
-        scrub: (text) => text,
+        scrub: createScrub('t'),
       },
       life,
       random: () => 0.5,

@@ -43,14 +43,24 @@ function executorLost(
   };
 }
 
+/** What is known of a cancelled call. */
+export type HasRun = 'no' | 'perhaps';
+
 /** The result of a request that its agent has cancelled. */
-export function cancelledResult(callId: string, toolName: string, durationMs: number): ToolResult {
+export function cancelledResult(
+  callId: string,
+  toolName: string,
+  durationMs: number,
+  hasRun: HasRun,
+): ToolResult {
   const { retryable, status } = errorCodes.cancelled;
   return {
     success: false,
     error: {
       code: 'cancelled',
-      message: `The agent cancelled the call to \`${toolName}\`. It may have run.`,
+      message:
+        `The agent cancelled the call to \`${toolName}\`` +
+        (hasRun === 'no' ? ' while it waited for approval. It has not run.' : '. It may have run.'),
       retryable,
     },
     metadata: { callId, toolName, status, attempt: 1, durationMs: Math.max(0, durationMs) },

@@ -2,10 +2,12 @@
  * Cancels a request for the agent that asked for it. The node that is told stores the result; the
  * node that runs the call then aborts it.
  */
+import type { ToolResult } from '../../../index.ts';
 import { resumeCall, stateOf } from '../../../surface-port.ts';
-import type { SessionDocument } from '../ports/documents.ts';
-import { cancelledResult } from './lost-result.ts';
+import type { RequestDocument, SessionDocument } from '../ports/documents.ts';
+import { cancelledResult, type HasRun } from './lost-result.ts';
 import { conclude } from './request-conclude.ts';
+import type { FoundRequest } from './request-documents.ts';
 import { type RequestParts, requestKey, warn } from './request-parts.ts';
 import { type RequestStatus, statusOf } from './request-status.ts';
 import { busy } from './session-document.ts';
@@ -23,50 +25,79 @@ export async function cancelRequest(
   session: SessionDocument,
   id: string,
 ): Promise<RequestStatus | undefined> {
-  const { documents, calls, hub, state, settings } = parts;
+  const { documents, calls, state, hub } = parts;
   const { code } = session;
   for (let tries = 0; tries < mostTries; tries++) {
     const found = await documents.find(code, id);
     if (found === undefined) return undefined;
-    const { document } = found;
-    if (document.status === 'done') {
+    if (found.document.status === 'done') {
       // An earlier attempt may have ended before the application was told.
-      if (document.cancelled === true) await calls.end(code, id, 'cancelled');
+      if (found.document.cancelled === true) await calls.end(code, id, 'cancelled');
       return statusOf(parts, code, id);
     }
-    const result = await conclude(
-      parts,
-      code,
-      id,
-      { document: { ...document, cancelled: true }, version: found.version },
-      cancelledResult(id, document.tool, settings.now() - document.createdAt),
-    );
+    const result = await endCancelled(parts, session, id, found);
     // The request has changed in the meantime: perhaps it is done, or its approval was answered.
     if (result === undefined) continue;
     state.aborts.get(requestKey(code, id))?.abort();
     hub.wake(code, `cancel:${id}`);
     await calls.end(code, id, 'cancelled');
-    if (document.result !== undefined)
-      withdraw(parts, session, id).catch((error: unknown) =>
-        warn(parts, error, 'relay: the approval of a cancelled call could not be withdrawn'),
-      );
     return { requestId: id, status: 'done', result };
   }
   throw busy();
 }
 
-/** Rejects the approval that a suspended call waits for, so that no later answer can run it. */
-async function withdraw(parts: RequestParts, document: SessionDocument, id: string): Promise<void> {
+/** Stores the result; undefined if the request has changed in the meantime. */
+async function endCancelled(
+  parts: RequestParts,
+  session: SessionDocument,
+  id: string,
+  { document, version }: FoundRequest,
+): Promise<ToolResult | undefined> {
+  const { documents, settings } = parts;
+  const { code } = session;
+  const cancelled: RequestDocument = { ...document, cancelled: true };
+  let found: FoundRequest = { document: cancelled, version };
+  let hasRun: HasRun = 'perhaps';
+  if (document.result !== undefined) {
+    // From now on, no answer that comes through the relay can run the call.
+    const marked = await documents.write(code, id, cancelled, version);
+    if (marked === undefined) return undefined;
+    found = { document: cancelled, version: marked };
+    hasRun = await withdraw(parts, session, id).catch((error: unknown) => {
+      warn(parts, error, 'relay: the approval of a cancelled call could not be withdrawn');
+      return 'perhaps' as const;
+    });
+  }
+  const durationMs = settings.now() - document.createdAt;
+  return conclude(parts, code, id, found, cancelledResult(id, document.tool, durationMs, hasRun));
+}
+
+/**
+ * Rejects the approval that a suspended call waits for, so that no later answer can run it.
+ * @returns `no` if this rejection was the first answer. The host may have answered the approval by
+ * other means than the relay, such as an inbox of its own; then the call may have run.
+ */
+async function withdraw(
+  parts: RequestParts,
+  document: SessionDocument,
+  id: string,
+): Promise<HasRun> {
   const entry = await parts.live.get(document);
   const release = entry.retain();
   try {
     const { session } = entry;
-    for (const { callId, token } of await session.approvals.pending())
-      if (callId === id && token !== undefined)
-        await resumeCall(stateOf(session), token, {
-          decision: 'reject_once',
-          message: 'The agent has cancelled the call.',
-        });
+    let hasRun: HasRun = 'perhaps';
+    for (const { callId, token } of await session.approvals.pending()) {
+      if (callId !== id || token === undefined) continue;
+      const result = await resumeCall(stateOf(session), token, {
+        decision: 'reject_once',
+        // Of four eyes, an answer without a name would be refused.
+        by: 'agent',
+        message: 'The agent has cancelled the call.',
+      });
+      if (!result.success && result.error.reason === 'rejected') hasRun = 'no';
+    }
+    return hasRun;
   } finally {
     release();
   }

@@ -95,12 +95,7 @@ function requestNotFound(): RelayError {
 export function readRequest(body: JsonObject): ReadRequest {
   const requestId = fieldOf(body, 'requestId', 'id') ?? undefined;
   if (requestId !== undefined && !isRequestId(requestId))
-    throw relayError(
-      400,
-      'invalid_request_id',
-      'Expected `requestId` to have 1 to 128 characters of A-Z, a-z, 0-9, `_`, `.`, `:` and ' +
-        '`-`, or to be left out.',
-    );
+    throw invalidRequestId(', or to be left out');
   const tool = fieldOf(body, 'tool', 'toolName', 'name');
   if (typeof tool !== 'string' || tool === '' || tool.length > 1_024)
     throw invalid('tool', 'the name of a tool');
@@ -110,6 +105,28 @@ export function readRequest(body: JsonObject): ReadRequest {
   const wait = fieldOf(body, 'wait') ?? true;
   if (typeof wait !== 'boolean') throw invalid('wait', 'true or false');
   return { tool, wait, requestId, args: args === undefined ? undefined : readArgs(args) };
+}
+
+/**
+ * Reads the id that a frame must have, since without it the agent could not tell answers apart.
+ * @param need what the id is for
+ * @throws RelayError 400 `missing_request_id`, `invalid_request_id`
+ */
+export function requiredId(frame: JsonObject, need: string): string {
+  const requestId = fieldOf(frame, 'requestId', 'id') ?? undefined;
+  if (requestId === undefined)
+    throw relayError(400, 'missing_request_id', `Expected \`requestId\`: ${need}.`);
+  if (!isRequestId(requestId)) throw invalidRequestId('');
+  return requestId;
+}
+
+function invalidRequestId(otherwise: string): RelayError {
+  return relayError(
+    400,
+    'invalid_request_id',
+    'Expected `requestId` to have 1 to 128 characters of A-Z, a-z, 0-9, `_`, `.`, `:` and ' +
+      `\`-\`${otherwise}.`,
+  );
 }
 
 /**

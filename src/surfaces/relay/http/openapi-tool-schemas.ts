@@ -130,7 +130,12 @@ export const toolSchemas: Readonly<Record<string, JsonObject>> = {
     removed: names,
     modified: names,
     notFound: names,
-    failedTools: list(ref('FailedTool')),
+    failedTools: {
+      ...list(ref('FailedTool')),
+      description:
+        'Refused definitions. The error of one for which the session has no room begins with ' +
+        '`too_many_tools`. Only an update that alone has too many is answered with 413.',
+    },
     toolsRevision: count,
   }),
   Metadata: {

@@ -1,7 +1,7 @@
 /** The relay's interface as an OpenAPI 3.1 document, written from the table of routes. */
 import type { JsonObject } from '../../../index.ts';
 import { errorStatus, errorsOf } from './openapi-errors.ts';
-import { ref } from './openapi-parts.ts';
+import { count, ref } from './openapi-parts.ts';
 import { schemas } from './openapi-schemas.ts';
 import { type Route, routes } from './route-table.ts';
 
@@ -31,10 +31,7 @@ const ofStreams: readonly JsonObject[] = [
     enum: ['sse', 'poll'],
     default: 'sse',
   }),
-  parameter('query', 'after', 'The id of the last event that the client has.', {
-    type: 'integer',
-    minimum: 0,
-  }),
+  parameter('query', 'after', 'The id of the last event that the client has.', count),
   parameter('query', 'client', 'Identifies the running application.', {
     type: 'string',
     pattern: '^[A-Za-z0-9_.:-]{1,128}$',
@@ -44,10 +41,7 @@ const ofStreams: readonly JsonObject[] = [
     default: false,
   }),
   parameter('query', 'ticket', 'Instead of a token.'),
-  parameter('header', 'Last-Event-ID', 'The same as `after`; takes precedence over it.', {
-    type: 'integer',
-    minimum: 0,
-  }),
+  parameter('header', 'Last-Event-ID', 'The same as `after`; takes precedence over it.', count),
 ];
 
 const operations: Readonly<Record<string, Operation>> = {

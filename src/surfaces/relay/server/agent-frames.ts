@@ -6,7 +6,7 @@ import type { ToolResult } from '../../../index.ts';
 import type { JsonObject, JsonValue } from '../../../json/index.ts';
 import type { AgentCall } from '../calls/request-submit.ts';
 import type { StreamEvent } from '../events/ports.ts';
-import { cancelCall, readRequest } from '../http/agent-routes.ts';
+import { cancelCall, readRequest, requiredId } from '../http/agent-routes.ts';
 import { callBody, smallBody } from '../http/bodies.ts';
 import type { NodeParts } from '../http/node-parts.ts';
 import type { SessionDocument } from '../ports/documents.ts';
@@ -64,14 +64,8 @@ async function request(
 ): Promise<void> {
   const { limits, draining } = socket.parts;
   if (draining.aborted) throw leaving();
-  const { requestId, tool, args } = readRequest(body);
-  // Without an id, the agent could not tell its result from others.
-  if (requestId === undefined)
-    throw relayError(
-      400,
-      'missing_request_id',
-      'Expected `requestId`: an id of your own, by which you know the result.',
-    );
+  const requestId = requiredId(body, 'an id of your own, by which you know the result');
+  const { tool, args } = readRequest(body);
   if (socket.unchecked >= mostUnchecked)
     throw relayError(
       429,
@@ -138,9 +132,10 @@ async function takeCancel(socket: AgentSocket, data: unknown, reply: Reply): Pro
   const id = idOf(data);
   // The call may have been sent just before.
   const before = id === undefined ? undefined : storing.get(id);
-  await workOfFrame(parts, kind, data, reply, async (session) => {
+  await workOfFrame(parts, kind, data, reply, async (session, body) => {
     if (parts.closed.aborted) throw leaving();
+    const requestId = requiredId(body, 'the id of the call to cancel');
     await before;
-    await cancelCall(parts, session, id);
+    await cancelCall(parts, session, requestId);
   });
 }

@@ -4,10 +4,9 @@
  * may say more than the protocol knows.
  */
 
-import { describe } from '../../../errors/index.ts';
 import type { JsonValue } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
-import { type RelayError, relayError } from '../relay-error.ts';
+import { wrongField } from '../relay-error.ts';
 
 /** The type of a field: a word, or the fields of an object. */
 type Shape = 'string' | 'number' | 'list' | 'strings' | Fields;
@@ -62,25 +61,16 @@ function checkFields(path: string, value: object, fields: Fields): void {
 
 function checkField(path: string, value: unknown, shape: Shape): void {
   if (typeof shape === 'object') {
-    if (!isJsonObject(value)) throw wrongType(path, 'an object', value);
+    if (!isJsonObject(value)) throw wrongField(path, 'an object', value);
     return checkFields(path, value, shape);
   }
   const type = typeof value;
   if (shape === 'string' || shape === 'number') {
-    if (type !== shape) throw wrongType(path, `a ${shape}`, value);
+    if (type !== shape) throw wrongField(path, `a ${shape}`, value);
     return;
   }
-  if (!Array.isArray(value)) throw wrongType(path, 'an array', value);
+  if (!Array.isArray(value)) throw wrongField(path, 'an array', value);
   if (shape === 'list') return;
   for (const [index, one] of (value as readonly JsonValue[]).entries())
-    if (typeof one !== 'string') throw wrongType(`${path}[${index}]`, 'a string', one);
-}
-
-function wrongType(path: string, expected: string, got: unknown): RelayError {
-  return relayError(
-    400,
-    'validation_error',
-    `Expected \`${path}\` to be ${expected}, got ${describe(got)}.`,
-    { details: { path } },
-  );
+    if (typeof one !== 'string') throw wrongField(`${path}[${index}]`, 'a string', one);
 }

@@ -6,7 +6,7 @@
 import type { JsonObject, JsonValue } from '../../../index.ts';
 import { copyJson, isJsonObject } from '../../../json/index.ts';
 import { cleanAll, cleanLine } from '../../shared/outside-text.ts';
-import { type RelayError, relayError, wrongValue } from '../relay-error.ts';
+import { relayError, wrongField, wrongValue } from '../relay-error.ts';
 import { checkCapabilities, checkEnvironment } from './plugin-claims.ts';
 
 /** Most characters of a plugin's type and of its version. */
@@ -64,14 +64,14 @@ export function readRegistration(body: unknown): Registration {
   } = objectOf(body);
   const type = cleanLine(pluginType, 4 * maxWordChars);
   if (type === '' || type.length > maxWordChars)
-    throw invalid(
+    throw wrongField(
       'pluginType',
       `a string of 1 to ${maxWordChars} characters, such as "custom"`,
       pluginType,
     );
   const list = availableTools ?? tools;
   if (!Array.isArray(list))
-    throw invalid(
+    throw wrongField(
       'availableTools',
       'an array of tool definitions { name, description, parameters }',
       list,
@@ -105,9 +105,9 @@ export function readUpdate(body: unknown): ToolsUpdate {
   const { added, removed, modified, reason } = objectOf(body);
   for (const [field, list] of Object.entries({ added, removed, modified }))
     if (list !== undefined && list !== null && !Array.isArray(list))
-      throw invalid(field, 'left out or an array', list);
+      throw wrongField(field, 'left out or an array', list);
   if (reason !== undefined && reason !== null && typeof reason !== 'string')
-    throw invalid('reason', 'left out or a string', reason);
+    throw wrongField('reason', 'left out or a string', reason);
   const update: ToolsUpdate = {
     added: (added as unknown[] | null | undefined) ?? [],
     removed: ((removed as unknown[] | null | undefined) ?? []).map(removedName),
@@ -132,22 +132,20 @@ function readVersion(version: unknown): string {
   if (version === undefined || version === null) return '0';
   const clean = cleanLine(version, 4 * maxWordChars);
   if (clean === '' || clean.length > maxWordChars)
-    throw invalid('pluginVersion', `a string of 1 to ${maxWordChars} characters`, version);
+    throw wrongField('pluginVersion', `a string of 1 to ${maxWordChars} characters`, version);
   return clean;
 }
 
 function readCapabilities(capabilities: unknown): readonly JsonValue[] {
-  const fits = (one: unknown): boolean => typeof one === 'string' || isJsonObject(one);
-  if (
-    !Array.isArray(capabilities) ||
-    capabilities.length > maxCapabilities ||
-    !capabilities.every(fits)
-  )
-    throw invalid(
+  if (!Array.isArray(capabilities) || capabilities.length > maxCapabilities)
+    throw wrongField(
       'capabilities',
       `an array of at most ${maxCapabilities} objects or strings`,
       capabilities,
     );
+  for (const [index, one] of (capabilities as readonly unknown[]).entries())
+    if (typeof one !== 'string' && !isJsonObject(one))
+      throw wrongField(`capabilities[${index}]`, 'an object or a string', one);
   const copy = bounded('capabilities', capabilities) as readonly JsonValue[];
   checkCapabilities(copy);
   return copy;
@@ -160,7 +158,7 @@ function readEnvironment(environment: unknown): JsonObject {
 }
 
 function readObject(field: string, value: unknown): JsonObject {
-  if (!isJsonObject(value)) throw invalid(field, 'an object', value);
+  if (!isJsonObject(value)) throw wrongField(field, 'an object', value);
   return bounded(field, value) as JsonObject;
 }
 
@@ -173,16 +171,13 @@ function bounded(field: string, value: unknown): JsonValue {
       'validation_error',
       `Expected \`${field}\` to be JSON of at most ${maxBytes} bytes, nested at most 32 levels ` +
         'deep, got more.',
+      { details: { path: field } },
     );
   return cleanAll(copy.value);
 }
 
 function removedName(one: unknown): string {
   const name = isJsonObject(one) ? one.name : one;
-  if (typeof name !== 'string') throw invalid('removed', 'an array of tool names', one);
+  if (typeof name !== 'string') throw wrongField('removed', 'an array of tool names', one);
   return name;
-}
-
-function invalid(field: string, expected: string, got: unknown): RelayError {
-  return wrongValue('validation_error', `\`${field}\``, expected, got);
 }

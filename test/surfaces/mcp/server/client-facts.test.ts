@@ -44,6 +44,22 @@ for (const era of eras)
     expect((await plain.callTool({ name: 'summarise', arguments: {} })).isError).toBe(true);
   });
 
+for (const era of eras)
+  test(`a fact of the host is kept, whatever the client declares (${era})`, async () => {
+    open = opened();
+    const made = registry();
+    let sessions = 0;
+    const { url } = await listen(open, () =>
+      made.createSession({
+        sessionId: `s${++sessions}`,
+        facts: { 'client.capabilities.sampling': false },
+      }),
+    );
+    const able = await connectClient(open, url, era, { sampling: {} });
+    expect((await able.listTools()).tools.map(({ name }) => name)).not.toContain('summarise');
+    expect((await able.callTool({ name: 'summarise', arguments: {} })).isError).toBe(true);
+  });
+
 test('a session that clients share learns nothing of one of them', async () => {
   open = opened();
   const made = registry();

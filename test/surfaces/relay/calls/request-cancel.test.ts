@@ -172,14 +172,83 @@ describe("a cancelled call to the host's tool", () => {
   });
 });
 
-test('a cancelled call that waits for approval is never run by an answer', async () => {
-  const node = world.node({
-    session: {
-      approvalMode: 'suspend',
-      approvals: { secret: 'a secret of thirty-two characters!' },
-      rules: [{ effect: 'ask', tools: 'act' }],
+const asking = {
+  approvalMode: 'suspend',
+  approvals: { secret: 'a secret of thirty-two characters!' },
+  rules: [{ effect: 'ask', tools: 'act' }],
+} as const;
+const notRun = {
+  result: {
+    error: {
+      code: 'cancelled',
+      message:
+        'The agent cancelled the call to `act` while it waited for approval. It has not run.',
     },
+  },
+};
+
+describe('a cancelled call that waits for approval', () => {
+  test.each([
+    ['by default', {}],
+    ['with four eyes', { fourEyes: true }],
+  ])('says that it has not run (%s)', async (_how, approvals) => {
+    const node = world.node({
+      session: { ...asking, approvals: { ...asking.approvals, ...approvals } },
+    });
+    const session = await world.session([relayed('act')]);
+    await node.requests.submit(session, { requestId: 'r', tool: 'act', wait: true });
+    const { session: governed } = await node.live.get(session);
+    expect(await governed.approvals.pending()).toHaveLength(1);
+    expect(await node.requests.cancel(session, 'r')).toMatchObject(notRun);
+    expect(await governed.approvals.pending()).toEqual([]);
+    expect(await node.requests.cancel(session, 'r')).toMatchObject(notRun);
+    expect(await node.requests.status(session.code, 'r')).toMatchObject(notRun);
   });
+
+  test('says that it may have run if the host has answered it by other means', async () => {
+    let ran = 0;
+    const act = defineTool({
+      name: 'act',
+      description: 'Acts.',
+      parameters: { type: 'object' },
+      handler: () => ++ran,
+    });
+    const node = world.node({ session: { ...asking, tools: [act] } });
+    const session = await world.session();
+    await node.requests.submit(session, { requestId: 'r', tool: 'act', wait: true });
+    const { session: governed } = await node.live.get(session);
+    const [asked] = await governed.approvals.pending();
+    await governed.approvals.resume(asked?.token ?? '', { decision: 'allow_once' });
+    expect(ran).toBe(1);
+    expect(await node.requests.cancel(session, 'r')).toMatchObject({
+      result: { error: { message: 'The agent cancelled the call to `act`. It may have run.' } },
+    });
+  });
+
+  test('is either cancelled or answered, if both happen at once', async () => {
+    const node = world.node({ session: asking });
+    const session = await world.session([relayed('act')]);
+    const application = await listen(node, session, { answer: () => 'done' });
+    for (const id of ['a', 'b', 'c', 'd']) {
+      await node.requests.submit(session, { requestId: id, tool: 'act', wait: true });
+      const { session: governed } = await node.live.get(session);
+      const [asked] = await governed.approvals.pending();
+      const before = application.of('tool-request').length;
+      await Promise.all([
+        node.requests.decide(session, asked?.id ?? '', { decision: 'allow_once' }),
+        node.requests.cancel(session, id),
+      ]);
+      const status = await node.requests.status(session.code, id);
+      const delivered = application.of('tool-request').length - before;
+      const message = status?.result?.success === false ? status.result.error.message : '';
+      if (message.includes('It has not run')) expect(delivered).toBe(0);
+      else expect(message).not.toContain('token');
+    }
+  });
+});
+
+test('a cancelled call that waits for approval is never run by an answer', async () => {
+  const node = world.node({ session: asking });
   const session = await world.session([relayed('act')]);
   const application = await listen(node, session);
   const agent = await listen(node, session, { side: 'agent' });

@@ -1,7 +1,13 @@
 /** What an application declares becomes facts, which tools of the host can require. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defineTool, HostToolRegistry, type JsonValue } from '../../../../src/index.ts';
+import {
+  defineTool,
+  HostToolRegistry,
+  type JsonObject,
+  type JsonValue,
+  type ToolSession,
+} from '../../../../src/index.ts';
 import { stateOf } from '../../../../src/surface-port.ts';
 import { createRelay } from '../../../../src/surfaces/relay/index.ts';
 import { learnApplication } from '../../../../src/surfaces/relay/tools/application-facts.ts';
@@ -65,6 +71,87 @@ describe('the facts of an application', () => {
         for (const name of Object.keys(facts)) expect(name).toMatch(/^app\.capabilities\./);
       }),
     );
+  });
+});
+
+describe('a fact that the host has set', () => {
+  const key = 'app.capabilities.admin';
+  const factOf = (session: ToolSession) => stateOf(session).facts[key];
+  const create = (facts: JsonObject) =>
+    new HostToolRegistry().createSession({ sessionId: 's', facts });
+
+  test.each([false, 'none', true])('%j is kept, whatever is declared', (value) => {
+    const session = create({ [key]: value });
+    for (const capabilities of [['admin'], [{ type: 'admin', level: 'full' }], []]) {
+      learnApplication(session, capabilities);
+      expect(factOf(session)).toBe(value);
+    }
+  });
+
+  test('later replaces what was declared, even by the same value', () => {
+    const session = create({});
+    learnApplication(session, ['admin']);
+    session.setFacts({ [key]: true });
+    learnApplication(session, []);
+    expect(factOf(session)).toBe(true);
+    session.setFacts({ [key]: false });
+    learnApplication(session, ['admin']);
+    expect(factOf(session)).toBe(false);
+  });
+
+  test('and deleted again can be declared', () => {
+    const session = create({ [key]: false });
+    session.setFacts({ [key]: null });
+    learnApplication(session, ['admin']);
+    expect(factOf(session)).toBe(true);
+    learnApplication(session, []);
+    expect(factOf(session)).toBeUndefined();
+  });
+
+  test('is kept by a relay when an application registers', async () => {
+    const seen: unknown[] = [];
+    const relay = createRelay({
+      session: {
+        facts: { [key]: false },
+        policies: [
+          {
+            id: 'sees-facts',
+            check: (call) => {
+              seen.push(call.facts[key]);
+              return { effect: 'allow' };
+            },
+          },
+        ],
+        tools: [
+          defineTool({
+            name: 'look',
+            description: 'Looks.',
+            parameters: { type: 'object' },
+            handler: () => 'done',
+          }),
+        ],
+      },
+    });
+    const ask = async (path: string, token: string, body: object) => {
+      const response = await relay.fetch(
+        new Request(`http://relay.test/api/sessions${path}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+          body: JSON.stringify(body),
+        }),
+      );
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into it.
+      return (await response.json()) as any;
+    };
+    const { code, sessionToken, agentToken } = await ask('', 'none', {});
+    await ask(`/${code}/register-tools`, sessionToken, {
+      pluginType: 'custom',
+      capabilities: ['admin'],
+      availableTools: [{ name: 'draw', description: 'Draws.', parameters: { type: 'object' } }],
+    });
+    const { result } = await ask(`/${code}/request`, agentToken, { tool: 'look' });
+    expect([result.success, seen]).toEqual([true, [false]]);
+    await relay.close();
   });
 });
 

@@ -131,7 +131,7 @@ describe('the body of a registration', () => {
       body({ capabilities: Array.from({ length: 101 }, () => 'x') }),
       /`capabilities`.*at most 100/,
     ],
-    ['capabilities of numbers', body({ capabilities: [1] }), /`capabilities`/],
+    ['capabilities of numbers', body({ capabilities: [1] }), /`capabilities\[0\]`/],
     ['large capabilities', body({ capabilities: ['x'.repeat(65_536)] }), /`capabilities`.*65536/],
     ['an environment that is a list', body({ environment: [] }), /`environment`/],
     [
