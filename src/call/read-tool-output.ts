@@ -43,7 +43,7 @@ export function outputReader(offload: Offload): AnyTool {
       properties: {
         handle: { type: 'string', minLength: 1, maxLength: 100 },
         start: { ...position, description: 'The first character to read. Default: 0' },
-        end: { ...position, description: 'Where to stop. Default: the end of the output' },
+        end: { ...position, description: 'Where to stop, above start. Default: the end' },
         pattern: {
           type: 'string',
           minLength: 1,

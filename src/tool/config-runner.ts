@@ -28,7 +28,9 @@ const members = ['kind', 'execute', 'dispose'];
 /** An object of a class may keep its state in fields. A plain one has no reason for others. */
 function checkExecutor(executor: Executor, where: string): void {
   const wording = { code: 'invalid_definition', path: 'executor' } as const;
-  const prototype: unknown = reading(where, '', () => Object.getPrototypeOf(executor), wording);
+  const prototype: unknown = reading(where, 'executor', () => Object.getPrototypeOf(executor), {
+    code: 'invalid_definition',
+  });
   const at = `${where}: \`executor\``;
   if (prototype !== Object.prototype && prototype !== null)
     checkSpelling(at, executor, members, 'invalid_definition');
