@@ -287,7 +287,6 @@ const longFunctions: Readonly<Record<string, string>> = {
   'surfaces/relay/calls/node-lease': 'its short functions share the lease and its timers',
   'surfaces/relay/calls/requests': 'its short functions share the requests of a node',
   'surfaces/relay/events/source': 'its short functions share the state of one source',
-  'surfaces/relay/server/socket-entry': 'its short functions share the sockets',
   'surfaces/relay/tools/registration': 'one sequence of checks before one write',
   'surfaces/sandbox/child': 'its short functions share the process and its streams',
   'surfaces/sandbox/thread': 'its short functions share the thread',

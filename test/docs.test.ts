@@ -57,14 +57,15 @@ const numbered = snippets.map(
 describe('snippets', () => {
   let workbench: Workbench;
   let running: Promise<readonly (string | undefined)[]>;
-  beforeAll(() => {
+  beforeAll(async () => {
     workbench = createWorkbench(snippets, subpaths, examples);
+    await workbench.compile();
     // In a process of its own, so it goes on while this one compiles.
     running = workbench.run();
     running.catch(() => {});
   });
   afterAll(async () => {
-    await running.catch(() => {});
+    await running?.catch(() => {});
     workbench.remove();
   });
 

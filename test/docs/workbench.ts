@@ -10,13 +10,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import ts from 'typescript';
+import { bundle } from '../runner/bundle.ts';
 import { root, type Snippet } from './pages.ts';
 
 export interface Workbench {
   /** What TypeScript has against each snippet and example, by its place in the two lists. */
   check(): readonly (readonly string[])[];
+  /** Makes scripts of the snippets. `check` lets nothing else happen, so this comes first. */
+  compile(): Promise<void>;
   /** What each snippet threw, or left rejected; undefined where it ran through. */
   run(): Promise<readonly (string | undefined)[]>;
   remove(): void;
@@ -80,6 +83,8 @@ export function createWorkbench(
     writeFileSync(file, `${code}\nexport {};\n`);
     return file;
   });
+  const sources = files.slice(0, snippets.length);
+  const scripts = join(folder, 'scripts');
   return {
     check() {
       const { options: parsed } = ts.convertCompilerOptionsFromJson(options, folder);
@@ -100,13 +105,14 @@ export function createWorkbench(
         });
       });
     },
+    compile: () => bundle(sources, scripts, join(folder, 'snippets')),
     run() {
       const out = join(folder, 'faults.json');
-      const tsx = import.meta.resolve('tsx');
+      const names = sources.map((file) => join(scripts, basename(file).replace(/\.ts$/, '.js')));
       return new Promise((resolve, reject) => {
         execFile(
           process.execPath,
-          ['--import', tsx, 'runner.mjs', out, ...files.slice(0, snippets.length)],
+          ['--enable-source-maps', 'runner.mjs', out, ...names],
           { cwd: folder, timeout: 60_000 },
           (error, _stdout, stderr) => {
             if (error !== null)

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { repositoryRoot } from '../../examples/demo/workspace.ts';
+import { exampleScript } from '../runner/scripts.ts';
 import { chromiumAvailable, demandChromium, launchChromium, whyNot } from './chromium.ts';
 import { tempFolder } from './fixtures.ts';
 
@@ -36,7 +37,8 @@ describe.skipIf(!chromiumAvailable)(`npm run demo -- --inspect${whyNot}`, () => 
     timeout: 120_000,
   }, async () => {
     const temporary = await tempFolder();
-    const demo = spawn(process.execPath, ['--import', 'tsx', 'examples/demo.ts', '--inspect'], {
+    const program = await exampleScript('examples/demo.ts');
+    const demo = spawn(process.execPath, [program, '--inspect'], {
       cwd: repositoryRoot,
       env: { ...process.env, TMPDIR: temporary },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,10 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { acts } from '../../examples/demo/script.ts';
 import { repositoryRoot } from '../../examples/demo/workspace.ts';
+import { exampleScript } from '../runner/scripts.ts';
 import { tempFolder } from './fixtures.ts';
 
-/** Runs the demo as `npm run demo` does, with a temporary folder of its own. */
+/** Runs the demo from the root, as `npm run demo` does, with a temporary folder of its own. */
 function runDemo(
+  program: string,
   temporary: string,
   env: NodeJS.ProcessEnv,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -16,18 +18,13 @@ function runDemo(
       env: { ...process.env, TMPDIR: temporary, ...env },
       timeout: 60_000,
     };
-    execFile(
-      process.execPath,
-      ['--import', 'tsx', 'examples/demo.ts'],
-      options,
-      (error, stdout, stderr) => {
-        resolve({
-          code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
-          stdout,
-          stderr,
-        });
-      },
-    );
+    execFile(process.execPath, [program], options, (error, stdout, stderr) => {
+      resolve({
+        code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
+        stdout,
+        stderr,
+      });
+    });
   });
 }
 
@@ -36,10 +33,14 @@ describe('npm run demo', () => {
     timeout: 90_000,
   }, async () => {
     const temporary = await tempFolder();
-    const { code, stdout, stderr } = await runDemo(temporary, {
-      GIT_DIR: '/nowhere',
-      GIT_CONFIG_GLOBAL: '/nowhere',
-    });
+    const { code, stdout, stderr } = await runDemo(
+      await exampleScript('examples/demo.ts'),
+      temporary,
+      {
+        GIT_DIR: '/nowhere',
+        GIT_CONFIG_GLOBAL: '/nowhere',
+      },
+    );
     expect(stderr).toBe('');
     expect(code, stdout).toBe(0);
     expect(stdout).not.toContain('\u001b');

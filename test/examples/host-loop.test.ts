@@ -2,27 +2,26 @@ import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { repositoryRoot } from '../../examples/demo/workspace.ts';
+import { exampleScript } from '../runner/scripts.ts';
 import { tempFolder } from './fixtures.ts';
 
-function runExample(temporary: string): Promise<{ code: number; stdout: string; stderr: string }> {
+function runExample(
+  program: string,
+  temporary: string,
+): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const options = {
       cwd: repositoryRoot,
       env: { ...process.env, TMPDIR: temporary },
       timeout: 60_000,
     };
-    execFile(
-      process.execPath,
-      ['--import', 'tsx', 'examples/host-loop.ts'],
-      options,
-      (error, stdout, stderr) => {
-        resolve({
-          code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
-          stdout,
-          stderr,
-        });
-      },
-    );
+    execFile(process.execPath, [program], options, (error, stdout, stderr) => {
+      resolve({
+        code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
+        stdout,
+        stderr,
+      });
+    });
   });
 }
 
@@ -32,8 +31,9 @@ test('the host loop opens a host session, works side by side, loses it, and repl
   'bytes', {
   timeout: 90_000,
 }, async () => {
+  const program = await exampleScript('examples/host-loop.ts');
   const temporary = await tempFolder();
-  const { code, stdout, stderr } = await runExample(temporary);
+  const { code, stdout, stderr } = await runExample(program, temporary);
   expect(stderr).toBe('');
   expect(code, stdout).toBe(0);
   const lines = stdout.split('\n').map((line) => line.trim());
@@ -84,7 +84,8 @@ test('the host loop opens a host session, works side by side, loses it, and repl
     [],
   );
 
-  expect((await runExample(await tempFolder())).stdout, 'nothing changes from run to run').toBe(
-    stdout,
-  );
+  expect(
+    (await runExample(program, await tempFolder())).stdout,
+    'nothing changes from run to run',
+  ).toBe(stdout);
 });

@@ -30,6 +30,25 @@ export const slow = [
   'test/surfaces/config/read-file.test.ts',
 ];
 
+/**
+ * Files of the project `inside` that take two seconds of a core and more. `npm run test:quick` runs
+ * those of the changed folders.
+ */
+export const heavy = [
+  'test/surfaces/relay/stall-points.test.ts',
+  'test/policy/rules.test.ts',
+  'test/limits/rate-window.test.ts',
+  'test/schema/inclusion.test.ts',
+  'test/surfaces/workflow/loop-in-adversity.test.ts',
+  'test/schema/attacks.test.ts',
+  'test/faults.test.ts',
+  'test/policy/rules-oracle.test.ts',
+  'test/call/own-members.test.ts',
+  'test/types-budget.test.ts',
+  'test/surfaces/shared/strict/to-strict-schema.test.ts',
+  'test/surfaces/agents/shell/read-line.test.ts',
+];
+
 export default class Order extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { root, sequence } = this.ctx.config;
@@ -50,9 +69,11 @@ export default class Order extends BaseSequencer {
   }
 }
 
+const first = [...slow, ...heavy];
+
 function rank(name: string): number {
-  const at = slow.indexOf(name);
-  return at === -1 ? slow.length : at;
+  const at = first.indexOf(name);
+  return at === -1 ? first.length : at;
 }
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */

@@ -3,19 +3,11 @@
  * TypeScript would cost each process about a second of a core.
  */
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
+import { forgetOld } from './old-entries.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(root, '.cache/test-programs');
@@ -37,6 +29,7 @@ const entries = [
   'test/cli/worlds/stuck.ts',
   'test/cli/worlds/tools.ts',
   'test/surfaces/approvals/answering-process.ts',
+  'test/surfaces/audit/fixtures/writer.ts',
   'test/surfaces/mcp/server/child.ts',
   'test/surfaces/mcp/server/silent-child.ts',
   'test/surfaces/redis/quota-spender.ts',
@@ -100,14 +93,6 @@ function build(): string {
     if (!existsSync(folder)) throw error;
     rmSync(draft, { recursive: true });
   }
-  forgetOld();
+  forgetOld(cache, dayMs);
   return folder;
-}
-
-function forgetOld(): void {
-  for (const name of readdirSync(cache)) {
-    const old = join(cache, name);
-    const usedAt = statSync(old, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (Date.now() - usedAt > dayMs) rmSync(old, { recursive: true, force: true });
-  }
 }

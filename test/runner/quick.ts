@@ -1,7 +1,8 @@
 /**
  * `npm run test:quick`: what has changed since `main` against the tests that it can break at once.
- * That is every inside test whose imports lead to a changed file, and the outside tests of the
- * folders with changed files, but for the slow ones. On `main` itself: since its last commit.
+ * That is every inside test whose imports lead to a changed file, but for the heavy ones of other
+ * folders, and the outside tests of the folders with changed files, but for the slow ones. On `main`
+ * itself: since its last commit.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

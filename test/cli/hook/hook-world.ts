@@ -34,16 +34,23 @@ export interface Decided {
   readonly reason: string;
 }
 
+/** @param later takes the work of removing it; by default it is done when the test ends */
 export function hookWorld(
   file: object,
   project: Readonly<Record<string, unknown>> = {},
+  later?: (remove: () => void) => void,
 ): HookWorld {
-  const files = folder({
-    'rules.json': file,
-    'home/.keep': '',
-    'project/.keep': '',
-    ...Object.fromEntries(Object.entries(project).map(([name, text]) => [`project/${name}`, text])),
-  });
+  const files = folder(
+    {
+      'rules.json': file,
+      'home/.keep': '',
+      'project/.keep': '',
+      ...Object.fromEntries(
+        Object.entries(project).map(([name, text]) => [`project/${name}`, text]),
+      ),
+    },
+    later,
+  );
   const [root, home] = [files.at('project'), files.at('home')];
   const send: HookWorld['send'] = (
     event,

@@ -1,14 +1,24 @@
 /** The starter rules hold, also against what hides a command. */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../docs/pages.ts';
 import { type HookWorld, hookWorld } from './hook-world.ts';
 
 const starter = readFileSync(join(root, 'rules/claude-code.yaml'), 'utf8');
 
-function world(): HookWorld {
-  const made = hookWorld({ rules: [] }, { 'src/a.ts': '1', '.env': 'KEY=1' });
+/** Of all tests, since a hook that decides changes nothing but what its session remembers. */
+let made: HookWorld;
+beforeAll(() => {
+  let remove = (): void => {};
+  made = world((work) => {
+    remove = work;
+  });
+  return () => remove();
+});
+
+function world(later: (remove: () => void) => void): HookWorld {
+  const made = hookWorld({ rules: [] }, { 'src/a.ts': '1', '.env': 'KEY=1' }, later);
   writeFileSync(made.files.at('rules.json'), 'replaced');
   made.files.write({ 'claude-code.yaml': starter });
   symlinkSync('/etc', join(made.project, 'link'));
@@ -21,13 +31,13 @@ function world(): HookWorld {
   return made;
 }
 
-function bash(made: HookWorld, command: string) {
-  return call(made, 'Bash', { command });
-}
+let sessions = 0;
 
-async function call(made: HookWorld, tool: string, input: object) {
+/** Asks about a call that is the first of its session. */
+async function call(tool: string, input: object) {
   const argv = ['hook', 'claude-code', '--host-tools', made.files.at('claude-code.yaml')];
-  return made.before(tool, input, { argv });
+  sessions += 1;
+  return made.before(tool, input, { argv, session: `s${sessions}` });
 }
 
 describe.each<[string, string, readonly string[]]>([
@@ -311,10 +321,8 @@ describe.each<[string, string, readonly string[]]>([
     ],
   ],
 ])('%s', (_, effect, commands) => {
-  let made: HookWorld;
   test.each(commands)('%s', async (command) => {
-    made = world();
-    const answer = await bash(made, command);
+    const answer = await call('Bash', { command });
     expect([answer.effect, answer.reason]).toEqual([effect, answer.reason]);
   });
 });
@@ -383,8 +391,7 @@ describe('the tools that name files and pages', () => {
     ['mcp__mail__send', () => ({ to: 'x' }), 'ask'],
     ['TodoWrite', () => ({ todos: [] }), 'none'],
   ])('%s: row %#', async (tool, input, effect) => {
-    const made = world();
-    const answer = await call(made, tool, input(made.project));
+    const answer = await call(tool, input(made.project));
     expect([answer.effect, answer.reason]).toEqual([effect, answer.reason]);
   });
 });

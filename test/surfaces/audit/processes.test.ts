@@ -2,16 +2,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createAuditLog, verifyAudit } from '../../../src/surfaces/audit/index.ts';
+import { program } from '../../runner/programs.ts';
 import { folder, linesIn } from './kit.ts';
 
-const writer = fileURLToPath(new URL('fixtures/writer.ts', import.meta.url));
+const writer = program('test/surfaces/audit/fixtures/writer.ts');
 
 /** A process that writes, once it has said so many lines. */
 async function writing(path: string, said: number, mode = ''): Promise<Writer> {
-  const child = spawn(process.execPath, ['--import', 'tsx', writer, path, mode], {
+  const child = spawn(process.execPath, [writer, path, mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

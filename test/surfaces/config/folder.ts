@@ -17,9 +17,13 @@ export interface Folder {
 /** What a module of a test imports to make definitions of the copy under test. */
 export const libraryUrl = new URL('../../../src/index.ts', import.meta.url).href;
 
-export function folder(files: Readonly<Record<string, unknown>> = {}): Folder {
+/** @param later takes the work of removing it; by default it is done when the test ends */
+export function folder(
+  files: Readonly<Record<string, unknown>> = {},
+  later: (remove: () => void) => void = onTestFinished,
+): Folder {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'host-tools-config-')));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  later(() => rmSync(path, { recursive: true, force: true }));
   const at = (name: string): string => join(path, name);
   const put = (file: string, content: unknown): void => {
     mkdirSync(dirname(file), { recursive: true });

@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { exampleScript } from '../../runner/scripts.ts';
 
 test('the example asks, is answered for each call, and is not let through', {
   timeout: 60_000,
 }, async () => {
   const cwd = fileURLToPath(new URL('../../..', import.meta.url));
+  const program = await exampleScript('examples/openai-loop.ts');
   const { code, stdout, stderr } = await new Promise<{
     code: unknown;
     stdout: string;
     stderr: string;
   }>((resolve) => {
-    execFile(
-      process.execPath,
-      ['--import', 'tsx', 'examples/openai-loop.ts'],
-      { cwd, timeout: 50_000 },
-      (error, out, err) => resolve({ code: error?.code ?? 0, stdout: out, stderr: err }),
+    execFile(process.execPath, [program], { cwd, timeout: 50_000 }, (error, out, err) =>
+      resolve({ code: error?.code ?? 0, stdout: out, stderr: err }),
     );
   });
   expect(stderr).toBe('');

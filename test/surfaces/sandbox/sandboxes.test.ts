@@ -1,5 +1,5 @@
 /** What sandboxes give handlers, what they refuse, and how they start and end. */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -12,12 +12,15 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { defineTool, HostToolRegistry } from '../../../src/index.ts';
 import { processExecutor, workerExecutor } from '../../../src/surfaces/sandbox/index.ts';
 import { permissionFlags, readPermissions } from '../../../src/surfaces/sandbox/permissions.ts';
+import { textScript } from '../../runner/scripts.ts';
 import { expectQuiet, handlerOf, kinds, once, sandboxed } from './executors.ts';
 
+const run = promisify(execFile);
 const probes = handlerOf('probes');
 const folder = mkdtempSync(join(tmpdir(), 'host-tools-sandbox-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -196,7 +199,7 @@ describe.each(kinds)('%s', (kind, make) => {
     wrong({ maxMemoryMb: 1 }, 'expected `maxMemoryMb` to be');
   });
 
-  test('a sandbox without a call does not keep the host alive', () => {
+  test('a sandbox without a call does not keep the host alive', async () => {
     const text = `
       import { defineTool, HostToolRegistry } from './src/index.ts';
       import { ${nameOf(kind)} } from './src/surfaces/sandbox/index.ts';
@@ -205,8 +208,8 @@ describe.each(kinds)('%s', (kind, make) => {
         executor: ${nameOf(kind)}({ module: ${JSON.stringify(probes.href)}, export: 'counts' }) }));
       const { output } = await registry.createSession({ sessionId: 's' }).call('t', {});
       console.log(output);`;
-    const args = ['--import', 'tsx', '--input-type=module', '-e', text];
-    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('1\n');
+    const { stdout } = await run(process.execPath, [await textScript(text)]);
+    expect(stdout).toBe('1\n');
   });
 });
 
@@ -307,7 +310,7 @@ describe('permissions of a process', () => {
       const { output } = await session.call('pid', {});
       console.log(output);
       setInterval(() => {}, 1_000);`;
-    const host = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', text]);
+    const host = spawn(process.execPath, [await textScript(text)]);
     const pid = await new Promise<number>((resolve) => {
       host.stdout.once('data', (line: Buffer) => resolve(Number(line)));
     });

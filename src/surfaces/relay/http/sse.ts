@@ -11,6 +11,7 @@ const encoder = new TextEncoder();
  * Opens a stream and answers 200 with it, as `text/event-stream`. Up to 1 MB of events wait while
  * the client does not read. Beyond that the body ends with an error and the waiting events are
  * discarded. Rejects like `streams.open`, before a Response exists.
+ * Longer than 60 lines, since its short functions share the state of one stream.
  * @param dropped called once with the reason when the stream is dropped
  */
 export async function sseResponse(
