@@ -7,8 +7,8 @@ import type { Executor } from '../tool/executor.ts';
 import { HandlerContext } from './handler-context.ts';
 
 /**
- * Runs the call. An executor that is being disposed, since no tool used it for a moment, gets the call
- * afterwards.
+ * Runs the call. An executor that is being disposed, since no tool used it for a moment, gets the
+ * call afterwards.
  */
 export function execute(call: FoundCall, executor: Executor): Promise<unknown> {
   const run = (): Promise<unknown> =>
@@ -21,8 +21,8 @@ export function execute(call: FoundCall, executor: Executor): Promise<unknown> {
 }
 
 /**
- * Waits for what the handler needs to begin. If the call ends meanwhile, its error says that the tool
- * has not run. So the executor must not begin it then: it checks that after this has resolved.
+ * Waits for what the handler needs to begin. If the call ends meanwhile, its error says that the
+ * tool has not run. So the executor must not begin it then: it checks that after this has resolved.
  */
 export async function beforeHandler<T>(
   context: Pick<ToolContext, 'signal'>,

@@ -1,4 +1,4 @@
-/** Words the error of a call whose arguments do not fit, and throws it from the library's own tools. */
+/** The error of a call whose arguments do not fit. The library's own tools can throw it. */
 import { type ToolError, toolError } from '../errors/index.ts';
 import type { JsonValue } from '../json/index.ts';
 import { type Issue, issueLines } from '../schema/issues.ts';

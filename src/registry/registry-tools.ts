@@ -182,8 +182,8 @@ function checkReserved({ offload }: RegistryState, name: string): void {
   throw new MisuseError(
     'name_conflict',
     `The name \`${name}\` is reserved: without that tool of the registry, nobody could read an ` +
-      'output that was offloaded. Choose another name for yours. A rule or a profile can hide the ' +
-      'tool, and without the option `offload` the registry does not have it.',
+      'output that was offloaded. Choose another name for yours. A rule or a profile can hide ' +
+      'the tool, and without the option `offload` the registry does not have it.',
   );
 }
 

@@ -1,7 +1,7 @@
 /**
  * Counts the tools that use each executor, in all registries of this process: a definition may be
- * registered in several. An executor is disposed when its last tool has been removed and the calls to
- * that tool have ended.
+ * registered in several. An executor is disposed when its last tool has been removed and the calls
+ * to that tool have ended.
  */
 import { errorName } from '../errors/index.ts';
 import { withDeadline } from '../limits/with-deadline.ts';
@@ -10,7 +10,7 @@ import type { RegistryState } from './registry-state.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 interface Users {
-  /** Weak, so that a registry or a session that is dropped without being closed can be collected. */
+  /** Weak, so that what is dropped without being closed can be collected. */
   readonly entries: WeakSet<ToolEntry>;
   count: number;
   /** Pending while the executor is disposed. Never rejects. */
@@ -46,8 +46,8 @@ export async function releaseExecutor(entry: ToolEntry, registry: RegistryState)
 }
 
 /**
- * The disposal of an executor, as long as it lasts. A tool that is registered meanwhile waits for it
- * with its calls.
+ * The disposal of an executor, as long as it lasts. Calls to a tool that is registered meanwhile
+ * wait for it.
  */
 export function disposalOf(executor: Executor): Promise<void> | undefined {
   return usersOf.get(executor)?.disposal;

@@ -429,9 +429,12 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
     expect((await session.call('job')).output).toBe('done');
     await worker.close();
     stopped.signal('SIGSTOP');
-    await registry.close();
-    stopped.signal('SIGCONT');
-    await stopped.stop();
+    try {
+      await registry.close();
+    } finally {
+      stopped.signal('SIGCONT');
+      await stopped.stop();
+    }
   });
 
   test('without the package, it says what to install', () => {

@@ -14,8 +14,9 @@ import {
 import { writeHandlers } from './executor-handlers.ts';
 
 /**
- * What a definition consists of besides what runs it, as JSON. Where a handler runs by its definition,
- * as in a fleet, the definition there has these fields and the handler, and so the same fingerprint.
+ * What a definition consists of besides what runs it, as JSON. Where a handler runs by its
+ * definition, as in a fleet, the definition there has these fields and the handler, and so the same
+ * fingerprint.
  */
 export interface ExecutorTaskDefinition {
   readonly name: string;
