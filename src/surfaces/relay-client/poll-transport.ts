@@ -20,7 +20,9 @@ export function pollTransport(http: RelayHttp): Transport {
       for (;;) {
         const after = line.after();
         const startedAt = performance.now();
-        const path = streamPath(line, { mode: 'poll', after });
+        // Only the first poll may take the session from another application.
+        const continues = first ? undefined : 'true';
+        const path = streamPath(line, { mode: 'poll', after, continues });
         const answer = await http.call(line.scope, 'GET', path, { timeoutMs: line.silenceMs() });
         line.heard();
         // A stream sends this with its `connected` event, a poll next to its events.

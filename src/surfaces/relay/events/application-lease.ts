@@ -22,15 +22,57 @@ export interface ApplicationLease {
   release(): Promise<boolean>;
 }
 
+/** Whose lease it is. */
+interface LeaseRequest {
+  readonly code: string;
+  readonly client?: string | undefined;
+}
+
 /** Takes the lease from its holder; undefined for an unknown session. */
 export async function takeLease(
   store: RelayStore,
-  code: string,
+  { code, client }: LeaseRequest,
   leaseMs: number,
 ): Promise<ApplicationLease | undefined> {
-  const holder = randomUUID();
-  const taken = await store.acquire(code, keys.applicationLease, holder, leaseMs, true);
-  if (taken === undefined) return undefined;
+  const holder = holderOf(client);
+  const epoch = await store.acquire(code, keys.applicationLease, holder, leaseMs, true);
+  return epoch === undefined ? undefined : leaseOf(store, code, leaseMs, holder, epoch);
+}
+
+/**
+ * Takes the lease over from the last connection of the same client, or takes it if it is free.
+ * `replaced` if another client has it. Undefined for an unknown session.
+ */
+export async function continueLease(
+  store: RelayStore,
+  { code, client }: LeaseRequest & { readonly client: string },
+  leaseMs: number,
+): Promise<ApplicationLease | 'replaced' | undefined> {
+  const before = await store.holder(code, keys.applicationLease);
+  const isOwn = before?.holder.startsWith(`${client} `) === true;
+  const holder = holderOf(client);
+  // Another client may take a free lease at the same time, so only an own one is stolen.
+  const epoch =
+    before === undefined || isOwn
+      ? await store.acquire(code, keys.applicationLease, holder, leaseMs, isOwn)
+      : undefined;
+  if (epoch !== undefined) return leaseOf(store, code, leaseMs, holder, epoch);
+  const [session] = await store.get(code, [keys.session]);
+  return session === undefined ? undefined : 'replaced';
+}
+
+/** The names of clients have no spaces. */
+function holderOf(client: string | undefined): string {
+  return client === undefined ? randomUUID() : `${client} ${randomUUID()}`;
+}
+
+function leaseOf(
+  store: RelayStore,
+  code: string,
+  leaseMs: number,
+  holder: string,
+  taken: number,
+): ApplicationLease {
   let epoch = taken;
   let released = false;
   let last: Promise<unknown> = Promise.resolve();

@@ -6,6 +6,7 @@ import pTimeout from 'p-timeout';
 import { momentMs, offerIn } from '../calls/call-delivery.ts';
 import { progressIn } from '../calls/progress-wakes.ts';
 import type { Wake } from '../ports/documents.ts';
+import { type ApplicationLease, continueLease } from './application-lease.ts';
 import { bufferBytes } from './backpressure.ts';
 import { dataText } from './event-text.ts';
 import { whenExpired } from './expiry.ts';
@@ -66,7 +67,9 @@ export async function pollEvents(
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     unwatch = await parts.hub.watch(request.code, (wake) => onWake(poll, wake));
-    poll.source = await openEventSource(parts, request, endPoll);
+    const lease = await continuedLease(parts, request);
+    if (lease === 'replaced') return [goodbye('replaced')];
+    poll.source = await openEventSource(parts, request, endPoll, lease);
     if (request.side === 'agent')
       ignore = await parts.presence.watch(request.code, onChange(poll, now));
     beat = setInterval(() => renewLease(poll), leaseMs / 3);
@@ -80,6 +83,16 @@ export async function pollEvents(
     outlive?.();
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** The lease of a poll that goes on. Others take theirs when they open. */
+async function continuedLease(
+  { settings: { store, leaseMs } }: ConnectionParts,
+  { code, side, client, continues }: StreamRequest,
+): Promise<ApplicationLease | 'replaced' | undefined> {
+  return continues === true && side === 'application' && client !== undefined
+    ? continueLease(store, { code, client }, leaseMs)
+    : undefined;
 }
 
 /** Hears whether the application is connected. The first time says what was so before the poll. */

@@ -49,6 +49,11 @@ export interface StreamRequest {
    * one.
    */
   readonly client?: string;
+  /**
+   * A poll that goes on from the last one of its client. If another application has connected in
+   * between, it does not take the calls from that one, and ends as replaced.
+   */
+  readonly continues?: boolean;
 }
 
 /** An open stream. */

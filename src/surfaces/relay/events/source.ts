@@ -69,11 +69,13 @@ export function goodbye(reason: EndReason): StreamEvent {
  * Opens the source. An application's source takes the calls over from the previous connection.
  * Rejects with 404 when the session is gone.
  * @param over called when a delivery finds that the connection is over
+ * @param taken the application's lease, if it is taken already
  */
 export async function openEventSource(
   { settings: { store, now, leaseMs, heartbeatMs }, hub, calls }: ConnectionParts,
   { code, side, after, client, expiresAt }: StreamRequest,
   over: (reason: EndReason) => void,
+  taken?: ApplicationLease,
 ): Promise<EventSource> {
   const [session] = await store.get(code, [keys.session]);
   if (session === undefined) throw sessionNotFound();
@@ -81,7 +83,7 @@ export async function openEventSource(
   let lease: ApplicationLease | undefined;
   let left = false;
   if (side === 'application') {
-    lease = await takeLease(store, code, leaseMs);
+    lease = taken ?? (await takeLease(store, { code, client }, leaseMs));
     if (lease === undefined) throw sessionNotFound();
     hub.wake(code, 'lease');
   }

@@ -39,6 +39,10 @@ const ofStreams: readonly JsonObject[] = [
     type: 'string',
     pattern: '^[A-Za-z0-9_.:-]{1,128}$',
   }),
+  parameter('query', 'continues', 'A poll that goes on from the last one of its `client`.', {
+    type: 'boolean',
+    default: false,
+  }),
   parameter('query', 'ticket', 'Instead of a token.'),
   parameter('header', 'Last-Event-ID', 'The same as `after`; takes precedence over it.', {
     type: 'integer',

@@ -47,7 +47,7 @@ async function onlySocket(): Promise<never> {
 
 /**
  * Reads the query of a request, and `Last-Event-ID`, which a browser sends when it reconnects.
- * @throws RelayError 400 `invalid_last_event_id`, `invalid_client`
+ * @throws RelayError 400 `invalid_last_event_id`, `invalid_client`, `invalid_request`
  */
 export function readStreamRequest({
   request,
@@ -71,7 +71,15 @@ export function readStreamRequest({
     expiresAt: document.expiresAt,
     ...(after === undefined ? {} : { after }),
     ...(client === undefined ? {} : { client }),
+    ...(readContinues(url) ? { continues: true } : {}),
   };
+}
+
+function readContinues(url: URL): boolean {
+  const text = url.searchParams.get('continues') ?? 'false';
+  if (text !== 'true' && text !== 'false')
+    throw relayError(400, 'invalid_request', 'Expected `continues` to be "true" or "false".');
+  return text === 'true';
 }
 
 function readPlace(text: string | undefined): number | undefined {

@@ -1,6 +1,9 @@
 /** The lease of the application's connections. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { takeLease } from '../../../../src/surfaces/relay/events/application-lease.ts';
+import {
+  continueLease,
+  takeLease,
+} from '../../../../src/surfaces/relay/events/application-lease.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { watchedStore } from '../watched-ports.ts';
 
@@ -12,7 +15,7 @@ const start = async () => {
   const watched = watchedStore();
   await watched.store.create('s', keys.session, '{}', Date.now() + 10_000);
   const take = async () =>
-    (await takeLease(watched.store, 's', leaseMs)) as NonNullable<
+    (await takeLease(watched.store, { code: 's' }, leaseMs)) as NonNullable<
       Awaited<ReturnType<typeof takeLease>>
     >;
   const holder = async () => (await watched.store.holder('s', keys.applicationLease))?.epoch;
@@ -32,9 +35,26 @@ describe('the lease', () => {
     expect(await holder()).toBe(second.epoch);
   });
 
+  test('goes on from a client’s last connection, but is taken from no other client', async () => {
+    const { store, holder } = await start();
+    const request = { code: 's', client: 'a' };
+    const first = await takeLease(store, request, leaseMs);
+    const second = await continueLease(store, request, leaseMs);
+    expect(second).toMatchObject({ epoch: await holder() });
+    expect(await first?.renew()).toBe(false);
+    for (const client of [undefined, 'aa', 'b']) {
+      await takeLease(store, { code: 's', client }, leaseMs);
+      expect(await continueLease(store, request, leaseMs)).toBe('replaced');
+    }
+    // The other client has gone.
+    vi.advanceTimersByTime(leaseMs * 5);
+    expect(await continueLease(store, request, leaseMs)).toMatchObject({ epoch: await holder() });
+    expect(await continueLease(store, { ...request, code: 'other' }, leaseMs)).toBeUndefined();
+  });
+
   test('of no session is none', async () => {
     const { store } = await start();
-    expect(await takeLease(store, 'other', leaseMs)).toBeUndefined();
+    expect(await takeLease(store, { code: 'other' }, leaseMs)).toBeUndefined();
   });
 
   test('given back by the older connection stays the newer one’s', async () => {

@@ -15,7 +15,7 @@ const now = streamWorld();
 const poll = (
   on: Node,
   { code, expiresAt }: SessionDocument,
-  more: { side?: Side; after?: number; client?: string } = {},
+  more: { side?: Side; after?: number; client?: string; continues?: boolean } = {},
   waitMs = 1_000,
   signal = new AbortController().signal,
 ) => on.streams.poll({ code, expiresAt, side: 'application', ...more }, waitMs, signal);
@@ -123,6 +123,22 @@ describe('a poll', () => {
     await listen(nodeOf(now), session);
     await pass(leaseMs);
     expect(await first).toMatchObject([{ event: 'goodbye', data: { reason: 'replaced' } }]);
+  });
+
+  test('that goes on takes no calls from an application that came in between', async () => {
+    const session = await now.world.session();
+    const [one, other] = [nodeOf(now), nodeOf(now)];
+    expect(await poll(one, session, { client: 'a' }, 0)).toEqual([]);
+    // Its client pauses before the next one.
+    const second = poll(other, session, { client: 'b' }, 60_000);
+    await pass(10);
+    expect(await poll(one, session, { client: 'a', continues: true })).toEqual([
+      { event: 'goodbye', data: { reason: 'replaced', reconnect: false } },
+    ]);
+    await call(now, session, 'c');
+    expect(ids(await second)).toEqual(['c']);
+    const again = await poll(other, session, { client: 'b', continues: true, after: 1 }, 0);
+    expect(again).toEqual([]);
   });
 
   test('keeps the application connected until the next one is due', async () => {
