@@ -64,7 +64,7 @@ export class RegistryTools {
       else if (!added.has(name)) modified.add(name);
       addVersion(state, entry);
       state.removed.delete(name);
-      retainExecutor(entry);
+      retainExecutor(entry, state);
     }
     if (entries.length > 0) this.#tell(changeOf({ added: [...added], modified: [...modified] }));
     return entries.map((entry) => this.#register(entry));
@@ -161,7 +161,7 @@ export class RegistryTools {
     const state = this.#state;
     swapVersion(state, before, entry);
     // Retained before the old entry is released, so that a shared executor is not disposed.
-    retainExecutor(entry);
+    retainExecutor(entry, state);
     before.removed = true;
     void releaseExecutor(before, state);
     this.#tell({ modified: [entry.name] });

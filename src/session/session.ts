@@ -161,7 +161,7 @@ export class Session<S> implements ToolSession<S> {
     state.own ??= new Map();
     const entry = new ToolEntry(definition as AnyTool, 'session', registry.waits);
     state.own.set(name, entry);
-    retainExecutor(entry);
+    retainExecutor(entry, registry);
     state.gone?.delete(name);
     state.touch('session');
     return notifyOrigin(new Registration(ownTable(state), entry), entry);
@@ -262,7 +262,7 @@ function ownTable(state: SessionState): ToolTable {
     has: (entry) => state.own?.get(entry.name) === entry,
     replace: (before, entry) => {
       state.own?.set(entry.name, entry);
-      retainExecutor(entry);
+      retainExecutor(entry, state.registry);
       void releaseExecutor(before, state.registry);
       state.touch('session');
     },

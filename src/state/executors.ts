@@ -20,9 +20,9 @@ interface Users {
 const usersOf = new WeakMap<Executor, Users>();
 
 /** Adds an entry that was put into a table. */
-export function retainExecutor(entry: ToolEntry): void {
+export function retainExecutor(entry: ToolEntry, { isTrial }: RegistryState): void {
   const { executor } = entry.internals;
-  if (executor?.dispose === undefined) return;
+  if (executor?.dispose === undefined || isTrial) return;
   const users = usersOf.get(executor) ?? { entries: new WeakSet(), count: 0, disposal: undefined };
   usersOf.set(executor, users);
   users.entries.add(entry);

@@ -58,6 +58,8 @@ export class RegistryState {
   readonly tools = new Map<string, ToolEntry>();
   readonly versions = new Map<string, readonly ToolEntry[]>();
   readonly skeletons = new Map<string, string>();
+  /** It only tries definitions and runs no calls, so executors have no user in it. */
+  isTrial = false;
   readonly profiles = new Map<string, KnownProfile>();
   readonly policies: readonly Policy<unknown>[];
   readonly default: Effect;
