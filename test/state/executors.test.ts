@@ -12,7 +12,10 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => void vi.useRealTimers());
 
 /** An executor that writes down what happens to it, and a tool that it runs. */
-function shared(dispose: () => Promise<void> | void = () => {}): { tool: AnyTool; log: string[] } {
+function shared(dispose: () => Promise<void> | void = () => {}): {
+  tool: AnyTool<unknown>;
+  log: string[];
+} {
   const log: string[] = [];
   const executor: Executor = {
     execute: async () => log.push('execute'),
@@ -26,7 +29,7 @@ function shared(dispose: () => Promise<void> | void = () => {}): { tool: AnyTool
   return { tool, log };
 }
 
-function open(tool: AnyTool, warnings: string[] = []): [HostToolRegistry, ToolSession] {
+function open(tool: AnyTool<unknown>, warnings: string[] = []): [HostToolRegistry, ToolSession] {
   const warn = (_data: object, message?: string): void => void warnings.push(message ?? '');
   const registry = new HostToolRegistry({ logger: { warn, error: warn }, policyTimeoutMs: 3_000 });
   registry.register(tool);
