@@ -2,7 +2,7 @@
  * The file of accepted definitions. It has each tool's definition, so that changes can be shown.
  */
 import { randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '../errors/index.ts';
 import type { AnyTool, JsonObject, JsonValue } from '../index.ts';
@@ -65,7 +65,8 @@ export async function readPinFile(
 }
 
 /**
- * Writes the whole file or nothing. Names are sorted, so that a diff is easy to review.
+ * Writes the whole file or nothing, and creates its folder if it is missing. Names are sorted, so
+ * that a diff is easy to review.
  * @throws CliFault 1
  */
 export async function writePinFile(
@@ -80,10 +81,11 @@ export async function writePinFile(
     sorted.map(([name, { fingerprint, definition }]) => [name, { fingerprint, ...definition }]),
   );
   try {
+    await mkdir(dirname(target), { recursive: true });
     await writeFile(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o644 });
     await rename(draft, target);
   } catch (error) {
-    await rm(draft, { force: true });
+    await rm(draft, { force: true }).catch(() => {});
     throw failure(`Cannot write \`${path}\`: ${messageOf(error)}.`);
   }
 }

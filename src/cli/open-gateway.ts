@@ -28,6 +28,7 @@ export async function openGateway(
       timer.unref();
       return () => clearTimeout(timer);
     },
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     async readPins(path) {
       const exists = await access(path).then(
         () => true,

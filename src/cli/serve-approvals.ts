@@ -30,11 +30,21 @@ export function serveApprovals(
     basePath: approvalsPath,
     allowedHosts,
     authenticate(request) {
+      if (isPage(request)) return principal;
       const given = /^Bearer ([\w-]{1,512})$/.exec(headerOf(request, 'authorization') ?? '')?.[1];
       return timingSafeEqual(digest(given ?? ''), expected) ? principal : undefined;
     },
   });
   return { listener: toNodeListener(handler), token };
+}
+
+/**
+ * Whether a browser asks for the page itself. It cannot send the token with that request, since the
+ * token is in the fragment. The page holds no approvals; it asks for them with the token.
+ */
+function isPage({ method, url }: Request): boolean {
+  const { pathname } = new URL(url);
+  return method === 'GET' && (pathname === approvalsPath || pathname === `${approvalsPath}/`);
 }
 
 /** Digests have the same length, so comparing them takes the same time for every token. */

@@ -131,7 +131,7 @@ async function overHttp(
     (request, response) => {
       const asked = request.url?.split('?', 1)[0];
       if (asked === metricsPath && counts !== undefined) counts(request, response);
-      else if (approvals !== undefined && asked?.startsWith(`${approvalsPath}/`))
+      else if (approvals !== undefined && `${asked}/`.startsWith(`${approvalsPath}/`))
         approvals.listener(request, response);
       else if (asked === path) {
         // Other requests are streams, which end with the server.

@@ -4,9 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifyAudit } from '../../src/surfaces/audit/index.ts';
+import { chromiumAvailable, demandChromium, launchChromium, whyNot } from '../examples/chromium.ts';
 import { folder } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
 import { until } from './until.ts';
+
+demandChromium();
 
 const kept = fileURLToPath(new URL('./fixtures/gateway-server.mjs', import.meta.url));
 const gateway = (approvals?: object) => ({
@@ -17,10 +20,10 @@ const gateway = (approvals?: object) => ({
 });
 
 /** Serves the gateway of a folder over HTTP, for `ann`. */
-async function serve(path: string) {
+async function serve(path: string, port = '0') {
   const stop = new AbortController();
   let said = '';
-  const ended = cli(['serve', 'gateway.json', '--http', '0', '--principal', 'ann'], {
+  const ended = cli(['serve', 'gateway.json', '--http', port, '--principal', 'ann'], {
     cwd: path,
     signal: stop.signal,
     onStderr: (text) => {
@@ -46,7 +49,7 @@ async function serve(path: string) {
       approvals?: { id: string; tool: { name: string }; sessionId: string; principal: string }[];
     };
   };
-  return { mcp, ask, end, said: () => said };
+  return { mcp, ask, end, said: () => said, address: `${page}#token=${token}` };
 }
 
 /** A client; with an answer, it can be asked. */
@@ -132,6 +135,72 @@ describe('a call that asks', () => {
     const ids = (await ask('')).approvals?.map(({ sessionId }) => sessionId) ?? [];
     expect(new Set(ids).size).toBe(2);
   });
+});
+
+describe('what strangers get', () => {
+  test('is the page, which has no approvals, and nothing else', async () => {
+    const { path } = folder({ 'gateway.json': gateway({ dir: 'waiting', page: true }) });
+    const { mcp, address } = await serve(path);
+    await (await connect(mcp)).remove('a thing that only the approval names');
+    const page = address.replace(/#.*/, '');
+    const got = await fetch(page);
+    expect([got.status, got.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    expect(await got.text()).not.toContain('a thing that only the approval names');
+    const moved = await fetch(page.replace(/\/$/, ''), { redirect: 'manual' });
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, 'approvals/']);
+    for (const [method, at] of [
+      ['GET', 'api/approvals'],
+      ['GET', 'api/approvals/x'],
+      ['POST', 'api/approvals/x'],
+      ['POST', ''],
+      ['GET', 'x'],
+      ['GET', '/'],
+      ['GET', 'api/approvals/..%2f'],
+    ] as const)
+      expect([method, at, (await fetch(page + at, { method })).status]).toEqual([method, at, 401]);
+    expect((await fetch(page.replace('/approvals/', '/approvalsx'))).status).toBe(404);
+  });
+});
+
+describe.skipIf(!chromiumAvailable)(`the printed address, in Chromium${whyNot}`, () => {
+  test('shows what waits, and answers it, also without the slash and after a restart', async () => {
+    const { path } = folder({ 'gateway.json': gateway({ dir: 'waiting', page: true }) });
+    const first = await serve(path);
+    const { remove, client } = await connect(first.mcp);
+    for (const text of ['one', 'two', 'three']) await remove(text);
+    const browser = await launchChromium();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
+    const allow = async (): Promise<void> => {
+      await page.getByText('live', { exact: true }).waitFor();
+      await page.getByRole('button', { name: /^Allow once/ }).click();
+      await page.getByText('You have allowed this. The call succeeded.').first().waitFor();
+    };
+    const waiting = async (): Promise<number> => (await first.ask('')).approvals?.length ?? 0;
+    await page.goto(first.address);
+    await allow();
+    expect(await waiting()).toBe(2);
+    // The token is kept for the tab only.
+    expect(page.url()).toBe(first.address.replace(/#.*/, ''));
+    await page.reload();
+    await page.getByText('2 calls waiting').waitFor();
+    const other = await browser.newPage();
+    await other.goto(page.url());
+    await other.getByText('open that address again').waitFor();
+    await other.goto(first.address.replace('/#', '#'));
+    await other.getByText('2 calls waiting').waitFor();
+    await client.close();
+    await first.end();
+    const second = await serve(path, new URL(first.address).port);
+    await page.getByText('signed out', { exact: true }).waitFor();
+    await page.goto(second.address);
+    await allow();
+    expect((await second.ask('')).approvals).toHaveLength(1);
+  }, 120_000);
 });
 
 describe('a file with `approvals`', () => {

@@ -106,6 +106,77 @@ test('entries that cannot be converted are reported, and the file still loads', 
   expect((await cli(['validate', 'gateway.yaml'], { cwd: path })).exit).toBe(0);
 });
 
+describe('a secret in plain text', () => {
+  const value = 'hunter2-0123456789';
+  const warned = async (entry: object): Promise<readonly string[]> => {
+    const { exit, stdout, stderr } = await imports({ mcpServers: { a: entry } });
+    expect([exit, stderr]).toEqual([0, '']);
+    expect(stdout).not.toContain('hunter2');
+    return [...stdout.matchAll(/^warning: `a`: `([^`]+)` (?:seems|is in)/gm)].map(
+      ([, place = '']) => place,
+    );
+  };
+
+  test.each<[readonly string[], readonly string[]]>([
+    [['--api-key', value], ['args[1]']],
+    [[`--token=${value}`, 'x'], ['args[0]']],
+    [['run', '-e', `API_KEY=${value}`], ['args[2]']],
+    [['--header', `Authorization: Bearer ${value}`], ['args[1]']],
+    [['--header', `X-Api-Key:${value}`], ['args[1]']],
+    [[`--header=Authorization: Bearer ${value}`], ['args[0]']],
+    [[`postgres://me:${value}@localhost/db`], ['args[0]']],
+    [[`mongodb://me:${value}@one:1,two:2/db`], ['args[0]']],
+    [[`--database=postgres://me:${value}@localhost/db`], ['args[0]']],
+    [[`https://${value}@example.com`, '--x'], ['args[0]']],
+    [['-y', `https://example.com/mcp?a=1&api_key=${value}#x`], ['args[1]']],
+    [
+      ['--token', value, '--secret', value],
+      ['args[1]', 'args[3]'],
+    ],
+    [['--max-tokens', '4096', '--keys', '--verbose-output'], []],
+    [['--from', 'git+ssh://git@example.com/a/repository', 'server'], []],
+    [['--api-key', name('KEY'), `--token=${name('TOKEN_OF_THIS')}`], []],
+    [['https://example.com/mcp?page=12345678', 'C:\\folder:something', '--'], []],
+  ])('in arguments %j is reported by its place', async (args, places) => {
+    expect(await warned({ command: 'x', args })).toEqual(places);
+  });
+
+  test.each([
+    [`https://me:${value}@example.com/mcp`, 'a user or a password, which a gateway refuses'],
+    [`https://example.com/mcp?token=${value}`, 'its parameter `token`'],
+  ])('in the address %s is reported by its place', async (url, what) => {
+    expect(await warned({ url })).toEqual(['url']);
+    const { stdout } = await imports({ mcpServers: { a: { url } } });
+    expect(stdout).toContain(`\`url\` is in the file as plain text, with ${what}.`);
+  });
+
+  test('in the address of a variable is reported', async () => {
+    const env = { DATABASE_URL: `postgres://me:${value}@localhost/db`, OTHER_URL: 'https://a.b/c' };
+    expect(await warned({ command: 'x', env })).toEqual(['env.DATABASE_URL']);
+  });
+});
+
+test('inputs whose ids look alike get variables of their own, and that is said', async () => {
+  const { stdout, written } = await imports({
+    servers: {
+      a: { command: 'x', env: { ONE: name('input:a-b'), TWO: name('input:a_b') } },
+      b: { command: 'x', env: { ONE: name('input:a_b'), TWO: name('input:a b') } },
+      c: { command: 'x', env: { ONE: name('input:home'), TWO: name('env:HOME') } },
+    },
+  });
+  expect(written().mcpServers).toEqual({
+    a: { command: 'x', env: { ONE: name('A_B'), TWO: name('A_B_2') } },
+    b: { command: 'x', env: { ONE: name('A_B_2'), TWO: name('A_B_3') } },
+    c: { command: 'x', env: { ONE: name('HOME_2'), TWO: name('HOME') } },
+  });
+  expect(stdout).toContain('starts: A_B, A_B_2, A_B_3, HOME_2, HOME.');
+  expect([...stdout.matchAll(/^warning: (.*)$/gm)].map(([, text]) => text)).toEqual([
+    `\`${name('input:a_b')}\` becomes \`${name('A_B_2')}\`, because \`A_B\` stands for something else.`,
+    `\`${name('input:a b')}\` becomes \`${name('A_B_3')}\`, because \`A_B\` stands for something else.`,
+    `\`${name('input:home')}\` becomes \`${name('HOME_2')}\`, because \`HOME\` stands for something else.`,
+  ]);
+});
+
 describe('nothing is written', () => {
   test('over a file that exists', async () => {
     const { path, at } = folder({ 'client.json': { mcpServers: { a: { command: 'x' } } } });

@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { verifyAudit } from '../../src/surfaces/audit/index.ts';
+import { takeLock } from '../../src/surfaces/audit/lock-file.ts';
 import { program } from '../runner/programs.ts';
 import { folder, installed } from '../surfaces/config/folder.ts';
 import { cli } from './cli-run.ts';
@@ -112,6 +113,18 @@ describe('`list`', () => {
       ['new', 'ready'],
       ['memory', 'ready'],
     ]);
+  });
+
+  test('says which globs of `tools` match nothing, once for each server', async () => {
+    const { stderr, listed } = await list({
+      mcpServers: { kept: { ...own, tools: ['kept.t*', 'remove', 'tel'] } },
+    });
+    expect(listed.tools.map(({ name }) => name)).toEqual(['kept.remove']);
+    expect(stderr).toBe(
+      'warning: server `kept`: `tools`: `kept.t*` matches none of its tools; write `t*`, without ' +
+        'the prefix\n' +
+        'warning: server `kept`: `tools`: `tel` matches none of its tools, did you mean `tell`?\n',
+    );
   });
 
   test('says which servers do not work, and has the tools of the others', async () => {
@@ -221,19 +234,19 @@ describe('`serve`', () => {
     await until(async () => !(await names()).some((name) => name.startsWith('kept.')));
   });
 
-  test('`--pin` writes the first listing down, and what differs later is withheld', async () => {
+  test('`--pin` writes the first listing down, in a folder that it makes, and what differs later is withheld', async () => {
     const content = (greeting: string) => ({
       mcpServers: {
         kept: {
           ...server(kept, greeting),
-          pins: 'pins.json',
+          pins: 'pins/kept.json',
           labels: { '*': { annotations: { destructive: false } } },
         },
       },
     });
     const first = await serve({ 'gateway.json': content('hello') }, '--pin');
     expect(await first.names()).toContain('kept.tell');
-    const pins = JSON.parse(readFileSync(first.at('pins.json'), 'utf8')) as object;
+    const pins = JSON.parse(readFileSync(first.at('pins/kept.json'), 'utf8')) as object;
     expect(Object.keys(pins)).toContain('kept.tell');
     const again = await cli(['list', '--host-tools', 'gateway.json'], { cwd: first.path });
     expect(again.stdout).toContain('kept  ready  5 tools');
@@ -241,6 +254,38 @@ describe('`serve`', () => {
     const drifted = await cli(['list', '--host-tools', 'gateway.json'], { cwd: first.path });
     expect(drifted.stdout).toContain('kept: kept.tell differs from its pin');
     expect(drifted.stdout).toContain('A model gets no tools.');
+  });
+
+  test('tools whose pins cannot be written are not taken', async () => {
+    const noted = 'import{appendFileSync}from"node:fs";appendFileSync("starts",".")';
+    const entry = {
+      ...server('--import', `data:text/javascript,${noted}`, kept),
+      pins: 'pins/kept.json',
+    };
+    const files = { 'gateway.json': { mcpServers: { kept: entry } }, pins: 'a file' };
+    const { path, at } = folder(files);
+    const stop = new AbortController();
+    let said = '';
+    const ended = cli(['serve', 'gateway.json', '--http', '0', '--pin'], {
+      cwd: path,
+      signal: stop.signal,
+      onStderr: (text) => {
+        said = text;
+      },
+    });
+    await until(() => said.includes('Serving MCP'));
+    expect(said).toContain('server `kept`: Cannot write `');
+    const client = new Client({ name: 'test', version: '1' }, {});
+    const url = /Serving MCP at (\S+)/.exec(said)?.[1] ?? '';
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    // The server is started again, and its pins still cannot be written.
+    const tools = async () => (await client.listTools()).tools;
+    const starts = () => readFileSync(at('starts'), 'utf8').length;
+    await until(async () => starts() > 2 || (await tools()).length > 0);
+    expect(await tools()).toEqual([]);
+    await client.close();
+    stop.abort();
+    await ended;
   });
 
   test('pins that do not exist keep the server off', async () => {
@@ -329,6 +374,25 @@ describe('`serve`', () => {
     expect(exit).toBe(0);
     const pid = Number(readFileSync(at('pid'), 'utf8'));
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  test('a log that a killed gateway still has for a moment is waited for', async () => {
+    const content = { mcpServers: { kept: server(kept) }, audit: { path: 'audit.jsonl' } };
+    const { path, at } = folder({ 'gateway.json': content });
+    const release = takeLock(at('audit.jsonl.lock'));
+    const stop = new AbortController();
+    let said = '';
+    const ended = cli(['serve', 'gateway.json', '--http', '0'], {
+      cwd: path,
+      signal: stop.signal,
+      onStderr: (text) => {
+        said = text;
+        if (said.includes('Waiting up to 3 seconds')) release();
+      },
+    });
+    await until(() => said.includes('Serving MCP'));
+    stop.abort();
+    expect((await ended).exit).toBe(0);
   });
 
   test('a log that another gateway writes keeps a second one from starting', async () => {

@@ -1,6 +1,8 @@
 /** Converts the servers in a client's configuration to servers of a gateway. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import { cleanLine } from '../../surfaces/shared/outside-text.ts';
+import { type InputVariables, inputVariables, variableOf } from './input-variables.ts';
+import { looksSecret, secretArguments, secretInAddress } from './plain-secrets.ts';
 
 /** The result of converting a configuration. */
 export interface Converted {
@@ -17,6 +19,7 @@ export interface Converted {
 interface Notes {
   readonly variables: Set<string>;
   readonly warnings: string[];
+  readonly nameOf: InputVariables;
 }
 
 /** Keys that a gateway does not need. */
@@ -29,7 +32,9 @@ export function convertServers(config: JsonValue): Converted | undefined {
   const vsCode = isJsonObject(config) ? own(config, 'servers') : undefined;
   const section = given ?? vsCode;
   if (!isJsonObject(section)) return undefined;
-  const notes: Notes = { variables: new Set(), warnings: [] };
+  const warnings: string[] = [];
+  const nameOf = inputVariables(section, (text) => warnings.push(text));
+  const notes: Notes = { variables: new Set(), warnings, nameOf };
   const servers = Object.entries(section).flatMap(([name, entry]) => {
     const server = convert(name, entry, notes);
     return server === undefined ? [] : [[name, server] as const];
@@ -37,7 +42,7 @@ export function convertServers(config: JsonValue): Converted | undefined {
   return {
     servers: Object.fromEntries(servers),
     variables: [...notes.variables],
-    warnings: notes.warnings,
+    warnings,
     isVsCode: given === undefined,
   };
 }
@@ -74,6 +79,12 @@ function convert(name: string, entry: JsonValue, notes: Notes): JsonObject | und
     if (typeof text === 'string')
       for (const placeholder of placeholders(text))
         warn(`\`${placeholder}\` is kept as it is: only \`env\` and \`headers\` have variables.`);
+  for (const place of secretArguments(texts))
+    warn(
+      `\`${place}\` seems to be a secret, and is in the file as plain text. Arguments have no ` +
+        'variables. If the server takes it from a variable, move it to `env`.',
+    );
+  if (typeof url === 'string') warnOfAddress(url, warn);
   if (typeof url === 'string') return { url, ...filledOf('headers', entry, notes, warn) };
   return {
     command: command as string,
@@ -81,6 +92,21 @@ function convert(name: string, entry: JsonValue, notes: Notes): JsonObject | und
     ...filledOf('env', entry, notes, warn),
     ...(typeof cwd === 'string' ? { cwd } : {}),
   };
+}
+
+function warnOfAddress(url: string, warn: (text: string) => void): void {
+  const { username = '', password = '' } = URL.canParse(url) ? new URL(url) : {};
+  const secret = secretInAddress(url);
+  if (username !== '' || password !== '')
+    warn(
+      '`url` is in the file as plain text, with a user or a password, which a gateway refuses. ' +
+        'Move them to `headers`, and put a variable there.',
+    );
+  else if (secret !== undefined)
+    warn(
+      `\`url\` is in the file as plain text, with ${secret}. If the server takes that from a ` +
+        'header, move it to `headers`, and put a variable there.',
+    );
 }
 
 /**
@@ -108,7 +134,10 @@ function filledOf(
       warn(`\`${key}.${name}\` is not a text, and is left out.`);
       return [];
     }
-    const text = String(value).replace(/\$\{(?:env:([A-Za-z_]\w*)|input:([^}]+))\}/g, filled);
+    const text = String(value).replace(
+      /\$\{(?:env:([A-Za-z_]\w*)|input:([^}]+))\}/g,
+      (_, variable: string | undefined, input: string) => `\${${variable ?? notes.nameOf(input)}}`,
+    );
     const lost = placeholders(text).find((one) => {
       const variable = /^\$\{([A-Za-z_]\w*)\}$/.exec(one)?.[1];
       return variable === undefined || ofEditors.has(variable);
@@ -119,7 +148,7 @@ function filledOf(
     }
     for (const [, variable] of text.matchAll(/\$\{([A-Za-z_]\w*)\}/g))
       notes.variables.add(variable as string);
-    if (looksSecret(name, text))
+    if (looksSecret(name, text) || secretInAddress(text) !== undefined)
       warn(
         `\`${key}.${name}\` is in the file as plain text. Put \`\${${variableOf(name)}}\` there, ` +
           'and set that variable.',
@@ -129,25 +158,9 @@ function filledOf(
   return kept.length === 0 ? {} : { [key]: Object.fromEntries(kept) };
 }
 
-function filled(_: string, variable: string | undefined, input: string | undefined): string {
-  return `\${${variable ?? variableOf(input as string)}}`;
-}
-
-/** The name of a variable for the id of an input, or for a key. */
-function variableOf(id: string): string {
-  const name = id.toUpperCase().replace(/[^A-Z0-9_]+/g, '_');
-  return /^[A-Z_]/.test(name) ? name : `_${name}`;
-}
-
 /** Anything that a client might replace. */
 function placeholders(text: string): readonly string[] {
   return text.match(/\$\{[^}]*\}?/g) ?? [];
-}
-
-function looksSecret(name: string, text: string): boolean {
-  return (
-    /key|token|secret|passw|auth|credential/i.test(name) && text.length >= 8 && !text.includes('${')
-  );
 }
 
 function own(object: JsonObject, key: string): JsonValue | undefined {

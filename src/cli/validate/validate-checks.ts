@@ -12,6 +12,7 @@ export const validateChecks = {
   config_loads: 'error',
   config_entries: 'error',
   config_not_empty: 'warning',
+  server_prefixes: 'warning',
   rule_matches: 'warning',
   quota_matches: 'warning',
   // The module

@@ -3,9 +3,11 @@ import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { describe } from '../../errors/index.ts';
 import { HostToolRegistry, type Quota, type Rule } from '../../index.ts';
+import type { HostedParts } from '../../surfaces/config/file-host.ts';
 import { faultText } from '../../surfaces/config/import-module.ts';
 import { ModuleFault } from '../../surfaces/config/module-fault.ts';
 import { fileOfFolder } from '../../surfaces/config/package-folder.ts';
+import { prefixOf } from '../../surfaces/gateway/server-connection.ts';
 import { configEndings, kindOfFile, moduleEndings } from '../file-kinds.ts';
 import { requireFile } from '../read-text.ts';
 import type { Findings } from './validate-checks.ts';
@@ -199,6 +201,25 @@ async function writtenIn(path: string): Promise<{
   };
 }
 
+/** With one prefix, two servers can have tools of the same name, and only one of them is taken. */
+function checkPrefixes(servers: HostedParts['servers'], findings: Findings): void {
+  const first = new Map<string, string>();
+  for (const [name, entry] of servers) {
+    const prefix = prefixOf({ name, entry });
+    const other = first.get(prefix);
+    findings.note(
+      'server_prefixes',
+      other === undefined
+        ? undefined
+        : `The servers \`${other}\` and \`${name}\` have the same prefix \`${prefix}\`. Of ` +
+            'two tools with the same name, only one is taken. Give each server a `prefix` of its ' +
+            'own.',
+      `The server \`${name}\` has a prefix of its own.`,
+    );
+    if (other === undefined) first.set(prefix, name);
+  }
+}
+
 async function checkConfig(
   path: string,
   findings: Findings,
@@ -207,7 +228,7 @@ async function checkConfig(
   const { timeoutMs } = options;
   const registry = new HostToolRegistry();
   // Servers are not started, so only their form is checked.
-  let servers = 0;
+  let servers: HostedParts['servers'] = new Map();
   try {
     const ended = await within(timeoutMs, async () => {
       // Loaded only here, because it needs a package that modules do not need.
@@ -216,7 +237,7 @@ async function checkConfig(
       setFileHost(registry as unknown as HostToolRegistry<never>, {
         problem: () => undefined,
         take: (parts) => {
-          servers = parts.servers.size;
+          servers = parts.servers;
         },
       });
       return loadHostTools(path, registry);
@@ -237,7 +258,7 @@ async function checkConfig(
     if (failed.length === 0)
       findings.note('config_entries', undefined, 'Each of its entries loads.');
     const empty =
-      loaded.length + profiles.length + rules + quotas.length + servers + failed.length === 0;
+      loaded.length + profiles.length + rules + quotas.length + servers.size + failed.length === 0;
     findings.note(
       'config_not_empty',
       empty ? 'It has no entries: list tools, servers, profiles, rules or quotas.' : undefined,
@@ -246,7 +267,8 @@ async function checkConfig(
     // If a rule or quota did not load, nothing did, so there are no tools to match.
     const written = await writtenIn(path);
     // A rule about a server's tools matches none that is known here.
-    if (servers === 0) {
+    checkPrefixes(servers, findings);
+    if (servers.size === 0) {
       checkReferences(registry, written.rules, findings);
       checkQuotas(registry, written.quotas, findings);
     }

@@ -1,5 +1,6 @@
 /** A log with one line for each call. */
-import { resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { MisuseError } from '../../index.ts';
 import {
   flag,
@@ -24,7 +25,7 @@ import { fileWriter, sinkWriter } from './writers.ts';
 export interface AuditOptions {
   /**
    * The newest file of the log. Older files are next to it as `path.1`, `path.2`, …, and so are
-   * `path.lock` and, for hashed content, `path.key`. The folder must exist. @default none
+   * `path.lock` and, for hashed content, `path.key`. A missing folder is created. @default none
    */
   readonly path?: string | undefined;
   /**
@@ -140,6 +141,8 @@ const nothing: Opened = {
 };
 
 function openPlace(path: string, content: Content, hash: LineHash) {
+  // Calls and their arguments are in it, so only the owner can read a folder that is created here.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const release = takeLock(`${path}.lock`);
   try {
     return {

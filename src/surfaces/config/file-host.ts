@@ -17,6 +17,11 @@ export interface HostedParts {
 /** Handles the servers, audit logs and approvals of files. */
 export interface FileHost {
   /**
+   * Waits a while for what another process still has. Called before the parts of a file that was
+   * not loaded before are checked. Must not reject.
+   */
+  ready?(path: string, audit: AuditEntry): Promise<void>;
+  /**
    * Why a part cannot be used, as a reason; undefined if it can.
    * @param again whether the part came by an edit of a file that was loaded before
    */

@@ -71,6 +71,9 @@ function explain(issue: Issue, root: unknown, before: readonly PropertyKey[]): s
   const where = path.length === 0 ? '' : `\`${shortened(pathText(path))}\`: `;
   if (issue.code === 'unrecognized_keys' || issue.code === 'custom')
     return `${where}${issue.message}`;
+  // What is under a wrong key may be a secret, and is not what is wrong.
+  if (issue.code === 'invalid_key')
+    return `${where}${issue.issues.map(({ message }) => message).join('; ')}`;
   const value = valueAt(root, path);
   return (
     `${where}${expectation(issue)}, got ` +

@@ -7,6 +7,7 @@ import { loadedFiles } from './loaded-files.ts';
 import { prepareFile, type Sections } from './prepared-file.ts';
 import { pathOf, readFile } from './read-file.ts';
 import type { FileReport, LoadReport } from './report.ts';
+import { hostReady } from './try-hosted.ts';
 
 /**
  * Loads a YAML or JSON file into a registry: its rules and quotas, then its tools, then its
@@ -64,6 +65,7 @@ async function load<S>(
   const target = checkRegistry(registry, who);
   const file = await readFile(pathOf(path, who));
   const prepared = await prepareFile(file, sections, loadedFiles(target).versions);
+  await hostReady(target, prepared);
   const outcome = applyFile(target, prepared, false);
   if ('error' in outcome) throw outcome.error;
   return outcome;

@@ -19,6 +19,21 @@ const filled = z.string().check((context) => {
     });
 });
 
+/** The name of an HTTP header. A request with another one would fail at every attempt. */
+const headerName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected the name of an HTTP header, without spaces');
+
+const headerValue = filled.check((context) => {
+  // Blanks at the ends do not count, and a text block of YAML ends with a line break.
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(context.value.trim()))
+    context.issues.push({
+      code: 'custom',
+      message: 'expected a header of one line, without characters beyond Latin-1',
+      input: context.value,
+    });
+});
+
 const address = z.string().check((context) => {
   const url = URL.canParse(context.value) ? new URL(context.value) : undefined;
   const message =
@@ -82,7 +97,7 @@ export const serverEntry = strict({
     .optional()
     .describe('The working folder of the program. Default: the folder of this file.'),
   headers: z
-    .record(text, filled)
+    .record(headerName, headerValue)
     .optional()
     .describe(
       'Headers for every request to the url. ' +

@@ -19,6 +19,15 @@ export function isOpen(registry: HostToolRegistry<never>, section: FileSection):
   );
 }
 
+/** Gives the host time for what it cannot take at once. */
+export async function hostReady(
+  registry: HostToolRegistry<never>,
+  { path, audit }: PreparedFile,
+): Promise<void> {
+  if (audit !== undefined && 'value' in audit)
+    await loadedFiles(registry).host?.ready?.(path, audit.value);
+}
+
 /** Records that an entry does not load. */
 export type Fail = (
   section: FileSection,

@@ -22,6 +22,7 @@ import { loadedFiles, tellFault } from './loaded-files.ts';
 import { prepareFile } from './prepared-file.ts';
 import { pathOf, readFile, signatureOf } from './read-file.ts';
 import type { FileReport } from './report.ts';
+import { hostReady } from './try-hosted.ts';
 
 /**
  * The options of {@link watchHostTools}. What a listener throws or rejects with is logged by the
@@ -241,6 +242,7 @@ class Watching {
     if (again && signature === last) return;
     const file = await readFile(this.#file);
     const prepared = await prepareFile(file, 'all', loadedFiles(this.#registry).versions);
+    if (!again) await hostReady(this.#registry, prepared);
     if (this.#closed) return;
     const outcome = applyFile(this.#registry, prepared, again);
     if ('error' in outcome) {

@@ -9,14 +9,15 @@ import type { Connection } from '../mcp/client/connection.ts';
 import { importByWishes, type McpConnection } from '../mcp/client/import.ts';
 import type { ImportedMcpTools } from '../mcp/client/imported-tools.ts';
 import type { PassedList } from '../mcp/passed-on.ts';
-import { labelFaults } from './label-faults.ts';
+import { labelFaults, toolFaults } from './label-faults.ts';
+import { listingChanges } from './listing-changes.ts';
 import type { OfferedEntry } from './offered-entries.ts';
 import { authOf } from './server-auth.ts';
 import { connectionOf, missingText, type NamedServer, prefixOf } from './server-connection.ts';
 import { askServer, offersOf } from './server-offers.ts';
 import { questionsOf } from './server-questions.ts';
 import { type ServerStatus, statusOf } from './server-status.ts';
-import { labelsBy, takesBy } from './server-wishes.ts';
+import { exposes, labelsBy, takesBy } from './server-wishes.ts';
 
 /** A server that was started. */
 export interface GatewayServer {
@@ -67,6 +68,8 @@ interface State extends ServerParts {
   conflicts: ServerStatus['failed'];
   /** Tools that only read according to the server, by the server's own names. */
   readers: readonly string[];
+  /** The server's own names in its first listing, also of tools that are not taken. */
+  readonly listedNames: Set<string>;
   /** Fingerprints of the tools that were listed last, by name. */
   seen: ReadonlyMap<string, string> | undefined;
   /** Successive failures. */
@@ -90,6 +93,7 @@ export function startServer(parts: ServerParts): GatewayServer {
     held: new Map(),
     conflicts: [],
     readers: [],
+    listedNames: new Set(),
     seen: undefined,
     failures: 0,
     cancel: undefined,
@@ -103,7 +107,7 @@ export function startServer(parts: ServerParts): GatewayServer {
   return {
     name: parts.name,
     first: state.attempting,
-    exposes: (kind) => exposes(state, kind),
+    exposes: (kind) => exposes(parts.entry, kind),
     async offers(which) {
       const { connection: open } = state;
       return open === undefined ? [] : offersOf(open, which, prefixOf(state));
@@ -118,13 +122,9 @@ export function startServer(parts: ServerParts): GatewayServer {
   };
 }
 
-function exposes({ entry }: State, kind: 'tools' | 'prompts' | 'resources'): boolean {
-  return entry.expose === undefined ? kind === 'tools' : entry.expose.includes(kind);
-}
-
 function tellOffers(state: State): void {
   for (const kind of ['prompts', 'resources'] as const)
-    if (exposes(state, kind)) state.changed(kind);
+    if (exposes(state.entry, kind)) state.changed(kind);
 }
 
 async function attempt(state: State, connection: McpConnection): Promise<void> {
@@ -139,14 +139,14 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
       connection,
       { name, prefix: prefixOf(state), ...(pins === undefined ? {} : { pins }) },
       {
-        takes: exposes(state, 'tools') ? takesBy(entry) : () => false,
+        takes: exposes(state.entry, 'tools') ? takesListed(state) : () => false,
         labelsOf: labelsBy(entry),
         follows: pinFile === undefined,
         onListed: (readers) => {
           state.readers = readers;
           listed(state);
         },
-        ...(exposes(state, 'prompts') || exposes(state, 'resources')
+        ...(exposes(state.entry, 'prompts') || exposes(state.entry, 'resources')
           ? { onOthersChanged: state.changed }
           : {}),
         auth: authOf(state),
@@ -156,14 +156,28 @@ async function attempt(state: State, connection: McpConnection): Promise<void> {
       },
       handshakeMs,
     );
+    if (pinFile !== undefined && pins === undefined) await writePins(state, pinFile, imported);
     if (state.closed) return await imported.close();
     state.imported = imported;
     state.connection = open;
     tellOffers(state);
-    if (pinFile !== undefined && pins === undefined) await ports.writePins(pinFile, imported);
     listed(state);
   } catch (error) {
     fail(state, messageOf(error), connection);
+  }
+}
+
+/** Tools whose pins cannot be written are not taken, since nothing would say what was accepted. */
+async function writePins(
+  { ports }: State,
+  path: string,
+  imported: ImportedMcpTools,
+): Promise<void> {
+  try {
+    await ports.writePins(path, imported);
+  } catch (error) {
+    await imported.close();
+    throw error;
   }
 }
 
@@ -201,9 +215,11 @@ function listed(state: State): void {
   for (const conflict of seen === undefined ? conflicts : [])
     ports.note(`warning: server \`${name}\`: \`${conflict.name}\` is left out: ${conflict.reason}`);
   if (seen === undefined)
-    for (const fault of labelFaults(state.entry, imported, prefixOf(state)))
+    for (const fault of faultsOf(state, imported))
       ports.note(`warning: server \`${name}\`: ${fault}`);
-  if (seen !== undefined) tellChanges(state, seen);
+  if (seen !== undefined)
+    for (const change of listingChanges(seen, state.seen, imported))
+      ports.note(`server \`${name}\`: ${change}`);
   else if (imported.drift.length > 0)
     ports.note(
       `warning: server \`${name}\`: ${imported.drift.length} of its tools differ from what was ` +
@@ -211,24 +227,21 @@ function listed(state: State): void {
     );
 }
 
-function tellChanges(
-  { name, imported, seen = new Map(), ports }: State,
-  before: ReadonlyMap<string, string>,
-): void {
-  for (const [tool, print] of seen)
-    if (before.get(tool) !== print)
-      ports.note(
-        `server \`${name}\`: \`${tool}\` ${before.has(tool) ? 'has changed' : 'is new'}, and is ` +
-          'taken',
-      );
-  for (const tool of before.keys())
-    if (!seen.has(tool))
-      ports.note(
-        `server \`${name}\`: \`${tool}\` ` +
-          (imported?.found(tool) === undefined
-            ? 'is gone'
-            : 'differs from its pin, and is withheld'),
-      );
+/** Takes what the file says, and notes what the first listing has. */
+function takesListed(state: State): ((name: string) => boolean) | undefined {
+  const takes = takesBy(state.entry);
+  if (takes === undefined) return undefined;
+  return (name) => {
+    if (state.seen === undefined) state.listedNames.add(name);
+    return takes(name);
+  };
+}
+
+function faultsOf(state: State, imported: ImportedMcpTools): readonly string[] {
+  const { entry, listedNames } = state;
+  const prefix = prefixOf(state);
+  const ofTools = exposes(state.entry, 'tools') ? toolFaults(entry, [...listedNames], prefix) : [];
+  return [...ofTools, ...labelFaults(entry, imported, prefix)];
 }
 
 /** Records a failure and schedules the next attempt. */

@@ -2,20 +2,18 @@
  * A gateway: the MCP servers, the audit logs and the kept approvals that the files of a registry
  * name. Servers start concurrently, and none delays another.
  */
-import { dirname, resolve } from 'node:path';
-import { messageOf } from '../../errors/index.ts';
 import type { HostToolRegistry } from '../../index.ts';
 import { canonicalJson } from '../../json/index.ts';
 import { redactText, scrubStrings } from '../../redaction/scrub.ts';
 import { Secrets } from '../../redaction/secrets.ts';
 import { registryStateOf } from '../../surface-port.ts';
-import { createAuditLog } from '../audit/index.ts';
 import type { FileHost, HostedParts } from '../config/file-host.ts';
 import { setFileHost } from '../config/loaded-files.ts';
-import type { AuditEntry, ServerEntry } from '../config/server-format.ts';
+import type { ServerEntry } from '../config/server-format.ts';
 import { passOn } from '../mcp/passed-on.ts';
 import { type GatewayServer, startServer } from './gateway-server.ts';
 import { type ApprovalKeeper, createApprovalKeeper, type KeptApprovals } from './kept-approvals.ts';
+import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
 import { createPassedLists, type PassedLists } from './passed-lists.ts';
 import type { GatewayPorts } from './ports.ts';
 import { connectionOf, missingText } from './server-connection.ts';
@@ -56,21 +54,12 @@ interface Running {
   readonly server: GatewayServer;
 }
 
-interface Log {
-  readonly file: string;
-  readonly identity: string;
-  readonly detach: () => void;
-  close(): Promise<void>;
-}
-
 interface State {
   readonly registry: HostToolRegistry<never>;
   readonly options: GatewayOptions;
   readonly ports: GatewayPorts;
   readonly servers: Map<string, Running>;
-  readonly logs: Map<string, Log>;
-  /** A log that was opened for a check, and is not in use yet. */
-  opened: Log | undefined;
+  readonly logs: LogKeeper;
   readonly secrets: Secrets;
   readonly approvals: ApprovalKeeper;
   readonly passed: PassedLists;
@@ -92,43 +81,12 @@ export function createGateway(
   options: GatewayOptions,
   given: Omit<GatewayPorts, 'scrub' | 'scrubValue' | 'keepSecret'>,
 ): Gateway {
-  const secrets = new Secrets();
-  const scrub = (text: string): string => redactText(text, secrets);
-  const ports: GatewayPorts = {
-    ...given,
-    scrub,
-    scrubValue: (value) => scrubStrings(value, secrets),
-    note: (line) => given.note(scrub(line)),
-    keepSecret(value) {
-      if (value.length >= leastSecret) addSecret(state, value);
-    },
-  };
-  const state: State = {
-    registry,
-    options,
-    ports,
-    servers: new Map(),
-    logs: new Map(),
-    opened: undefined,
-    secrets,
-    approvals: createApprovalKeeper({
-      registry: registry as unknown as HostToolRegistry,
-      keeps: options.keeps,
-      cwd: options.cwd,
-      note: ports.note,
-      settled: () => settled(state, startedWithinMs, startedWithinMs),
-    }),
-    passed: createPassedLists({
-      servers: () => [...state.servers.values()].map(({ server }) => server),
-      note: ports.note,
-      scrub,
-    }),
-    closing: new Set(),
-  };
+  const state = openState(registry, options, given);
   passOn(registry, state.passed);
   const host: FileHost = {
+    ready: (path, audit) => state.logs.ready(path, audit),
     problem(path, part, again) {
-      if (part.section === 'audit') return logProblem(state, path, part.audit);
+      if (part.section === 'audit') return state.logs.problem(path, part.audit);
       if (part.section === 'approvals') return state.approvals.problem(path, part.approvals, again);
       return serverProblem(state, path, part.name, part.server, again);
     },
@@ -148,6 +106,52 @@ export function createGateway(
   };
 }
 
+function openState(
+  registry: HostToolRegistry<never>,
+  options: GatewayOptions,
+  given: Parameters<typeof createGateway>[2],
+): State {
+  const secrets = new Secrets();
+  const scrub = (text: string): string => redactText(text, secrets);
+  const ports: GatewayPorts = {
+    ...given,
+    scrub,
+    scrubValue: (value) => scrubStrings(value, secrets),
+    note: (line) => given.note(scrub(line)),
+    keepSecret(value) {
+      if (value.length >= leastSecret) addSecret(state, value);
+    },
+  };
+  const closing = new Set<Promise<void>>();
+  const state: State = {
+    registry,
+    options,
+    ports,
+    servers: new Map(),
+    logs: createLogKeeper({
+      registry,
+      records: options.records,
+      ports,
+      hold: (work) => hold(closing, work),
+    }),
+    secrets,
+    approvals: createApprovalKeeper({
+      registry: registry as unknown as HostToolRegistry,
+      keeps: options.keeps,
+      cwd: options.cwd,
+      note: ports.note,
+      settled: () => settled(state, startedWithinMs, startedWithinMs),
+    }),
+    passed: createPassedLists({
+      servers: () => [...state.servers.values()].map(({ server }) => server),
+      note: ports.note,
+      scrub,
+    }),
+    closing,
+  };
+  return state;
+}
+
 function serverProblem(
   state: State,
   path: string,
@@ -163,49 +167,13 @@ function serverProblem(
   return missing.length === 0 ? undefined : missingText(missing);
 }
 
-/** Opens the log, so that an edit with a log that cannot be written is refused. */
-function logProblem(state: State, file: string, audit: AuditEntry): string | undefined {
-  const { registry, options, logs } = state;
-  const identity = canonicalJson(audit as never);
-  if (!options.records || logs.get(file)?.identity === identity) return undefined;
-  discard(state);
-  try {
-    const log = createAuditLog({ ...audit, path: resolve(dirname(file), audit.path) });
-    const detach = log.attach(registry);
-    state.opened = { file, identity, detach, close: () => log.close() };
-    return undefined;
-  } catch (error) {
-    const fault = messageOf(error);
-    // Most clients start their own gateway.
-    return fault.includes('only writer')
-      ? `${fault} If another client has started a gateway with this file, start one gateway with ` +
-          '`host-tools serve FILE --http PORT` instead, and let all clients connect to it.'
-      : fault;
-  }
-}
-
-/** Closes a log that was opened for an edit that was refused for another reason. */
-function discard(state: State): void {
-  const { opened } = state;
-  state.opened = undefined;
-  if (opened !== undefined) end(state, opened);
-}
-
-function end(state: State, log: Log): void {
-  log.detach();
-  hold(
-    state,
-    log.close().catch((error: unknown) => state.ports.note(`warning: ${messageOf(error)}`)),
-  );
-}
-
-function hold(state: State, work: Promise<void>): void {
-  state.closing.add(work);
-  void work.finally(() => state.closing.delete(work));
+function hold(closing: Set<Promise<void>>, work: Promise<void>): void {
+  closing.add(work);
+  void work.finally(() => closing.delete(work));
 }
 
 function take(state: State, { path, servers, audit, approvals }: HostedParts): void {
-  takeLog(state, path, audit);
+  state.logs.take(path, audit);
   state.approvals.take(path, approvals);
   if (!state.options.starts) return;
   for (const [name, running] of state.servers) {
@@ -213,7 +181,7 @@ function take(state: State, { path, servers, audit, approvals }: HostedParts): v
     const entry = servers.get(name);
     if (entry !== undefined && canonicalJson(entry as never) === running.identity) continue;
     state.servers.delete(name);
-    hold(state, running.server.close());
+    hold(state.closing, running.server.close());
   }
   const fresh = [...servers].filter(([name]) => !state.servers.has(name));
   for (const [, entry] of fresh) keepSecret(state, path, entry);
@@ -225,16 +193,6 @@ function take(state: State, { path, servers, audit, approvals }: HostedParts): v
       identity: canonicalJson(entry as never),
       server: startServer({ name, file: path, entry, registry, ports, changed }),
     });
-}
-
-function takeLog(state: State, file: string, audit: AuditEntry | undefined): void {
-  const { opened, logs } = state;
-  const before = logs.get(file);
-  if (opened?.file === file && audit !== undefined) {
-    logs.set(file, opened);
-    state.opened = undefined;
-  } else if (audit === undefined) logs.delete(file);
-  if (before !== undefined && logs.get(file) !== before) end(state, before);
 }
 
 /** From now on, no error, event or log shows the values that a server gets from the environment. */
@@ -284,10 +242,7 @@ async function within(ports: GatewayPorts, ms: number, work: Promise<unknown>): 
 
 async function closeAll(state: State): Promise<void> {
   const { servers, logs, closing } = state;
-  discard(state);
+  logs.discard();
   await Promise.all([...[...servers.values()].map(({ server }) => server.close()), ...closing]);
-  for (const { detach, close } of logs.values()) {
-    detach();
-    await close();
-  }
+  await logs.close();
 }

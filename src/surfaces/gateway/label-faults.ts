@@ -1,4 +1,4 @@
-/** Finds labels without effect, which are probably misspelt. */
+/** Finds globs and labels without effect, which are probably misspelt. */
 
 import { isJsonObject } from '../../json/index.ts';
 import { mayHold } from '../../schema/may-hold.ts';
@@ -20,11 +20,8 @@ export function labelFaults(
   const names = [...tools, ...drift].map(({ name }) => name.slice(prefix.length));
   const byName = new Map(tools.map((tool) => [tool.name.slice(prefix.length), tool]));
   return Object.entries(labels).flatMap(([glob, { roles, origins }]) => {
-    if (!names.some(globTest(glob, false))) {
-      const [nearest] = nearestNames(glob, names, 1);
-      const meant = nearest === undefined ? '' : `, did you mean \`${nearest}\`?`;
-      return [`\`labels\`: \`${glob}\` matches none of its tools${meant}`];
-    }
+    if (!names.some(globTest(glob, false)))
+      return [`\`labels\`: ${matchesNone(glob, names, prefix)}`];
     const tool = byName.get(glob);
     if (tool === undefined) return [];
     return [
@@ -32,6 +29,29 @@ export function labelFaults(
       ...unknownFields(origins, tool.outputSchema).map((path) => ['origins', path] as const),
     ].map(([field, path]) => `\`labels\`: \`${glob}\` has no field \`${path}\` for \`${field}\``);
   });
+}
+
+/**
+ * One line for each glob of `tools` that matches no tool.
+ * @param names the names that the server has listed, without the prefix
+ */
+export function toolFaults(
+  { tools = [] }: ServerEntry,
+  names: readonly string[],
+  prefix: string,
+): readonly string[] {
+  return tools
+    .filter((glob) => !names.some(globTest(glob, false)))
+    .map((glob) => `\`tools\`: ${matchesNone(glob, names, prefix)}`);
+}
+
+function matchesNone(glob: string, names: readonly string[], prefix: string): string {
+  const fault = `\`${glob}\` matches none of its tools`;
+  const own = glob.slice(prefix.length);
+  if (prefix !== '' && glob.startsWith(prefix) && names.some(globTest(own, false)))
+    return `${fault}; write \`${own}\`, without the prefix`;
+  const [nearest] = nearestNames(glob, names, 1);
+  return nearest === undefined ? fault : `${fault}, did you mean \`${nearest}\`?`;
 }
 
 function unknownFields(labels: object | undefined, schema: unknown): readonly string[] {

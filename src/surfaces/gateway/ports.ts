@@ -15,6 +15,8 @@ export interface GatewayPorts {
   scrubValue(value: JsonValue): JsonValue;
   /** Runs something after some milliseconds. The returned function cancels it. */
   later(run: () => void, ms: number): () => void;
+  /** Waits some milliseconds. */
+  pause(ms: number): Promise<void>;
   /** From 0 to below 1. */
   random(): number;
   /**

@@ -4,6 +4,11 @@ import { globTest } from '../../text/glob.ts';
 import type { ServerEntry, ToolLabelsEntry } from '../config/server-format.ts';
 import type { McpToolLabels } from '../mcp/client/definition.ts';
 
+/** Whether clients get these from the server. */
+export function exposes({ expose }: ServerEntry, kind: 'tools' | 'prompts' | 'resources'): boolean {
+  return expose === undefined ? kind === 'tools' : expose.includes(kind);
+}
+
 /** Whether a tool is used: any of the globs matches. Undefined if every tool is. */
 export function takesBy({ tools }: ServerEntry): ((name: string) => boolean) | undefined {
   if (tools === undefined) return undefined;

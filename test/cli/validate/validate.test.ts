@@ -720,6 +720,18 @@ describe('host-tools files', () => {
     ['rules alone', 'rules:\n  - effect: deny\n    tools: rm_*\n', '.yml', []],
     ['JSON', '{ "rules": [{ "effect": "deny", "tools": "rm_*" }] }', '.json', []],
     ['nothing', 'tools: []', '.yaml', ['config_not_empty']],
+    [
+      'servers with prefixes of their own',
+      'mcpServers: { a: { command: x }, b: { command: x, prefix: "" } }',
+      '.yaml',
+      [],
+    ],
+    [
+      'two servers of one prefix',
+      'mcpServers: { a: { command: x }, b: { command: x, prefix: a. } }',
+      '.yaml',
+      ['server_prefixes'],
+    ],
     ['a syntax that is none', 'tools: [', '.yaml', ['config_loads']],
     ['another kind of document', '{ "openapi": "3.1.0", "paths": {} }', '.json', ['config_loads']],
     [

@@ -372,6 +372,21 @@ describe.skipIf(!chromiumAvailable)(`the page of approvals, in Chromium${whyNot}
       .waitFor();
   });
 
+  test('sends a token only if it was opened with one, and keeps it for its tab', async () => {
+    const page = await open();
+    const sent: (string | undefined)[] = [];
+    page.on('request', (request) => sent.push(request.headers().authorization));
+    const nextList = () => page.waitForResponse(/api\/approvals/);
+    await nextList();
+    await page.goto(`${origin}/desk/#token=one_two-3`);
+    await page.waitForURL(`${origin}/desk/`);
+    await nextList();
+    await page.reload();
+    await nextList();
+    const [first, ...others] = [...new Set(sent)];
+    expect([first, others]).toEqual([undefined, ['Bearer one_two-3']]);
+  });
+
   test.each(['light', 'dark'] as const)('breaks no rule of axe, %s', async (scheme) => {
     expected = /status of 401/;
     await pay(hostile);

@@ -4,10 +4,11 @@ import {
   existsSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HostToolRegistry } from '../../../src/index.ts';
 import { createAuditLog, verifyAudit } from '../../../src/surfaces/audit/index.ts';
@@ -20,6 +21,15 @@ async function written(calls: number, options: object = {}) {
   await made.audit.close();
   return made;
 }
+
+test('a missing folder is made, for its owner only', async () => {
+  const path = join(folder(), 'logs', 'of', 'calls', 'audit.jsonl');
+  const made = setup({ audit: { path } });
+  await made.session.call('t');
+  await made.audit.close();
+  expect(await verifyAudit(path)).toEqual({ ok: true, lines: 1 });
+  expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+});
 
 describe('a log that is opened again', () => {
   test('continues where it was, under the same key', async () => {

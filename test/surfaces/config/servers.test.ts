@@ -28,6 +28,9 @@ describe('what is wrong with a server is said', () => {
     [{ url: 'https://a.b', env: {} }, '`env` does not go with `url`'],
     [{ url: 'ftp://a.b' }, '`url`: expected an http(s) address'],
     [{ url: 'https://u:p@a.b' }, '`url`: expected an address without a user and a password'],
+    [{ url: 'https://a.b', headers: { 'Bad Header': 'y' } }, 'expected the name of an HTTP header'],
+    [{ url: 'https://a.b', headers: { A: 'x\ny' } }, '`headers.A`: expected a header of one line'],
+    [{ url: 'https://a.b', headers: { A: '\u20ac' } }, 'without characters beyond Latin-1'],
     [{ command: 'x', env: { A: 1 } }, '`env.A`: expected a string, got `1` (number)'],
     [{ command: 'x', env: { A: '$' + '{env:X}' } }, '`env.A`: expected each $' + '{ to begin'],
     [{ command: 'x', tools: [] }, '`tools`: expected a list of at least 1'],
@@ -36,6 +39,13 @@ describe('what is wrong with a server is said', () => {
   ])('%j', async (entry, said) => {
     const [reason = ''] = await reasonsOf({ one: entry });
     expect(reason).toContain(said);
+  });
+
+  test('what is under a wrong name is not shown, since it may be a secret', async () => {
+    const headers = { 'Bad Header': 'sk-0123456789' };
+    expect(await reasonsOf({ one: { url: 'https://a.b', headers } })).toEqual([
+      '`headers.Bad Header`: expected the name of an HTTP header, without spaces',
+    ]);
   });
 
   test('a name that could draw on a terminal is refused', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { defineTool } from '../../../src/index.ts';
-import { labelFaults } from '../../../src/surfaces/gateway/label-faults.ts';
+import { labelFaults, toolFaults } from '../../../src/surfaces/gateway/label-faults.ts';
 
 const file = defineTool({
   name: 'a.read_file',
@@ -39,4 +39,22 @@ test('so is a field that the tool does not have', () => {
     '`labels`: `read_file` has no field `pth` for `roles`',
     '`labels`: `read_file` has no field `txt` for `origins`',
   ]);
+});
+
+test('a key with the prefix is named without it', () => {
+  expect(faults({ 'a.read_*': {} })).toEqual([
+    '`labels`: `a.read_*` matches none of its tools; write `read_*`, without the prefix',
+  ]);
+});
+
+test('so is each glob of `tools` that matches nothing, whatever the others match', () => {
+  const globs = (tools: readonly string[], prefix = 'a.') =>
+    toolFaults({ command: 'x', tools } as never, ['read_file', 'list'], prefix);
+  expect(globs(['read_*', 'list', '*'])).toEqual([]);
+  expect(globs(['a.list', 'read_fle', 'a.zzzzzz', 'list'])).toEqual([
+    '`tools`: `a.list` matches none of its tools; write `list`, without the prefix',
+    '`tools`: `read_fle` matches none of its tools, did you mean `read_file`?',
+    '`tools`: `a.zzzzzz` matches none of its tools',
+  ]);
+  expect(globs(['zzzzzz'], '')).toEqual(['`tools`: `zzzzzz` matches none of its tools']);
 });

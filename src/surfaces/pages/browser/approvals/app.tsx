@@ -166,7 +166,8 @@ function Nothing({ known: { connection } }: { readonly known: Known }): JSX.Elem
   if (connection === 'signed-out')
     return (
       <Empty title="You are signed out">
-        Sign in, and come back to this page. It goes on by itself.
+        Sign in, and come back to this page. It goes on by itself. If a command printed its address,
+        open that address again, with the token at its end.
       </Empty>
     );
   if (connection === 'away')

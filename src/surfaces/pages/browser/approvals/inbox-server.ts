@@ -1,6 +1,6 @@
 /**
- * Sends requests to the approvals handler. A cookie or a proxy identifies the person who has signed
- * in.
+ * Sends requests to the approvals handler. A cookie, a proxy or the page's token identifies the
+ * person who has signed in.
  */
 import type { DecisionOutcome, SentDecision, WaitingList } from '../../approvals-wire.ts';
 import { Refused, send } from '../parts/server.ts';
@@ -21,13 +21,18 @@ export interface Listed {
   readonly aheadMs: number;
 }
 
+function authorization(token: string): Record<string, string> {
+  return token === '' ? {} : { authorization: `Bearer ${token}` };
+}
+
 /** Rejects with {@link Refused}. */
-export async function askList(): Promise<Listed> {
+export async function askList(token: string): Promise<Listed> {
   const quiet = new AbortController();
   const timer = setTimeout(() => quiet.abort(), mostMs);
   try {
     const response = await send(`approvals?limit=${mostListed}`, {
       ...direct,
+      headers: authorization(token),
       signal: quiet.signal,
     });
     const date = Date.parse(response.headers.get('date') ?? '');
@@ -58,11 +63,15 @@ export function readList(text: string): WaitingList {
 }
 
 /** Rejects with {@link Refused}. */
-export async function sendDecision(id: string, decision: SentDecision): Promise<DecisionOutcome> {
+export async function sendDecision(
+  token: string,
+  id: string,
+  decision: SentDecision,
+): Promise<DecisionOutcome> {
   const response = await send(`approvals/${encodeURIComponent(id)}`, {
     ...direct,
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...authorization(token) },
     body: JSON.stringify(decision),
   });
   return parseVisible(await response.text()) as DecisionOutcome;

@@ -4,6 +4,7 @@ import type { SentDecision, WaitingApproval } from '../../approvals-wire.ts';
 import type { Refused } from '../parts/server.ts';
 import { askList, readList, sendDecision } from './inbox-server.ts';
 import { type Ended, endedBy, endedFor } from './outcome-words.ts';
+import type { PageToken } from './page-token.ts';
 
 /** The state of the page's connection. */
 export type Connection = 'connecting' | 'live' | 'away' | 'signed-out';
@@ -73,7 +74,7 @@ const mostPauseMs = 60_000;
  * Begins to ask for approvals, and continues as long as the page is open. Longer than 60 lines,
  * since its short functions share the entries and the drafts.
  */
-export function openInbox(): Inbox {
+export function openInbox(token: PageToken): Inbox {
   const subscribers = new Set<() => void>();
   const drafts = new Map<string, Draft>();
   let numbered = 0;
@@ -109,7 +110,7 @@ export function openInbox(): Inbox {
       if (inbox.draftOf(id).sending) return;
       inbox.change(id, { sending: true, trouble: '' });
       try {
-        const outcome = await sendDecision(id, decision);
+        const outcome = await sendDecision(token.now(), id, decision);
         drafts.delete(id);
         end(id, endedBy(outcome));
       } catch (error) {
@@ -176,7 +177,7 @@ export function openInbox(): Inbox {
     for (;;) {
       const from = performance.now();
       try {
-        const { text, aheadMs } = await askList();
+        const { text, aheadMs } = await askList(token.now());
         set({ connection: 'live', trouble: '', aheadMs });
         take(text);
       } catch (error) {
@@ -200,6 +201,7 @@ export function openInbox(): Inbox {
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) wake();
   });
+  token.onChange(() => wake());
   void run();
   return inbox;
 }

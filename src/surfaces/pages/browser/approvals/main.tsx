@@ -2,5 +2,6 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { openInbox } from './inbox.ts';
+import { tokenOfPage } from './page-token.ts';
 
-render(<App inbox={openInbox()} />, document.getElementById('page') as HTMLElement);
+render(<App inbox={openInbox(tokenOfPage())} />, document.getElementById('page') as HTMLElement);

@@ -4,4 +4,5 @@ import { takeToken } from '../parts/server.ts';
 import { App } from './app.tsx';
 import { openStore } from './store.ts';
 
-render(<App store={openStore(takeToken())} />, document.getElementById('page') as HTMLElement);
+const store = openStore(takeToken('host-tools-token'));
+render(<App store={store} />, document.getElementById('page') as HTMLElement);

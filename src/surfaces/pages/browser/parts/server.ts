@@ -1,13 +1,12 @@
 /** Sends requests to the page's own server. */
 import { parseVisible } from './visible.ts';
 
-const kept = 'host-tools-token';
-
 /**
  * The token of this page. It comes in the fragment of the address, which no server and no log sees.
  * From there it moves to the storage of this tab, so that the address can be shown to others.
+ * @param kept the name under which it is stored: pages of one origin share the storage of a tab
  */
-export function takeToken(): string {
+export function takeToken(kept: string): string {
   const given = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
   if (given !== undefined) {
     sessionStorage.setItem(kept, given);

@@ -1,0 +1,132 @@
+/** The audit logs that files name: opened for a check, and in use once their file is taken. */
+import { dirname, resolve } from 'node:path';
+import { messageOf } from '../../errors/index.ts';
+import { type HostToolRegistry, isMisuseError } from '../../index.ts';
+import { canonicalJson } from '../../json/index.ts';
+import { createAuditLog } from '../audit/index.ts';
+import type { AuditEntry } from '../config/server-format.ts';
+import type { GatewayPorts } from './ports.ts';
+
+/** Keeps the logs of files. */
+export interface LogKeeper {
+  /**
+   * Waits a few seconds for a log that another process still has. A command that was killed leaves
+   * a second process, which ends a moment later.
+   */
+  ready(file: string, audit: AuditEntry): Promise<void>;
+  /** Opens the log, so that an edit that names one which cannot be written is refused. */
+  problem(file: string, audit: AuditEntry): string | undefined;
+  /** Records calls from now on, or no longer. */
+  take(file: string, audit: AuditEntry | undefined): void;
+  /** Closes what was opened and is not in use. */
+  discard(): void;
+  /** Ends all logs. @throws what the logs throw that cannot be written */
+  close(): Promise<void>;
+}
+
+interface Log {
+  readonly file: string;
+  readonly identity: string;
+  readonly detach: () => void;
+  close(): Promise<void>;
+}
+
+interface KeeperParts {
+  readonly registry: HostToolRegistry<never>;
+  /** Whether calls are recorded. Otherwise the logs are left alone. */
+  readonly records: boolean;
+  readonly ports: Pick<GatewayPorts, 'note' | 'pause'>;
+  /** Takes work that has to end before the gateway is closed. */
+  hold(work: Promise<void>): void;
+}
+
+interface State extends KeeperParts {
+  readonly logs: Map<string, Log>;
+  /** A log that was opened for a check, and is not in use yet. */
+  opened: Log | undefined;
+  closed: boolean;
+}
+
+const waitMs = 3_000;
+const pauseMs = 100;
+
+export function createLogKeeper(parts: KeeperParts): LogKeeper {
+  const state: State = { ...parts, logs: new Map(), opened: undefined, closed: false };
+  return {
+    ready: (file, audit) => ready(state, file, audit),
+    problem(file, audit) {
+      const error = open(state, file, audit);
+      return error === undefined ? undefined : reasonOf(error);
+    },
+    take: (file, audit) => take(state, file, audit),
+    discard: () => discard(state),
+    async close() {
+      state.closed = true;
+      for (const { detach, close } of state.logs.values()) {
+        detach();
+        await close();
+      }
+    },
+  };
+}
+
+async function ready(state: State, file: string, audit: AuditEntry): Promise<void> {
+  for (let waited = 0; waited < waitMs && !state.closed; waited += pauseMs) {
+    const error = open(state, file, audit);
+    if (!isMisuseError(error) || error.code !== 'in_use') return;
+    if (waited === 0)
+      state.ports.note(
+        `Another process still has the audit log \`${audit.path}\`. Waiting up to ` +
+          `${waitMs / 1_000} seconds for it.`,
+      );
+    await state.ports.pause(pauseMs);
+  }
+}
+
+/** What prevents a log from being opened; undefined if it is open now, or was. */
+function open(state: State, file: string, audit: AuditEntry): unknown {
+  const { registry, records, logs } = state;
+  const identity = canonicalJson(audit as never);
+  const isOpen = (log: Log | undefined): boolean => log?.file === file && log.identity === identity;
+  if (!records || isOpen(state.opened)) return undefined;
+  discard(state);
+  if (isOpen(logs.get(file))) return undefined;
+  try {
+    const log = createAuditLog({ ...audit, path: resolve(dirname(file), audit.path) });
+    const detach = log.attach(registry);
+    state.opened = { file, identity, detach, close: () => log.close() };
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const fault = messageOf(error);
+  // Most clients start a gateway of their own.
+  return isMisuseError(error) && error.code === 'in_use'
+    ? `${fault} If another client has started a gateway with this file, start one gateway with ` +
+        '`host-tools serve FILE --http PORT` instead, and let all clients connect to it.'
+    : fault;
+}
+
+function take(state: State, file: string, audit: AuditEntry | undefined): void {
+  const { opened, logs } = state;
+  const before = logs.get(file);
+  if (opened?.file === file && audit !== undefined) {
+    logs.set(file, opened);
+    state.opened = undefined;
+  } else if (audit === undefined) logs.delete(file);
+  if (before !== undefined && logs.get(file) !== before) end(state, before);
+}
+
+function discard(state: State): void {
+  const { opened } = state;
+  state.opened = undefined;
+  if (opened !== undefined) end(state, opened);
+}
+
+function end({ hold, ports }: State, log: Log): void {
+  log.detach();
+  hold(log.close().catch((error: unknown) => ports.note(`warning: ${messageOf(error)}`)));
+}
