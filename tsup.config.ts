@@ -87,7 +87,7 @@ export const finishedRunner: Plugin = {
   },
 };
 
-/** What the thread of a hook brings along, so that it loads a few files in place of two hundred. */
+/** What a hook brings along, so that it loads a few files in place of two hundred. */
 const broughtAlong = ['eventemitter3', 'p-timeout', 're2js', 'stemmer', 'unbash', 'yaml', 'zod'];
 
 /** Of the texts of zod for other languages, none is shown. */
@@ -114,9 +114,9 @@ function asciiOnly(code: string): string {
 }
 
 /**
- * Bundles the thread of `host-tools hook` into `dist/hook`. An agent waits for a hook before each
- * of its tools, and most of a hook's time is that of finding, reading and compiling its modules.
- * The thread begins with a small file, which runs the other one with compiled code that was kept.
+ * Bundles what judges an event of `host-tools hook` into `dist/hook`. An agent waits for a hook before
+ * each of its tools, and most of a hook's time is that of finding, reading and compiling its modules.
+ * The process begins with a small file, which runs the other one with compiled code that was kept.
  */
 export async function buildHook(folder = 'dist/hook'): Promise<void> {
   const packages = dirname(dirname(createRequire(import.meta.url).resolve('yaml/package.json')));
@@ -135,7 +135,7 @@ export async function buildHook(folder = 'dist/hook'): Promise<void> {
       outfile: join(folder, `${name}.cjs`),
       ...options,
     });
-  await bundle('hook-thread', {});
+  await bundle('hook-child', {});
   await bundle('hook-judge', {
     // As modules, so that what is not used is left out.
     mainFields: ['module', 'main'],

@@ -23,6 +23,8 @@ import { constants as loaders, Script } from 'node:vm';
 
 /** Bytes of the hash that a kept file begins with. */
 const hashBytes = 32;
+/** What opening a file never does: follow a link, or wait for the other end of a pipe. */
+const never = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** How long code of other versions is kept. */
 const keptMs = 86_400_000;
 
@@ -70,7 +72,7 @@ export function runBundle(path: string, folder: string | undefined): RunningBund
 function readKept(file: string): Buffer | undefined {
   let fd: number | undefined;
   try {
-    fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    fd = openSync(file, constants.O_RDONLY | never);
     const stats = fstatSync(fd);
     const own = process.getuid?.();
     if (!stats.isFile() || (own !== undefined && (stats.uid !== own || (stats.mode & 0o077) !== 0)))

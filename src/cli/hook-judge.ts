@@ -1,10 +1,7 @@
-/**
- * The code of a hook's thread in the published package: a bundle of everything that judges an
- * event.
- */
+/** What a hook runs in the published package: a bundle of all that judges an event. */
 import { config } from 'zod';
 
-export { hookWorker } from './hook-worker.ts';
+export { hookAnswer } from './hook-answer.ts';
 
 // Each schema is used once, so generating code for it costs more than it saves.
 config({ jitless: true });

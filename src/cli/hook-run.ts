@@ -17,6 +17,7 @@ import {
   nameFor,
   type Place,
   readEvent,
+  requireRegularFile,
   sessionFile,
   spentBefore,
   stateFolder,
@@ -118,6 +119,7 @@ async function judge(
         auditPath === undefined
           ? undefined
           : async (more) => {
+              requireRegularFile(auditPath);
               const { createAuditLog } = await import('../surfaces/audit/index.ts');
               return inTurn(() => createAuditLog({ path: auditPath, ...more }), auditPath, until);
             },

@@ -3,11 +3,10 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { hookProcess } from './hook-process.ts';
-import { hookTask } from './hook-task.ts';
-import { hookWorker } from './hook-worker.ts';
+import { type HookTask, hookTask } from './hook-task.ts';
 
-const task = hookTask();
-if (task !== undefined) await hookWorker(task);
+const task = hookTask(process);
+if (task !== undefined) await judgeHere(task);
 else if (isHook(process.argv.slice(2))) startHook();
 else await startCommand();
 
@@ -17,13 +16,20 @@ function isHook([first, second, ...rest]: readonly string[]): boolean {
   return first === 'hook' && second !== 'install' && !asksForHelp;
 }
 
+async function judgeHere(task: HookTask): Promise<void> {
+  const [{ hookAnswer }, { endWithParent }] = await Promise.all([
+    import('./hook-answer.ts'),
+    import('./hook-orphan.ts'),
+  ]);
+  endWithParent(process);
+  await hookAnswer(process, task);
+}
+
 function startHook(): void {
   try {
-    // In the published package, the thread has a bundle, which loads faster.
-    const folder = new URL('./hook/', import.meta.url).href;
-    const lean = new URL('hook-thread.cjs', folder);
-    if (existsSync(lean)) hookProcess(process, lean.href, folder);
-    else hookProcess(process, import.meta.url);
+    // The published package has a bundle for the second process, which loads faster.
+    const lean = fileURLToPath(new URL('./hook/hook-child.cjs', import.meta.url));
+    hookProcess(process, existsSync(lean) ? lean : fileURLToPath(import.meta.url));
   } catch (error) {
     process.stderr.write(`host-tools: The hook could not be started: ${String(error)}\n`);
     process.exit(2);

@@ -1,4 +1,5 @@
 /** Reads an event from the text that an agent has sent. */
+import { isAbsolute } from 'node:path';
 import { describe } from '../../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import type { Agent, AgentEvent, CallAbout } from './agent.ts';
@@ -38,9 +39,19 @@ export function readEvent(agent: Agent, text: string): ReadEvent {
   if (sessionId.length > 1_024) throw new HookFault('Expected a shorter `session_id`.');
   return {
     sessionId,
-    cwd: typeof event.cwd === 'string' ? event.cwd : '',
+    cwd: folderOf(event),
     event: agent.read(textOf(event, 'hook_event_name'), event),
   };
+}
+
+/** The folder that the agent works in. @throws HookFault */
+function folderOf(event: JsonObject): string {
+  const cwd = memberOf(event, 'cwd') ?? '';
+  if (cwd === '' || (typeof cwd === 'string' && isAbsolute(cwd))) return cwd;
+  throw new HookFault(
+    `Expected \`cwd\` of the event to be an absolute path, got ` +
+      `${typeof cwd === 'string' ? JSON.stringify(cwd.slice(0, 100)) : describe(cwd)}.`,
+  );
 }
 
 /** A member that must be a text that is not empty. @throws HookFault */

@@ -6,5 +6,6 @@ export { HookFault, mostEventChars, type ReadEvent, readEvent } from './event.ts
 export type { Place } from './place.ts';
 export { fileQuotas, spentBefore } from './state/file-quotas.ts';
 export { inTurn } from './state/locked.ts';
+export { requireRegularFile } from './state/regular-file.ts';
 export { sessionFile } from './state/session-file.ts';
 export { forgetOld, nameFor, stateFolder } from './state/state-folder.ts';

@@ -100,6 +100,8 @@ function counts(file: string, own: Owner): boolean {
 
 function ownerIn(file: string): Owner | undefined {
   try {
+    // To open a pipe would wait for somebody who writes.
+    if (!statSync(file).isFile()) return undefined;
     const owner = JSON.parse(readFileSync(file, 'utf8')) as Owner;
     return Number.isSafeInteger(owner.pid) && owner.pid > 0 ? owner : undefined;
   } catch {

@@ -63,6 +63,12 @@ describe('what cannot be judged is blocked with a reason', () => {
     ['garbage', 'garbage', 'got something else'],
     ['no object', '[]', 'Expected an event of Claude Code'],
     ['no session', { ...call, session_id: 7 }, '`session_id`'],
+    [
+      'a relative folder',
+      { ...call, cwd: '../x' },
+      'Expected `cwd` of the event to be an absolute',
+    ],
+    ['a folder that is no text', { ...call, cwd: 7 }, 'an absolute path, got `7` (number)'],
     ['no event', { tool_name: 'Bash' }, '`hook_event_name`'],
     ['no tool', { ...call, tool_name: '' }, '`tool_name`'],
     ['no input', { ...call, tool_input: 'ls' }, '`tool_input`'],

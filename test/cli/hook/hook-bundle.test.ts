@@ -67,7 +67,7 @@ test('has all that the starter rules need, and nothing is loaded from elsewhere'
   expect(ask(rules, 'Bash', { command: 'cd x && g""it push' }).effect).toBe('ask');
   expect(ask(rules, 'Write', { file_path: '/etc/x', content: 'x' }).effect).toBe('deny');
   expect(ask(rules, 'Read', { file_path: join(folder, 'a.txt') }).effect).toBe('allow');
-  for (const name of ['hook-thread', 'hook-judge']) {
+  for (const name of ['hook-child', 'hook-judge']) {
     const text = readFileSync(join(folder, `hook/${name}.cjs`), 'utf8');
     expect(/\b(?:require|import)\(["'](?:yaml|zod|unbash|re2js)/.test(text)).toBe(false);
     // Each byte is read as a character.

@@ -1,8 +1,10 @@
 /** The process of a hook ends with 0 or 2, whatever happens. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { program } from '../../runner/programs.ts';
 import { folder } from '../../surfaces/config/folder.ts';
+import { until } from '../until.ts';
 
 const command = program('src/cli/index.ts');
 const call = (command: string) =>
@@ -27,7 +29,13 @@ function run(
     stdin = '',
     open = false,
     deaf = false,
-  }: { stdin?: string; open?: boolean; deaf?: boolean } = {},
+    started,
+  }: {
+    stdin?: string;
+    open?: boolean;
+    deaf?: boolean;
+    started?: (child: ChildProcess) => unknown;
+  } = {},
 ): Promise<Ended> {
   const child = spawn(process.execPath, [command, 'hook', ...argv], {
     cwd: files.path,
@@ -43,6 +51,7 @@ function run(
     stderr += text;
   });
   child.stdin.on('error', () => {});
+  if (started !== undefined) void started(child);
   if (open) child.stdin.write(stdin);
   else child.stdin.end(stdin);
   return new Promise((resolve) => {
@@ -122,4 +131,100 @@ describe('ends with 2 and a reason', () => {
     for (const argv of [[], ['claude'], ['claude-code'], ['claude-code', '--nope']])
       expect((await run(files, argv, { stdin: call('ls') })).code).toBe(2);
   });
+});
+
+/** A module that says which process judges, and waits for a pipe that nobody writes to. */
+function stuck() {
+  const files = folder({
+    'rules.json': { ...rules, tools: [{ ...external, module: './stuck.mjs' }] },
+    'stuck.mjs': `
+      import { openSync, renameSync, writeFileSync } from 'node:fs';
+      writeFileSync('draft', String(process.pid));
+      renameSync('draft', 'judge');
+      openSync('pipe', 'r');
+      export default () => 1;`,
+  });
+  execFileSync('mkfifo', [files.at('pipe')]);
+  const judge = async (): Promise<number> => {
+    await until(() => existsSync(files.at('judge')));
+    return Number(readFileSync(files.at('judge'), 'utf8'));
+  };
+  return { files, judge };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A process that nobody has waited for is dead all the same.
+    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+describe('while the process that judges is in a system call', () => {
+  test('the time limit ends both', async () => {
+    const { files, judge } = stuck();
+    const line = [...agent, '--timeout-ms', '5000'];
+    const { code, stdout, stderr } = await run(files, line, { stdin: call('ls') });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('took longer than 5000 ms. The call is blocked.');
+    expect(isAlive(await judge())).toBe(false);
+  });
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends both', async (signal) => {
+    const { files, judge } = stuck();
+    const { code, stderr } = await run(files, [...agent, '--timeout-ms', '60000'], {
+      stdin: call('ls'),
+      started: async (child) => {
+        await judge();
+        child.kill(signal);
+      },
+    });
+    expect([code, stderr]).toEqual([
+      2,
+      'host-tools: The hook was interrupted. The call is blocked.\n',
+    ]);
+    expect(isAlive(await judge())).toBe(false);
+  });
+
+  test('it may be killed or stopped', async () => {
+    const killed = stuck();
+    const dead = await run(killed.files, [...agent, '--timeout-ms', '60000'], {
+      stdin: call('ls'),
+      started: async () => process.kill(await killed.judge(), 'SIGKILL'),
+    });
+    expect([dead.code, dead.stderr]).toEqual([2, expect.stringContaining('without an answer')]);
+    const stopped = stuck();
+    const late = await run(stopped.files, [...agent, '--timeout-ms', '5000'], {
+      stdin: call('ls'),
+      started: async () => process.kill(await stopped.judge(), 'SIGSTOP'),
+    });
+    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('longer than 5000 ms')]);
+    expect(isAlive(await stopped.judge())).toBe(false);
+  });
+
+  test('it does not outlive the hook', async () => {
+    const { files, judge } = stuck();
+    await run(files, [...agent, '--timeout-ms', '60000'], {
+      stdin: call('ls'),
+      started: async (child) => {
+        await judge();
+        child.kill('SIGKILL');
+      },
+    });
+    const pid = await judge();
+    await until(() => !isAlive(pid));
+  });
+});
+
+test('a process that judges without a hook blocks', async () => {
+  const files = folder({ 'rules.json': rules });
+  const child = spawn(process.execPath, [command, 'hook', ...agent], {
+    cwd: files.path,
+    env: { PATH: process.env.PATH, HOME: files.path, HOST_TOOLS_HOOK: '1' },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(call('ls'));
+  expect(await new Promise((resolve) => void child.on('close', resolve))).toBe(2);
 });

@@ -1,9 +1,11 @@
 /** What the hooks of a session tell each other. */
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
   existsSync,
   readFileSync,
+  renameSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -150,6 +152,50 @@ describe('the files', () => {
     expect([effect, reason]).toEqual(['blocked', expect.stringContaining('only its owner')]);
   });
 
+  test.each([
+    ['the folder of states', 'state'],
+    ['the folder of the program', 'state/host-tools'],
+  ])('%s that others can write to is refused, unless it is sticky', async (_, name) => {
+    const world = hookWorld({ rules: [] });
+    await world.before('Bash', { command: 'ls' });
+    const at = world.files.at(name);
+    chmodSync(at, 0o777);
+    const { effect, reason } = await world.before('Bash', { command: 'ls' });
+    expect(effect).toBe('blocked');
+    expect(reason).toContain(`others can write to ${at}. Run \`chmod o-w\` on it`);
+    chmodSync(at, 0o1777);
+    expect((await world.before('Bash', { command: 'ls' })).effect).toBe('none');
+  });
+
+  test('a named pipe in the place of one is refused at once', async () => {
+    const world = hookWorld({ quotas: [{ id: 'q', by: 'session', max: 9, per: 'hour' }] });
+    await world.before('Bash', { command: 'ls' });
+    const whole = world.state().filter((file) => /\/(session|quotas)-[0-9a-f]+$/.test(file));
+    expect(whole).toHaveLength(2);
+    for (const file of whole) {
+      renameSync(file, `${file}.whole`);
+      execFileSync('mkfifo', [file]);
+      const { effect, reason } = await world.before('Bash', { command: 'ls' });
+      expect([effect, reason]).toEqual([
+        'blocked',
+        expect.stringContaining(`Expected ${file} to be a regular file, got a named pipe.`),
+      ]);
+      renameSync(`${file}.whole`, file);
+    }
+    expect((await world.before('Bash', { command: 'ls' })).effect).toBe('none');
+  });
+
+  test('a named pipe in the place of a lock is not waited for', async () => {
+    const world = hookWorld({ rules: [] });
+    await world.before('Bash', { command: 'ls' });
+    const lock = `${sessionFileOf(world)}.lock`;
+    execFileSync('mkfifo', [lock]);
+    const old = new Date(Date.now() - 60_000);
+    utimesSync(lock, old, old);
+    expect((await world.before('Bash', { command: 'ls' })).effect).toBe('none');
+    expect(existsSync(lock)).toBe(false);
+  });
+
   test.each(['{"said":', '{"said":7}\n', 'x\n', '{}\n', '{"began":"a"}\n'])(
     'one that was changed or cut off blocks the call: %j',
     async (text) => {
@@ -276,6 +322,22 @@ describe('the audit log', () => {
     const { effect, reason } = await world.before('Bash', { command: 'ls' });
     expect(effect).toBe('blocked');
     expect(reason).toContain('a hook starts no servers: use `host-tools serve`');
+  });
+
+  test('that is no regular file blocks the call', async () => {
+    const world = hookWorld({ rules: [], audit: { path: 'log.jsonl' } });
+    const log = world.files.at('log.jsonl');
+    execFileSync('mkfifo', [log]);
+    const { effect, reason } = await world.before('Bash', { command: 'ls' });
+    expect(effect).toBe('blocked');
+    expect(reason).toContain(`Expected ${log} to be a regular file, got a named pipe.`);
+    const argv = ['hook', 'claude-code', '--host-tools', world.files.at('rules.json')];
+    const device = await world.before(
+      'Bash',
+      { command: 'ls' },
+      { argv: [...argv, '--audit', '/dev/null'] },
+    );
+    expect(device.reason).toContain('Expected /dev/null to be a regular file, got a device.');
   });
 
   test('that cannot be written blocks the call', async () => {

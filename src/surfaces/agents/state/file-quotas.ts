@@ -4,6 +4,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { QuotaSpend, QuotaStore, QuotaUse } from '../../../index.ts';
 import { HookFault } from '../event.ts';
 import { locked } from './locked.ts';
+import { requireRegularFile } from './regular-file.ts';
 
 /** An amount in units of 10^-18, and when it was added. */
 type Spent = readonly [at: number, amount: string];
@@ -24,8 +25,13 @@ const mostKeys = 10_000;
 /** How long the sum of a session is kept after its last call. */
 const keepSessionMs = 86_400_000;
 
-/** A store in a file. @param until Epoch milliseconds until which it waits for other hooks. */
+/**
+ * A store in a file.
+ * @param until Epoch milliseconds until which it waits for other hooks.
+ * @throws HookFault if it is no regular file
+ */
 export function fileQuotas(file: string, until: number, now: () => number): QuotaStore {
+  requireRegularFile(file);
   const inFile = <T>(work: (sums: Map<string, Sum>, at: number) => T): Promise<T> =>
     locked(`${file}.lock`, until, () => work(readSums(file, now()), now()));
   return {

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../../json/index.ts';
 import { HookFault } from '../event.ts';
 import { locked } from './locked.ts';
+import { requireRegularFile } from './regular-file.ts';
 
 /** One thing that has happened. */
 export type Entry =
@@ -48,6 +49,7 @@ export function sessionFile(file: string, until: number): SessionFile {
     read: () => locked(lock, until, () => readEntries(file)),
     add: (entry, needed) =>
       locked(lock, until, () => {
+        requireRegularFile(file);
         const fd = openSync(file, 'a', 0o600);
         try {
           const line = Buffer.from(`${JSON.stringify(entry)}\n`);
@@ -67,6 +69,7 @@ function writeAll(fd: number, bytes: Buffer): void {
 }
 
 function readEntries(file: string): readonly Entry[] {
+  requireRegularFile(file);
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

@@ -1,7 +1,7 @@
 /** The folder in which hook processes keep their shared state. */
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
 import { messageOf } from '../../../errors/index.ts';
 import { HookFault } from '../event.ts';
 
@@ -29,10 +29,21 @@ export function stateFolder({ stateHome, home }: StateHome): string {
     const own = process.getuid?.();
     if (own !== undefined && (uid !== own || (mode & 0o077) !== 0))
       throw new Error('expected a folder that only its owner can use. Run `chmod 700` on it');
+    if (own !== undefined) for (const above of [dirname(folder), base]) requireGuarded(above);
   } catch (error) {
     throw new HookFault(`Cannot keep the state of hooks in ${folder}: ${messageOf(error)}.`);
   }
   return folder;
+}
+
+/**
+ * Whoever can write to a folder can replace the folders in it, unless it is sticky.
+ * @throws Error if others can write to it
+ */
+function requireGuarded(folder: string): void {
+  const { mode } = statSync(folder);
+  if ((mode & 0o002) !== 0 && (mode & 0o1000) === 0)
+    throw new Error(`others can write to ${folder}. Run \`chmod o-w\` on it`);
 }
 
 /** A file's name for a text that may contain anything. */
