@@ -8,6 +8,7 @@ export { isInboxStore, pageOf, rememberedMs } from './approval/store.ts';
 export { createTokenSigner } from './approval/token.ts';
 export { toldOrigins } from './approval/told-origins.ts';
 export { takeAnswer } from './approval/wrong-answer.ts';
+export { beforeHandler } from './call/execute.ts';
 export { rememberSeen } from './call/remember.ts';
 export { type RemoteCall, remoteCall } from './call/remote-call.ts';
 export { alternatives } from './call/schema-places.ts';

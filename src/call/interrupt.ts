@@ -15,16 +15,21 @@ function stop(call: Call, error: ToolError, reason: unknown): void {
   failCall(call, error);
 }
 
+/** Its handler has not begun, and will not. */
+function hasNotRun({ extra }: Call): boolean {
+  return extra?.unbegun === true;
+}
+
 export const interrupts: CallControl = {
   callChild,
   expired(call, idleMs) {
     const seconds = (idleMs ?? call.timeoutMs) / 1000;
+    const idle = idleMs === undefined ? '' : ' without progress';
     const message =
-      idleMs === undefined
-        ? `\`${shownNameOf(call)}\` timed out after ${seconds}s. It may have run; check before ` +
-          'you call it again.'
-        : `\`${shownNameOf(call)}\` timed out after ${seconds}s without progress. It may have ` +
-          'run; check before you call it again.';
+      `\`${shownNameOf(call)}\` timed out after ${seconds}s${idle}. ` +
+      (hasNotRun(call)
+        ? 'It has not run: it was still waiting to begin.'
+        : 'It may have run; check before you call it again.');
     stop(
       call,
       toolError('timeout', message, { reason: idleMs === undefined ? 'timeout' : 'idle_timeout' }),
@@ -33,7 +38,7 @@ export const interrupts: CallControl = {
   },
   cancelled(call, reason) {
     const text =
-      call.state === 'gates'
+      call.state === 'gates' || hasNotRun(call)
         ? 'The call was cancelled before it started.'
         : 'The call was cancelled. The tool may have run.';
     stop(call, toolError('cancelled', text), reason);

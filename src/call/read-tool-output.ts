@@ -9,6 +9,7 @@ import { between, head } from '../text/code-points.ts';
 import { createDefinition } from '../tool/define-tool.ts';
 import type { AnyTool } from '../tool/tool-config.ts';
 import { callOf } from './handler-context.ts';
+import { inputFault } from './invalid-input.ts';
 import { placeOf } from './offload.ts';
 import { reportFault } from './report-fault.ts';
 import { searchText } from './search-text.ts';
@@ -42,7 +43,7 @@ export function outputReader(offload: Offload): AnyTool {
       properties: {
         handle: { type: 'string', minLength: 1, maxLength: 100 },
         start: { ...position, description: 'The first character to read. Default: 0' },
-        end: { ...position, description: 'Where to stop. Default: the end of the output' },
+        end: { ...position, description: 'Where to stop, above start. Default: the end' },
         pattern: {
           type: 'string',
           minLength: 1,
@@ -60,6 +61,11 @@ export function outputReader(offload: Offload): AnyTool {
 }
 
 async function read(call: FoundCall, offload: Offload, asked: Asked): Promise<string | Fail> {
+  if (asked.end !== undefined && asked.end <= (asked.start ?? 0))
+    throw inputFault(call, {
+      path: 'end',
+      message: 'expected a number above `start`; leave it out to read as far as one call can',
+    });
   const { session, key } = placeOf(call.session, asked.handle);
   const { policyTimeoutMs } = call.session.registry;
   let kept: Kept | undefined;

@@ -5,6 +5,7 @@ import type { Failure } from '../result.ts';
 import type { FoundCall } from '../state/call.ts';
 import { shortened } from '../text/shortened.ts';
 import { scrubJson, scrubText } from './call-secrets.ts';
+import { thrownInputFault } from './invalid-input.ts';
 import { reportFault } from './report-fault.ts';
 
 const longestMessage = 8_192;
@@ -17,6 +18,8 @@ function boundedMessage(call: FoundCall, message: string): string {
 
 /** Anything that was thrown becomes a non-empty message, even if reading it throws. */
 export function thrownError(call: FoundCall, thrown: unknown): ToolError {
+  const refused = thrownInputFault(thrown);
+  if (refused !== undefined) return refused;
   let message = '';
   try {
     // Read once: a getter may return something else the next time.

@@ -43,6 +43,7 @@ const wordsOfOthers: ReadonlyMap<string, readonly string[]> = new Map([
   ['log', ['logger']],
   ['policy', ['policies']],
   ['name', ['id']],
+  ['export', ['function']],
 ]);
 
 /**

@@ -74,6 +74,7 @@ export class RegistryTools {
   addOrReplace(definition: AnyTool, owner: string): boolean {
     const state = this.#state;
     if (checkDefinition(definition, state)) state.labelsOrigins = true;
+    checkReserved(state, definition.name);
     const before = replacedBy(state, definition);
     if (before === undefined) {
       this.add([definition], owner);
@@ -97,7 +98,10 @@ export class RegistryTools {
     const entries = versionsOf(this.#state, name).filter(
       ({ definition }) => typeof tool === 'string' || definition === tool,
     );
-    if (entries.length > 0) this.remove(entries);
+    if (entries.length > 0) {
+      checkReserved(this.#state, name);
+      this.remove(entries);
+    }
     return entries.length > 0;
   }
 
@@ -127,6 +131,7 @@ export class RegistryTools {
     for (const definition of definitions) {
       if (checkDefinition(definition, state)) state.labelsOrigins = true;
       const { name } = definition;
+      if (definition !== state.offload?.reader) checkReserved(state, name);
       const skeleton = nameSkeleton(name);
       const taken = state.skeletons.get(skeleton) ?? skeletons.get(skeleton);
       const own = besideOf(definition, owner);
@@ -169,6 +174,17 @@ export class RegistryTools {
     state.emitToolsChanged(change);
     state.followChange('registry');
   }
+}
+
+/** @throws MisuseError `name_conflict` for the tool that the registry has added by itself. */
+function checkReserved({ offload }: RegistryState, name: string): void {
+  if (offload?.reader?.name !== name) return;
+  throw new MisuseError(
+    'name_conflict',
+    `The name \`${name}\` is reserved: without that tool of the registry, nobody could read an ` +
+      'output that was offloaded. Choose another name for yours. A rule or a profile can hide ' +
+      'the tool, and without the option `offload` the registry does not have it.',
+  );
 }
 
 /** Leaves out empty lists. */

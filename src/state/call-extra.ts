@@ -91,6 +91,8 @@ export class CallExtra {
   trials: Trial[] | undefined;
 
   // Handler.
+  /** The executor waits for what the handler needs, and the handler has not begun. */
+  unbegun = false;
   controller: AbortController | undefined;
   idle: Deadline | undefined;
   eventCount = 0;

@@ -29,7 +29,6 @@ import type { CallObservers } from './call-observers.ts';
 import type { CallTracer } from './call-tracers.ts';
 import { createIds } from './calls-in-flight.ts';
 import { Counters } from './counters.ts';
-import type { ExecutorUsers } from './executors.ts';
 import type { Finder } from './found-tools.ts';
 import { createGathered, type Gathered, type ToolsChange } from './gathered-changes.ts';
 import type { Idempotency } from './idempotency-options.ts';
@@ -58,8 +57,9 @@ export class RegistryState {
   /** For each name, the version that is shown unless a range selects another. */
   readonly tools = new Map<string, ToolEntry>();
   readonly versions = new Map<string, readonly ToolEntry[]>();
-  readonly executorUsers: ExecutorUsers = new WeakMap();
   readonly skeletons = new Map<string, string>();
+  /** It only tries definitions and runs no calls, so executors have no user in it. */
+  isTrial = false;
   readonly profiles = new Map<string, KnownProfile>();
   readonly policies: readonly Policy<unknown>[];
   readonly default: Effect;

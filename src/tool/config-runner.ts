@@ -3,8 +3,9 @@
  * matching scope.
  */
 import { MisuseError } from '../errors/index.ts';
-import { checkSpelling } from '../options/index.ts';
+import { checkSpelling, reading, suggestion, wrongOption } from '../options/index.ts';
 import type { ToolFields } from './config-fields.ts';
+import type { Executor } from './executor.ts';
 
 const ways = ['handler', 'create', 'executor', 'external'] as const;
 
@@ -18,11 +19,31 @@ export function checkRunner(config: ToolFields, where: string): void {
       `${where}: expected exactly one of \`handler\`, \`create\`, \`executor\` or \`external\`, ` +
         `got ${way === undefined ? 'none' : given.join(' and ')}.`,
     );
-  if (config.executor !== undefined) {
-    const known = ['kind', 'execute', 'dispose'];
-    checkSpelling(`${where}: \`executor\``, config.executor, known, 'invalid_definition');
-  }
+  if (config.executor !== undefined) checkExecutor(config.executor, where);
   checkScope(config.scope, way, where);
+}
+
+const members = ['kind', 'execute', 'dispose'];
+
+/** An object of a class may keep its state in fields. A plain one has no reason for others. */
+function checkExecutor(executor: Executor, where: string): void {
+  const wording = { code: 'invalid_definition', path: 'executor' } as const;
+  const prototype: unknown = reading(where, 'executor', () => Object.getPrototypeOf(executor), {
+    code: 'invalid_definition',
+  });
+  const at = `${where}: \`executor\``;
+  if (prototype !== Object.prototype && prototype !== null)
+    checkSpelling(at, executor, members, 'invalid_definition');
+  else
+    for (const key of Object.keys(executor))
+      if (!members.includes(key))
+        throw new MisuseError(
+          'invalid_definition',
+          `${at}: unknown field \`${key}\`${suggestion(key, members)}`,
+        );
+  const dispose = reading(where, 'dispose', () => executor.dispose, wording) as unknown;
+  if (dispose !== undefined && typeof dispose !== 'function')
+    throw wrongOption(where, 'dispose', 'a function', dispose, wording);
 }
 
 /** Checks `scope`, which is redundant: it exists so that a mismatch is noticed. */

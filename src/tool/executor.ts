@@ -19,8 +19,10 @@ export interface Executor {
    */
   execute(input: JsonObject, context: ToolContext): Promise<unknown>;
   /**
-   * Frees the executor's resources. Called once, when no tool of the registry uses it any more or
-   * the registry closes.
+   * Frees the executor's resources. Called when its last tool has been removed and the calls to it
+   * have ended. A registry that closes removes its tools; those of other registries in the process
+   * count too. Closing waits for it at most `policyTimeoutMs`. If a tool is registered with the
+   * executor later, `execute` is called again, and `dispose` at the end.
    */
   dispose?(): MaybePromise<void>;
 }

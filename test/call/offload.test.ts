@@ -69,7 +69,54 @@ async function readAll(w: Setup, handle: string): Promise<string> {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
+describe('the name `read_tool_output`', () => {
+  test('is reserved for the tool of the registry', async () => {
+    const registry = new HostToolRegistry({ offload: {} });
+    const own = tool(() => 'mine', { name: 'read_tool_output' });
+    const reserved = expect.objectContaining({
+      code: 'name_conflict',
+      message: expect.stringMatching(
+        /^The name `read_tool_output` is reserved: .* without the option `offload` the registry/,
+      ),
+    });
+    const attempts = [
+      () => registry.register(own),
+      () => registry.register(tool(() => 1, { name: 'read_tool_output', version: '2.0.0' })),
+      () => registry.registerOrReplace(own),
+      () => registry.unregister('read_tool_output'),
+      () => registry.unregister(registry.get('read_tool_output') as never),
+    ];
+    for (const attempt of attempts) expect(attempt).toThrow(reserved);
+    expect(registry.listNames()).toEqual(['read_tool_output']);
+    await registry.close();
+  });
+
+  test('is free where nothing is offloaded', () => {
+    const registry = new HostToolRegistry();
+    registry.register(tool(() => 'mine', { name: 'read_tool_output' }));
+    expect(registry.unregister('read_tool_output')).toBe(true);
+  });
+});
+
 describe('an output over its budget', () => {
+  test.each([
+    { start: 10, end: 5 },
+    { start: 5, end: 5 },
+    { end: 0 },
+    { start: 10, end: 5, pattern: 'line' },
+  ])('is not read where the end does not follow the start: %j', async (asked) => {
+    const w = setup(lines);
+    const handle = handleOf(await w.list());
+    expect((await w.read({ handle, ...asked })).error).toMatchObject({
+      code: 'invalid_input',
+      message:
+        'The arguments of `read_tool_output` are invalid. Correct them and call again.\n' +
+        'end: expected a number above `start`; leave it out to read as far as one call can',
+      details: [{ path: 'end' }],
+    });
+    await w.settle();
+  });
+
   test('shows its beginning and a handle, and can be read to its end', async () => {
     const w = setup(lines);
     const result = await w.list();
@@ -282,10 +329,10 @@ describe('read_tool_output', () => {
   test.each([
     [{ start: 1, end: 4 }, '😀😀', 0],
     [{ start: 2, end: 3 }, '😀', 2],
-    [{ start: 3, end: 3 }, '😀', 2],
+    [{ start: 3, end: 4 }, '😀', 2],
     [{ start: 3_999 }, '😀', 3_998],
     [{ start: 4_000 }, '', 4_000],
-    [{ start: 9_000, end: 1 }, '', 4_000],
+    [{ start: 9_000, end: 9_001 }, '', 4_000],
   ])('reads no half of a character: %j', async (range, expected, from) => {
     const w = setup('😀'.repeat(2_000));
     const { output } = await w.read({ handle: handleOf(await w.list()), ...range });
@@ -332,9 +379,6 @@ describe('read_tool_output', () => {
     const handle = handleOf(await w.list());
     expect(await w.read({ handle, start: 5, end: 9 })).toMatchObject({
       output: `${lines.slice(5, 9)}\n[characters 5 to 9 of ${lines.length}; read on with start 9]`,
-    });
-    expect(await w.read({ handle, start: 9, end: 5 })).toMatchObject({
-      output: `\n[characters 9 to 9 of ${lines.length}; read on with start 9]`,
     });
     expect(await w.read({ handle, start: 2 ** 31 })).toMatchObject({
       output: `\n[characters ${lines.length} to ${lines.length} of ${lines.length}]`,

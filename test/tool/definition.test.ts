@@ -127,6 +127,16 @@ describe('bad values of each field throw a MisuseError with tool, field, expecte
       },
       /`dispos`; did you mean `dispose`/,
     ],
+    [
+      'an executor with an unknown field',
+      { handler: undefined, executor: { execute: async () => 1, workers: 4 } },
+      /`executor`: unknown field `workers`; expected one of `kind`, `execute`, `dispose`/,
+    ],
+    [
+      'an executor whose `dispose` is no function',
+      { handler: undefined, executor: { execute: async () => 1, dispose: 5 } },
+      /expected `executor.dispose` to be a function, got `5` \(number\)/,
+    ],
     ['session scope with a handler', { scope: 'session' }, /`create` with `scope: "session"`/],
     [
       'global scope with create',

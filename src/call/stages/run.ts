@@ -8,6 +8,7 @@ import type { Binding } from '../../state/binding.ts';
 import type { FoundCall } from '../../state/call.ts';
 import { createSessionHandler, type SessionHandler } from '../../state/session-handler.ts';
 import type { MadeHandler } from '../../tool/definition.ts';
+import { execute } from '../execute.ts';
 import { emitEvent, HandlerContext, progress } from '../handler-context.ts';
 import { reportFault } from '../report-fault.ts';
 import { failureError, thrownError } from '../thrown-error.ts';
@@ -52,11 +53,7 @@ export function run(call: FoundCall, options: RunOptions): void {
       settle(call, options, call.options.elsewhere(call, cloneJson(call.canonical)));
     } else if (internals.executor !== undefined) {
       begins(call);
-      settle(
-        call,
-        options,
-        internals.executor.execute(cloneJson(call.canonical), new HandlerContext(call)),
-      );
+      settle(call, options, execute(call, internals.executor));
     } else {
       runSessionScoped(
         call,

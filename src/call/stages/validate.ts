@@ -3,12 +3,11 @@
 import { toolError } from '../../errors/index.ts';
 import { copyJson, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts';
 import type { Validated } from '../../schema/bind.ts';
-import { issueLines } from '../../schema/issues.ts';
 import type { Call, FoundCall } from '../../state/call.ts';
 import { collectSecrets } from '../call-secrets.ts';
 import { inPolicyTime } from '../in-policy-time.ts';
+import { invalidInput } from '../invalid-input.ts';
 import { schemaError } from '../report-fault.ts';
-import { shownNameOf } from '../shown-name.ts';
 import type { Outcome, Step } from '../step.ts';
 import { withoutStrictNulls } from '../strict-nulls.ts';
 
@@ -54,13 +53,7 @@ function validateEdited(call: FoundCall): Validated | Promise<Validated> {
 
 function read(call: FoundCall, validated: Validated): Outcome {
   if (validated.issues !== undefined) {
-    const text = issueLines(validated.issues);
-    const error = toolError(
-      'invalid_input',
-      `The arguments of \`${shownNameOf(call)}\` are invalid. Correct them and call ` +
-        `again.\n${text}`,
-      { details: validated.issues as unknown as JsonValue },
-    );
+    const error = invalidInput(call, validated.issues);
     // A repair may have uncovered further secrets.
     if (validated.fault !== undefined) collectSecrets(call);
     return schemaError(call, validated, 'parameters', error);

@@ -34,7 +34,8 @@ export class FleetHost {
   readonly #runs = new Map<string, FleetRun>();
   readonly #watch: FleetWatch;
   #link: FleetLink | undefined;
-  #closed = false;
+  /** How often it was closed. Calls that begin afterwards connect anew. */
+  #closings = 0;
   /** Calls whose outcome has come and whose records can go. */
   #concluded: string[] = [];
   #settling = false;
@@ -46,6 +47,7 @@ export class FleetHost {
 
   /** Runs a call, once or as often as an idempotent tool may. */
   async execute(input: JsonObject, context: ToolContext): Promise<unknown> {
+    const closings = this.#closings;
     for (let runs = 1; ; runs++) {
       const remote = remoteCall(context);
       if (remote === undefined)
@@ -53,7 +55,7 @@ export class FleetHost {
           'Expected the executor of a fleet to be called with the context of a call, unchanged.',
         );
       try {
-        return await this.#execute(input, context, remote);
+        return await this.#execute(input, context, remote, closings);
       } catch (error) {
         const again =
           remote.idempotent && runs < maxRuns && isLoss(error) && !context.signal.aborted;
@@ -63,7 +65,7 @@ export class FleetHost {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closings++;
     for (const run of this.#runs.values())
       run.fail(lost('executor_disposed', "The tool's executor was disposed."));
     this.#watch.stop();
@@ -72,9 +74,14 @@ export class FleetHost {
     await link?.close();
   }
 
-  async #execute(input: JsonObject, context: ToolContext, remote: RemoteCall): Promise<unknown> {
+  async #execute(
+    input: JsonObject,
+    context: ToolContext,
+    remote: RemoteCall,
+    closings: number,
+  ): Promise<unknown> {
     const until = performance.now() + this.#options.startTimeoutMs;
-    const link = await this.#connected(context.signal, until);
+    const link = await this.#connected(context.signal, until, closings);
     const run = new FleetRun(input, context, (one) => void this.#tell(one));
     const job = jobOf(run, link.name, remote, this.#options.leaseMs, context);
     const { signal } = context;
@@ -100,11 +107,11 @@ export class FleetHost {
     }
   }
 
-  /** Resolves once commands go out at once. */
-  async #connected(signal: AbortSignal, until: number): Promise<FleetLink> {
-    if (this.#link?.live === true) return this.#link;
+  /** Resolves once commands go out at once. @param closings When the call began. */
+  async #connected(signal: AbortSignal, until: number, closings: number): Promise<FleetLink> {
     for (;;) {
-      if (this.#closed) throw lost('executor_disposed', "The tool's executor was disposed.");
+      if (this.#closings !== closings)
+        throw lost('executor_disposed', "The tool's executor was disposed.");
       if (signal.aborted) throw signal.reason;
       const link = this.#opened();
       if (link.live) return link;

@@ -1,5 +1,6 @@
 /** A host's connection to its queue, and what it tells Redis about its calls. */
 import type { IRedisClient, Queue } from 'bullmq';
+import { withDeadline } from '../../limits/with-deadline.ts';
 import { gatherWrites, isLive, type RunScript, scriptsOn } from './connection.ts';
 import type { FleetPlace } from './fleet-options.ts';
 import { type FleetJob, maxJobChars } from './job.ts';
@@ -23,6 +24,8 @@ export const withdrawn = { ended: 0, unclaimed: 1, claimed: 2 } as const;
 
 /** A host that is busy for this long does not lose its calls. */
 const leastTtlMs = 20_000;
+/** How long each answer is waited for when the connection is closed. */
+const goodbyeMs = 1_000;
 
 export interface LinkOptions extends Required<Pick<FleetPlace, 'connection' | 'queue'>> {
   readonly prefix: string;
@@ -170,12 +173,20 @@ export class FleetLink {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const live = this.#isConnected;
+    const open = this.#isConnected ? this.#open : undefined;
     this.#open?.client.off('close', this.#forget);
     this.#open?.client.off('ready', this.#learn);
     this.#open?.mailbox.close();
-    if (live) await this.#open?.client.del(this.#box).catch(() => {});
+    const { backend } = this.#queue;
+    // Redis may have stopped without its connections being lost. Then nothing answers.
+    const inTime = (one: Promise<unknown> | undefined): Promise<boolean> =>
+      withDeadline(Promise.resolve(one), goodbyeMs, () => false).then(
+        (answer) => answer !== false,
+        () => false,
+      );
+    const answers = open !== undefined && (await inTime(open.client.del(this.#box)));
     // Closing it in peace would wait for Redis to come back.
-    await this.#queue.backend.close(!live).catch(() => {});
+    if (answers && (await inTime(backend.close(false)))) return;
+    await inTime(backend.close(true));
   }
 }

@@ -87,9 +87,9 @@ export function dryRun(
   if (failed.some(({ section }) => isOpen(registry, section)))
     return { rules: [], quotas: [], tools: new Map(), profiles: new Map(), hosted, failed };
 
-  // The trial registry is never closed, because closing it would dispose of executors that the
-  // definitions share.
   const trial = new HostToolRegistry<never>();
+  // It is never closed, and must not keep executors from being disposed of.
+  registryStateOf(trial).isTrial = true;
   const own = new Set(
     file.sections === 'all' ? [...before.tools.values()].map(({ definition }) => definition) : [],
   );

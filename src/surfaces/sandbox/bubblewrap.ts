@@ -1,6 +1,7 @@
 /** The command that puts a process into namespaces of its own, with bubblewrap. */
 import { existsSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, sep } from 'node:path';
+import { MisuseError } from '../../errors/index.ts';
 import { unavailableFault } from './fault.ts';
 import { moduleReads, type ReadPermissions } from './permissions.ts';
 
@@ -46,6 +47,37 @@ const system = [
 
 /** What bubblewrap makes by itself, and leaves open for root to write. */
 const made = ['/dev', '/proc', '/'];
+
+/**
+ * Refuses a working directory that will not exist in there.
+ * @throws MisuseError `invalid_option`
+ */
+export function checkBubblewrapCwd(
+  where: string,
+  file: string,
+  cwd: string,
+  { read, write }: ReadPermissions,
+): void {
+  const isIn = (folder: string, path: string): boolean =>
+    path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+  const { folders } = moduleReads(file);
+  const seen = [
+    ...system,
+    '/dev',
+    '/proc',
+    dirname(process.execPath),
+    ...folders,
+    ...read,
+    ...write,
+  ];
+  // The folders above what is seen are made as well, and are empty otherwise.
+  if (seen.some((one) => isIn(one, cwd) || isIn(cwd, one))) return;
+  throw new MisuseError(
+    'invalid_option',
+    `${where}: expected \`cwd\` to be a folder that the handler may read, got \`${cwd}\`, which ` +
+      'does not exist in bubblewrap. Add it to `permissions.fs.read`, or leave `cwd` out.',
+  );
+}
 
 /**
  * The command up to the program that it runs. In there, only what the permissions name exists beside

@@ -99,7 +99,12 @@ export class Pool {
     this.#closed = true;
     const fault = lostFault({ reason: 'sandbox_ended', text: 'was closed' });
     for (const waiter of [...this.#waiters]) waiter.refuse(fault);
-    for (const cell of this.#cells) cell.kill('sandbox_ended', 'was closed');
+    for (const cell of this.#cells) {
+      // Ending them takes a moment. A call that comes in it gets a new one.
+      this.#starting.delete(cell);
+      this.#idle.remove(cell);
+      cell.kill('sandbox_ended', 'was closed');
+    }
   }
 
   #offer(cell: Cell): void {

@@ -10,7 +10,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../../options/index.ts';
-import { bubblewrapCommand } from './bubblewrap.ts';
+import { bubblewrapCommand, checkBubblewrapCwd } from './bubblewrap.ts';
 import { processes } from './child.ts';
 import { unavailableFault } from './fault.ts';
 import {
@@ -30,7 +30,10 @@ export interface ProcessExecutorOptions extends SandboxOptions {
    * @default no files but those of the module and its packages, no processes, threads and addons
    */
   readonly permissions?: SandboxPermissions | undefined;
-  /** The working directory. @default the folder of the module */
+  /**
+   * The working directory. With bubblewrap, it must be one that `permissions.fs` or the module make
+   * visible. @default the folder of the module
+   */
   readonly cwd?: string | undefined;
   /**
    * The most memory that a process may use, together with those that it starts, in megabytes. From
@@ -98,6 +101,7 @@ export function childExecutor(
   checkModuleFolder(where, place.file);
   const { maxMemoryMb, bubblewrap, killAfterMs } = read;
   const cwd = read.cwd === undefined ? dirname(place.file) : resolve(read.cwd);
+  if (bubblewrap === 'require') checkBubblewrapCwd(where, place.file, cwd, permissions);
   return sandboxExecutor('process', limits, {
     start: (runner, events) => {
       if (process.platform === 'win32')

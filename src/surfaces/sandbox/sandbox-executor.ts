@@ -1,6 +1,6 @@
 /** An executor over a pool of sandboxes. */
 import type { Executor, JsonObject, ToolContext } from '../../index.ts';
-import { stopOf } from '../../surface-port.ts';
+import { beforeHandler, stopOf } from '../../surface-port.ts';
 import type { CellOptions } from './cell.ts';
 import { Pool, type PoolLimits } from './pool.ts';
 import { runnerText } from './runner-text.ts';
@@ -32,8 +32,10 @@ export function sandboxExecutor(
     kind,
     execute: async (input: JsonObject, context: ToolContext) => {
       const stop = stopOf(context);
-      const cell = pool.ready() ?? (await pool.take(stop));
+      const cell = pool.ready() ?? (await beforeHandler(context, pool.take(stop)));
       try {
+        // It was given when the call had not ended yet.
+        if (stop.stopped) throw stop.reason;
         return await cell.run(input, context, stop);
       } finally {
         pool.release(cell);

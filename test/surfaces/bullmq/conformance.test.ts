@@ -37,13 +37,7 @@ describe.skipIf(!redisAvailable)(`the executor of a fleet${whyNot}`, () => {
           queue,
           module: task.module,
           export: task.export,
-          tools: [
-            {
-              name: task.toolName,
-              description: 'Runs a handler.',
-              annotations: task.annotations,
-            },
-          ],
+          tools: [task.definition],
         }),
       ),
     );

@@ -18,6 +18,8 @@ export interface ServeOrder {
     readonly name: string;
     readonly description: string;
     readonly annotations?: ToolAnnotations;
+    readonly uses?: readonly string[];
+    readonly events?: readonly string[];
   }[];
   readonly concurrency?: number;
   /** How far the clock of the process is ahead of ours, in milliseconds. */
@@ -43,7 +45,7 @@ async function obey(order: Order): Promise<void> {
     appendFileSync(ledger, `${JSON.stringify({ ...event, instance })}\n`);
   const handler = members[order.export] as never;
   const tools = order.tools.map((tool) =>
-    defineTool({ ...tool, parameters: { type: 'object' }, handler }),
+    defineTool({ parameters: { type: 'object' }, ...tool, handler }),
   );
   const service = await serveFleet({
     connection: { port: order.port, host: '127.0.0.1' },

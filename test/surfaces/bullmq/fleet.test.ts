@@ -1,9 +1,10 @@
 /** Calls that workers of a fleet run: what reaches them, and how they end. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool, type ToolContext } from '../../../src/index.ts';
+import { defineTool, HostToolRegistry, type ToolContext } from '../../../src/index.ts';
 import {
   type FleetService,
+  fleetExecutor,
   type ServeFleetOptions,
   serveFleet,
 } from '../../../src/surfaces/bullmq/index.ts';
@@ -398,6 +399,42 @@ describe.skipIf(!redisAvailable)(`a fleet${whyNot}`, () => {
       await registry.close();
       expect(await result).toMatch(/^(session_closed|executor_lost)/);
     });
+  });
+
+  test('an executor that was disposed connects again for a later registration', async () => {
+    const queue = newQueue();
+    await serve(queue, () => 'done');
+    const executor = fleetExecutor({ connection: connectionTo(redis), queue });
+    for (let round = 0; round < 2; round++) {
+      const registry = new HostToolRegistry();
+      registry.register(defineTool({ ...face, executor }));
+      const session = registry.createSession({ sessionId: 's' });
+      expect((await session.call('job')).output).toBe('done');
+      await registry.close();
+    }
+  });
+
+  test('closing does not wait for a Redis that has stopped', async () => {
+    const stopped = await startRedis();
+    const queue = newQueue();
+    const worker = await serveFleet({
+      connection: connectionTo(stopped),
+      queue,
+      tools: [defineTool({ ...face, handler: () => 'done' })],
+    });
+    const registry = new HostToolRegistry({ policyTimeoutMs: 600_000 });
+    const executor = fleetExecutor({ connection: connectionTo(stopped), queue });
+    registry.register(defineTool({ ...face, executor }));
+    const session = registry.createSession({ sessionId: 's' });
+    expect((await session.call('job')).output).toBe('done');
+    await worker.close();
+    stopped.signal('SIGSTOP');
+    try {
+      await registry.close();
+    } finally {
+      stopped.signal('SIGCONT');
+      await stopped.stop();
+    }
   });
 
   test('without the package, it says what to install', () => {

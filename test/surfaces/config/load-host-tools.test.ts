@@ -565,6 +565,11 @@ profiles:
     ['parameters of another type', { ...base, parameters: { type: 'string' } }, /parameters/],
     ['a check', { ...base, policy: { check: 'x' } }, /`policy`: unknown key `check`/],
     ['a handler', { ...base, handler: 'x' }, /unknown key `handler`/],
+    [
+      'the name that sandboxes have for it',
+      { ...base, export: 'x' },
+      /unknown key `export`; did you mean `function`\?/,
+    ],
     ['scope', { ...base, scope: 'session' }, /unknown key `scope`/],
     [
       'an own __proto__',

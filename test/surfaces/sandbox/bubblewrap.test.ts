@@ -31,6 +31,23 @@ test('where it is not installed, that is said', () => {
   );
 });
 
+test('a working directory that would not exist in there is refused', () => {
+  const inFolder = (read: string[], cwd: string): Executor =>
+    processExecutor({
+      module: handlerOf('probes'),
+      cwd,
+      permissions: { fs: { read } },
+      bubblewrap: 'require',
+    });
+  expect(() => inFolder([`${folder}-other`], folder)).toThrow(
+    'processExecutor: expected `cwd` to be a folder that the handler may read, got ' +
+      `\`${folder}\`, which does not exist in bubblewrap. Add it to \`permissions.fs.read\`, or ` +
+      'leave `cwd` out.',
+  );
+  for (const cwd of [folder, join(folder, 'sub'), tmpdir(), '/', '/usr/share'])
+    inFolder([folder], cwd);
+});
+
 test('where it cannot work, calls are refused and never run without it', async () => {
   if (works) return;
   expect(await once(wrapped('pid'))).toMatchObject({ code: 'sandbox_unavailable' });

@@ -71,6 +71,45 @@ describe.each(kinds)('%s', (kind, make) => {
     await registry.close();
   });
 
+  test('a registry that closes leaves the sandboxes of a shared definition to another one', async () => {
+    const executor = make({ module: probes, export: 'variables' });
+    const first = sandboxed(executor);
+    const second = sandboxed(executor);
+    expect((await first.run({})).success).toBe(true);
+    await first.registry.close();
+    expect((await second.run({})).success).toBe(true);
+    await second.registry.close();
+  });
+
+  test('a call that comes right after the executor was disposed gets a new sandbox', async () => {
+    const executor = make({ module: probes, export: 'variables', pool: { spare: 2 } });
+    for (let round = 0; round < 3; round++) {
+      const { registry, run } = sandboxed(executor);
+      expect(await run({})).toMatchObject({ success: true });
+      await registry.close();
+    }
+  });
+
+  test('a call that ends while it waits for a sandbox says that it has not run', async () => {
+    const executor = make({ module: probes, export: 'waits', pool: { max: 1 } });
+    const { registry, session, run } = sandboxed(executor, { events: ['waiting'] });
+    const begun = new Promise((resolve) => session.events.on('tool:event', resolve));
+    const caller = new AbortController();
+    const other = new AbortController();
+    const first = run({}, { signal: caller.signal });
+    await begun;
+    const second = run({}, { signal: other.signal });
+    const third = run({}, { timeoutMs: 1 });
+    expect((await third).error?.message).toBe(
+      '`sandboxed` timed out after 0.001s. It has not run: it was still waiting to begin.',
+    );
+    other.abort();
+    expect((await second).error?.message).toBe('The call was cancelled before it started.');
+    caller.abort();
+    expect((await first).error?.message).toBe('The call was cancelled. The tool may have run.');
+    await registry.close();
+  });
+
   test('a module that does not exist throws where the executor is made', () => {
     const missing = handlerOf('missing');
     expect(() => make({ module: missing })).toThrow(

@@ -13,6 +13,20 @@ import {
 } from '../../../index.ts';
 import { writeHandlers } from './executor-handlers.ts';
 
+/**
+ * What a definition consists of besides what runs it, as JSON. Where a handler runs by its
+ * definition, as in a fleet, the definition there has these fields and the handler, and so the same
+ * fingerprint.
+ */
+export interface ExecutorTaskDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: { readonly type: 'object' };
+  readonly annotations: ToolAnnotations;
+  readonly uses: readonly string[];
+  readonly events: readonly string[];
+}
+
 /** What an executor has to run. */
 export interface ExecutorTask {
   /** The `file:` address of a module that imports nothing. */
@@ -25,6 +39,8 @@ export interface ExecutorTask {
   readonly annotations: ToolAnnotations;
   /** The tools that the handler may call. */
   readonly uses: readonly string[];
+  /** The fields of the tool's definition, for a worker that needs a definition of its own. */
+  readonly definition: ExecutorTaskDefinition;
 }
 
 export type MakeExecutor = (task: ExecutorTask) => MaybePromise<Executor>;
@@ -51,23 +67,28 @@ export async function executorWorld(
   make: MakeExecutor | undefined,
 ): Promise<ExecutorWorld> {
   const module = await writeHandlers();
-  const annotations = { readOnly: true };
   const registry = new HostToolRegistry();
   addChildren(registry);
-  const task = { module: module.address, export: name, toolName: tested, annotations, uses };
-  const executor = await make?.(task);
-  const face = {
+  const definition: ExecutorTaskDefinition = {
     name: tested,
     description: 'Runs a handler.',
-    parameters: { type: 'object' } as const,
-    annotations,
+    parameters: { type: 'object' },
+    annotations: { readOnly: true },
     uses,
     events: ['found', 'waiting', 'yield'],
   };
+  const executor = await make?.({
+    module: module.address,
+    export: name,
+    toolName: tested,
+    annotations: definition.annotations,
+    uses,
+    definition,
+  });
   if (executor === undefined) {
     const members = (await import(module.address)) as Record<string, never>;
-    registry.register(defineTool({ ...face, handler: members[name] as never }));
-  } else registry.register(defineTool({ ...face, executor }));
+    registry.register(defineTool({ ...definition, handler: members[name] as never }));
+  } else registry.register(defineTool({ ...definition, executor }));
   const asked: ApprovalRequest[] = [];
   const session = registry.createSession({
     sessionId: 'executor-conformance',

@@ -45,6 +45,11 @@ export const leavesLoop = () => {
 export const loop = () => {
   for (;;);
 };
+export const waits = (_, { signal, emit }) =>
+  new Promise((_resolve, reject) => {
+    emit('waiting');
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
 let count = 0;
 export const counts = () => ++count;
 
