@@ -347,7 +347,7 @@ describe('the audit log', () => {
       'Bash',
       { command: 'ls' },
       {
-        argv: [...argv, '--audit', world.files.at('no/such/folder.jsonl')],
+        argv: [...argv, '--audit', world.files.at('rules.json/folder.jsonl')],
       },
     );
     expect(effect).toBe('blocked');

@@ -130,7 +130,10 @@ async function ready(port: number, child: ChildProcess): Promise<void> {
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    // Each thread of the run has ports of its own, so that none takes one that another has closed
+    // for a moment.
+    const range = (Number(process.env.VITEST_POOL_ID ?? 0) % 8) * 1_250;
+    const port = 20_000 + range + Math.floor(Math.random() * 1_250);
     const server = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
