@@ -7,6 +7,7 @@ import { refusalOf, toldOrigins } from '../../surface-port.ts';
 import type { WaitingApproval } from '../pages/approvals-wire.ts';
 import type { Page } from '../pages/page.ts';
 import { maxBytes, nextAfter, readQuery, readSent } from './handler-requests.ts';
+import { sentRequest } from './sent-request.ts';
 
 /** A request of a known person. */
 export interface InboxRequest {
@@ -196,30 +197,12 @@ type View = { [Name in keyof WaitingApproval]: WaitingApproval[Name] | undefined
   'tool'
 >;
 
-/** Member by member, because a token must never be sent. */
 function viewOf(asked: PendingApproval, allowEdits: boolean): View {
-  const { id, sessionId, principal, callId, tool, input, title, message, risk } = asked;
-  const { ruleId, source, quotas, origins, requestedAt, expiresAt, hiddenFields } = asked;
   return {
-    id,
-    sessionId,
-    principal,
-    callId,
-    tool,
-    title,
-    message,
-    risk,
-    ruleId,
-    source,
-    input,
-    hiddenFields,
+    ...sentRequest(asked),
     originWords: toldOrigins(asked).origins,
-    origins,
-    quotas,
-    requestedAt,
-    expiresAt,
     // Hidden fields are not in the input that was shown, so an edit of it would lose them.
-    editable: allowEdits && hiddenFields.length === 0,
+    editable: allowEdits && asked.hiddenFields.length === 0,
   };
 }
 

@@ -1,6 +1,7 @@
 /** The messages of webhooks about approvals, and their signatures. */
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ToolEvents } from '../../index.ts';
+import { sentRequest } from './sent-request.ts';
 
 /** One message, the same at each attempt. */
 export interface WebhookMessage {
@@ -17,9 +18,8 @@ const mostOfText = 2_000;
 
 type Required = ToolEvents['approval:required'];
 
-/** Copied member by member, so that a future member of an event is not sent by accident. */
 export function messageOfRequired(event: Required): WebhookMessage {
-  const body = bodyOf('approval.required', event, { request: requestOf(event.request) });
+  const body = bodyOf('approval.required', event, { request: sentRequest(event.request) });
   return messageOf(
     body.length <= mostChars
       ? body
@@ -50,29 +50,6 @@ function bodyOf(
 ): string {
   const data = Object.assign({ sessionId, principal, surface }, members);
   return JSON.stringify({ type, timestamp: timeOf(at), data });
-}
-
-function requestOf(request: Required['request']): object {
-  const { id, sessionId, principal, callId, tool, input, title, message, risk } = request;
-  const { ruleId, source, quotas, origins, requestedAt, expiresAt, hiddenFields } = request;
-  return {
-    id,
-    sessionId,
-    principal,
-    callId,
-    tool,
-    title,
-    message,
-    risk,
-    ruleId,
-    source,
-    input,
-    hiddenFields,
-    origins,
-    quotas,
-    requestedAt,
-    expiresAt,
-  };
 }
 
 /** A question without its long parts. `shortened` means that a person has to look elsewhere. */

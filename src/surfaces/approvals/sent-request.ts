@@ -1,0 +1,31 @@
+/** What of a question leaves the process, in a webhook and for the page. */
+import type { ApprovalRequest } from '../../index.ts';
+
+/** What JSON leaves out is absent. */
+export type SentRequest = {
+  [Name in keyof ApprovalRequest]: ApprovalRequest[Name] | undefined;
+} & Pick<ApprovalRequest, 'tool'>;
+
+/** Member by member, because a token, or a future member, must not be sent by accident. */
+export function sentRequest(request: ApprovalRequest): SentRequest {
+  const { id, sessionId, principal, callId, tool, input, title, message, risk } = request;
+  const { ruleId, source, quotas, origins, requestedAt, expiresAt, hiddenFields } = request;
+  return {
+    id,
+    sessionId,
+    principal,
+    callId,
+    tool,
+    title,
+    message,
+    risk,
+    ruleId,
+    source,
+    input,
+    hiddenFields,
+    origins,
+    quotas,
+    requestedAt,
+    expiresAt,
+  };
+}
