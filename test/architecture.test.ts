@@ -304,6 +304,7 @@ const moduleState: Readonly<Record<string, string>> = {
     'the resolve function between two statements; a closure for every call would cost a tenth ' +
     'of the call',
   'session/session': 'the reader of a private field, set once by its class',
+  'surfaces/sandbox/reaper': 'one shell ends all sandboxes with the process',
 };
 
 interface Import {

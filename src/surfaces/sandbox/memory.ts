@@ -68,12 +68,12 @@ export function processMemory(pid: number): Look {
 
 function usedBytes(pid: number, tell: (bytes: number) => void): void {
   if (process.platform === 'linux') return tell(usedOnLinux(pid));
-  // Any other system has `ps`. The sandbox is a group of processes.
-  execFile('ps', ['-A', '-o', 'pgid=,rss='], { timeout: 2_000 }, (_error, output) => {
+  // Any other system has `ps`. What the process has started is in its group.
+  execFile('ps', ['-A', '-o', 'pid=,pgid=,rss='], { timeout: 2_000 }, (_error, output) => {
     let kilobytes = 0;
     for (const line of output.split('\n')) {
-      const [group, used] = line.trim().split(/\s+/);
-      if (group === String(pid)) kilobytes += Number(used);
+      const [one, group, used] = line.trim().split(/\s+/).map(Number);
+      if (one === pid || group === pid) kilobytes += used ?? 0;
     }
     tell(kilobytes * 1_024);
   });

@@ -102,6 +102,8 @@ export function childExecutor(
   const { maxMemoryMb, bubblewrap, killAfterMs } = read;
   const cwd = read.cwd === undefined ? dirname(place.file) : resolve(read.cwd);
   if (bubblewrap === 'require') checkBubblewrapCwd(where, place.file, cwd, permissions);
+  const { childProcess, worker, addons } = permissions;
+  const ownSession = bubblewrap === 'require' || childProcess || worker || addons;
   return sandboxExecutor('process', limits, {
     start: (runner, events) => {
       if (process.platform === 'win32')
@@ -119,12 +121,12 @@ export function childExecutor(
         `--max-old-space-size=${maxMemoryMb}`,
         '-e',
       ];
-      return processes({ command, env, cwd, maxMemoryMb })(runner, events);
+      return processes({ command, env, cwd, maxMemoryMb, ownSession })(runner, events);
     },
     module: place.address,
     export: read.export,
     otherwise,
-    // Shells set variables of their own, such as PWD.
+    // Bubblewrap sets variables of its own, such as PWD.
     env,
     killAfterMs,
   });

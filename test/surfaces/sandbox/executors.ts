@@ -74,3 +74,13 @@ export async function expectQuiet(file: string): Promise<void> {
     )
     .toBe(0);
 }
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A process that nobody has waited for is dead all the same.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
+}

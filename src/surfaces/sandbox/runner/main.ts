@@ -3,6 +3,7 @@
  * host what happens. It is bundled into one text, so that a sandbox needs to read no file of this
  * package.
  */
+import { isMainThread } from 'node:worker_threads';
 import { errorName, messageOf } from '../../../errors/index.ts';
 import { deepFreeze } from '../../../json/index.ts';
 import type { HostMessage, SentContext } from '../messages.ts';
@@ -10,6 +11,7 @@ import { type Channel, openChannel } from './channel.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { Run, type SandboxedHandler } from './run.ts';
 import { sentError } from './sent-error.ts';
+import { leaveSignalsToHost } from './signals.ts';
 
 type RunMessage = Extract<HostMessage, { t: 'run' }>;
 
@@ -99,4 +101,5 @@ async function load(
   return undefined;
 }
 
+if (isMainThread) leaveSignalsToHost();
 serve(openChannel());
