@@ -80,6 +80,12 @@ export function checkBubblewrapCwd(
 }
 
 /**
+ * Bubblewrap itself ends at these signals, which are for the host, unless they are ignored when it
+ * starts.
+ */
+const ignoring = ['/bin/sh', '-c', 'trap "" HUP INT QUIT TERM; exec "$@"', 'host-tools-sandbox'];
+
+/**
  * The command up to the program that it runs. In there, only what the permissions name exists beside
  * the system's own programs, and no process outside can be seen.
  * @throws an error that ends the call as `sandbox_unavailable` if bubblewrap is not installed
@@ -108,5 +114,5 @@ export function bubblewrapCommand(
   for (const one of [...folders, ...files, ...read]) args.push('--ro-bind-try', one, one);
   for (const one of write) args.push('--bind', one, one);
   for (const one of made) args.push('--remount-ro', one);
-  return [program, ...args, '--chdir', cwd, '--'];
+  return [...ignoring, program, ...args, '--chdir', cwd, '--'];
 }

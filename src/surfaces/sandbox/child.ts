@@ -36,24 +36,12 @@ export function processes(options: ChildOptions): StartTransport {
 
 function startChild(
   runner: string,
-  { command: [program = '', ...args], env, cwd, maxMemoryMb, ownSession }: ChildOptions,
+  options: ChildOptions,
   events: TransportEvents,
 ): ReturnType<StartTransport> {
-  const child = spawn(program, [...args, runner], {
-    cwd,
-    env: { ...env },
-    detached: ownSession,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-  });
-  // If it could not be started, the event comes later, and the fault has said it by then.
-  child.on('error', () => {});
+  const { maxMemoryMb, ownSession } = options;
+  const child = spawned(runner, options);
   const { pid } = child;
-  if (pid === undefined)
-    throw unavailableFault(
-      'sandbox_not_started',
-      `The tool's sandbox could not be started: no process could be made with ${program} in its ` +
-        'working directory.',
-    );
   const target = ownSession ? -pid : pid;
   try {
     killWithHost(target);
@@ -103,6 +91,34 @@ function startChild(
       isBusy ? channel.ref() : channel.unref();
     },
   };
+}
+
+/** @throws an error that ends the call as `sandbox_unavailable` */
+function spawned(
+  runner: string,
+  { command: [program = '', ...args], env, cwd, ownSession }: ChildOptions,
+): ChildProcess & { pid: number } {
+  let cause: unknown;
+  try {
+    const child = spawn(program, [...args, runner], {
+      cwd,
+      env: { ...env },
+      detached: ownSession,
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    });
+    // Most errors come as this event, and later. The fault has said it by then.
+    child.on('error', () => {});
+    if (child.pid !== undefined) return child as ChildProcess & { pid: number };
+  } catch (error) {
+    cause = error;
+  }
+  throw unavailableFault(
+    'sandbox_not_started',
+    `The tool's sandbox could not be started: no process could be made with ${program} in its ` +
+      'working directory. Check that both exist, and how many processes and open files the ' +
+      'system allows.',
+    cause,
+  );
 }
 
 /** What can keep the host's process alive, or not. */

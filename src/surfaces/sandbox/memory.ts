@@ -69,7 +69,9 @@ export function processMemory(pid: number): Look {
 function usedBytes(pid: number, tell: (bytes: number) => void): void {
   if (process.platform === 'linux') return tell(usedOnLinux(pid));
   // Any other system has `ps`. What the process has started is in its group.
-  execFile('ps', ['-A', '-o', 'pid=,pgid=,rss='], { timeout: 2_000 }, (_error, output) => {
+  // Some take a comma after `=` for a part of the header.
+  const columns = ['-o', 'pid=', '-o', 'pgid=', '-o', 'rss='];
+  execFile('ps', ['-A', ...columns], { timeout: 2_000 }, (_error, output) => {
     let kilobytes = 0;
     for (const line of output.split('\n')) {
       const [one, group, used] = line.trim().split(/\s+/).map(Number);

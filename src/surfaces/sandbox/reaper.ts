@@ -30,12 +30,16 @@ for target in $targets; do kill -9 "$target"; done`;
 const targets = new Set<Target>();
 let shell: ChildProcess | undefined;
 
+/** How many shells may end by themselves before it takes a new target to start another. */
+const maxReplaced = 3;
+let replaced = 0;
+
 /**
  * Has a target killed when the host is gone. One shell does this for all sandboxes.
  * @throws an error that ends the call as `sandbox_unavailable` if there is no shell
  */
 export function killWithHost(target: Target): void {
-  // One that somebody has killed is replaced, and the new one learns of everything.
+  replaced = 0;
   shell ??= startShell();
   targets.add(target);
   write(shell, `+ ${target}\n`);
@@ -46,7 +50,10 @@ export function hasEnded(target: Target): void {
   if (!targets.delete(target) || shell === undefined) return;
   write(shell, `- ${target}\n`);
   if (targets.size > 0) return;
-  (shell.stdin as Writable).end();
+  // It has nothing to do any more, and might be stopped: then it would not notice a closed pipe,
+  // and a pipe that it does not read could keep the host from ending.
+  shell.kill('SIGKILL');
+  (shell.stdin as Writable).destroy();
   shell = undefined;
 }
 
@@ -63,10 +70,11 @@ function startShell(): ChildProcess {
   if (started.pid === undefined)
     throw unavailableFault(
       'sandbox_not_started',
-      "The tool's sandbox could not be started: there is no /bin/sh, which ends it with the host.",
+      "The tool's sandbox could not be started: no process could be made with /bin/sh, which ends " +
+        'the sandbox with its host.',
     );
   started.on('exit', () => {
-    if (shell === started) shell = undefined;
+    if (shell === started) replaceShell();
   });
   started.unref();
   const pipe = started.stdin as Writable & { unref(): void };
@@ -74,6 +82,18 @@ function startShell(): ChildProcess {
   pipe.unref();
   for (const target of targets) write(started, `+ ${target}\n`);
   return started;
+}
+
+/** Starts another one after somebody has killed it. The new one learns of everything. */
+function replaceShell(): void {
+  shell = undefined;
+  // A shell that cannot work here is not started for ever.
+  if (++replaced > maxReplaced) return;
+  try {
+    shell = startShell();
+  } catch {
+    // The next target tries it again, and says so.
+  }
 }
 
 function write({ stdin }: ChildProcess, line: string): void {

@@ -84,3 +84,10 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+/** Whether a process of Linux ignores SIGTERM, which is the bit 14. */
+export function ignoresTerm(pid: number): boolean {
+  const [, mask = '0'] =
+    /^SigIgn:\s+(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (BigInt(`0x${mask}`) & (1n << 14n)) !== 0n;
+}

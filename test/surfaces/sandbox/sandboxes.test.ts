@@ -281,6 +281,18 @@ describe('permissions of a process', () => {
     );
   });
 
+  test('a working directory that is gone, or is a file, is said at each call', async () => {
+    for (const cwd of [join(folder, 'gone'), secret])
+      expect(await once(processExecutor({ module: probes, cwd }))).toMatchObject({
+        code: 'sandbox_unavailable',
+        reason: 'sandbox_not_started',
+        message:
+          `The tool's sandbox could not be started: no process could be made with ` +
+          `${process.execPath} in its working directory. Check that both exist, and how many ` +
+          'processes and open files the system allows.',
+      });
+  });
+
   test('a child process that is left behind ends with its sandbox', async () => {
     const file = join(folder, 'left');
     await probe('leaves', { detached: false, file }, { childProcess: true });
@@ -380,6 +392,10 @@ describe('signals to a process', () => {
     );
     for (const executor of permitted)
       expect(await once(executor)).toMatchObject({ reason: 'sandbox_exited' });
+    const [executor] = permitted;
+    // Node takes all of these for zero, and an empty file gives the first.
+    for (const pid of ['', '0', false, []])
+      expect(await once(executor as Executor, { pid })).toMatchObject({ reason: 'sandbox_exited' });
   });
 
   test.runIf(process.platform === 'linux')(

@@ -12,7 +12,12 @@ export function leaveSignalsToHost(): void {
   // Zero stands for the own group. A handler that may start processes is in a group of its own.
   if (mayStartProcesses()) return;
   const send = process.kill.bind(process);
-  process.kill = (pid, signal) => send(pid === 0 ? process.pid : pid, signal);
+  process.kill = (pid, signal) => send(isZero(pid) ? process.pid : pid, signal);
+}
+
+/** As Node reads it: for it, an empty string is zero too, as it comes from an empty file. */
+function isZero(pid: unknown): boolean {
+  return pid !== null && Number(pid) === 0;
 }
 
 function mayStartProcesses(): boolean {

@@ -56,8 +56,8 @@ export const signalled = (_, { emit }) =>
     process.once('SIGUSR2', () => resolve(process.pid));
     emit('listening', process.pid);
   });
-export const endsGroup = () => {
-  process.kill(0, 'SIGKILL');
+export const endsGroup = ({ pid = 0 }) => {
+  process.kill(pid, 'SIGKILL');
   return new Promise(() => {});
 };
 let count = 0;
