@@ -8,7 +8,7 @@ import { callBody, fieldOf, parseBody, readObject } from './bodies.ts';
 import type { NodeParts, SessionHandlers } from './node-parts.ts';
 import { answer } from './responses.ts';
 
-/** A call as an agent asks for it. */
+/** A call that an agent requests. */
 export interface ReadRequest {
   readonly requestId: string | undefined;
   readonly tool: string;
@@ -23,7 +23,7 @@ const decisions: ReadonlySet<unknown> = new Set([
   'reject_always',
 ]);
 
-/** Handlers of these routes. */
+/** Makes the handlers of these routes. */
 export function agentRoutes({
   limits,
   requests,

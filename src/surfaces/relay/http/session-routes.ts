@@ -131,8 +131,8 @@ function readTtl({ ttlSeconds, ...rest }: JsonObject): number {
 }
 
 /**
- * Moves the end of a session to so many milliseconds from now, but not beyond the longest life that
- * a session may have. It never becomes earlier.
+ * Moves the end of a session to `ttlMs` milliseconds from now, but not beyond the longest life that
+ * a session may have. The end never becomes earlier.
  * @returns the document afterwards
  * @throws RelayError 404, 410, 503 `busy`
  */
@@ -144,10 +144,10 @@ async function extendSession(
   const { code, createdAt } = document;
   const end = Math.floor(Math.min(now() + ttlMs, createdAt + maxTtlMs));
   if (end <= document.expiresAt) return document;
-  // First, so that the store never drops a session that is not over.
+  // The store is extended first, so that it never drops a session that has not expired.
   if (!(await store.extend(code, end + keptAfterwardsMs))) throw sessionNotFound();
   const after = await changeSession(store, code, (current) => {
-    // It may have expired while the store was asked.
+    // The session may have expired while the store was answering.
     if (now() >= current.expiresAt) throw sessionExpired();
     return end > current.expiresAt ? { ...current, expiresAt: end } : undefined;
   });

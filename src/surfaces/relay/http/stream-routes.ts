@@ -35,7 +35,7 @@ export function streamRoutes({
   return { stream: open, events: open, agent: onlySocket };
 }
 
-/** The socket of agents has no other form. Its upgrades do not come here. */
+/** Refuses plain requests to the route of the agent's WebSocket. Upgrades never reach it. */
 async function onlySocket(): Promise<never> {
   throw relayError(
     426,
