@@ -21,6 +21,12 @@ export interface FleetWorkerOptions {
   readonly services: unknown;
   readonly around: Around | undefined;
   readonly onError: (error: Error) => void;
+  /**
+   * Milliseconds that Redis has to answer at the start. The default is longer than the limits that
+   * clients of Redis have for connecting, so that their errors come first.
+   * @default 20000
+   */
+  readonly startMs?: number | undefined;
 }
 
 /** Milliseconds that a closing worker has for its last messages. */
@@ -78,23 +84,33 @@ export class FleetWorker {
     return this.#calls.size;
   }
 
-  /** Starts to take calls. Rejects if Redis cannot be reached now. */
+  /** Starts to take calls. Rejects if Redis cannot be reached now, or does not answer. */
   async start(): Promise<void> {
+    const { startMs = 20_000 } = this.#options;
+    let fail = (_error: Error): void => {};
     const failed = new Promise<never>((_resolve, reject) => {
-      this.#worker.once('error', reject);
+      fail = reject;
     });
+    this.#worker.once('error', fail);
     try {
-      await Promise.race([this.#worker.waitUntilReady(), failed]);
+      const ready = Promise.race([this.#worker.waitUntilReady(), failed]);
+      await withDeadline(ready, startMs, () => {
+        throw new Error(
+          `serveFleet: expected Redis to answer within ${startMs} ms, got no answer. Check that ` +
+            '`connection` leads to Redis and that it is not overloaded, then start again.',
+        );
+      });
       const client = await this.#worker.backend.client;
       const { prefix, queue } = this.#options;
       this.#claims = new Claims(client, prefix, queue, (letters) => this.#take(letters));
       this.#worker.run().catch((error: Error) => this.#options.onError(error));
     } catch (error) {
-      failed.catch(() => {});
-      await this.#worker.backend.close(true).catch(() => {});
+      const closed = this.#worker.backend.close(true);
+      await withDeadline(closed, lastWordsMs, () => {}).catch(() => {});
       throw error;
+    } finally {
+      this.#worker.off('error', fail);
     }
-    failed.catch(() => {});
   }
 
   close(graceMs: number): Promise<void> {

@@ -71,7 +71,7 @@ const closeTable = { graceMs: withDefault(milliseconds(0), 5_000) };
  * of processes and on any number of machines: BullMQ gives each call to one of them. Resolves when
  * the worker is connected. If it loses the connection later, it reconnects by itself.
  * @throws MisuseError `invalid_option`; `missing_dependency` without the package `bullmq`
- * @throws Error if Redis cannot be reached at the start
+ * @throws Error if Redis cannot be reached at the start, or does not answer within 20 seconds
  *
  * @example
  * ```ts
