@@ -7,19 +7,18 @@ import {
   createSessionDocument,
   keptAfterwardsMs,
 } from '../calls/session-document.ts';
-import { keys, type SessionDocument, type Side } from '../ports/documents.ts';
+import type { SessionDocument, Side } from '../ports/documents.ts';
 import { relayError, sessionNotFound } from '../relay-error.ts';
 import { hashOf, newToken } from '../secrets.ts';
 import type { RelaySettings } from '../settings.ts';
-import { findSession, sessionExpired, type TicketDocument } from './access.ts';
+import { findSession, sessionExpired } from './access.ts';
 import { fieldOf, readObject } from './bodies.ts';
 import type { NodeParts, OpenHandlers, SessionHandlers } from './node-parts.ts';
 import { answer } from './responses.ts';
+import { createTicket } from './tickets.ts';
 
 /** The longest life of a session that the options allow. */
 const mostTtlSeconds = 2_000_000;
-/** Milliseconds for which a ticket is valid. */
-const ticketMs = 30_000;
 
 /** Makes the handlers of the routes without a token. */
 export function openSessionRoutes({
@@ -84,14 +83,8 @@ export function sessionRoutes({
     async ticket({ request, document, side }) {
       await request.body?.cancel().catch(() => {});
       await limits.take('ticket', document.code);
-      const ticket = newToken();
-      const value: TicketDocument = { side: side as Side, expiresAt: Math.floor(now()) + ticketMs };
-      if (
-        (await store.set(document.code, keys.ticket(hashOf(ticket)), JSON.stringify(value), 0)) ===
-        undefined
-      )
-        throw sessionNotFound();
-      return answer(200, { ticket, expiresAt: new Date(value.expiresAt).toISOString() });
+      const { ticket, expiresAt } = await createTicket(settings, document.code, side as Side);
+      return answer(200, { ticket, expiresAt: new Date(expiresAt).toISOString() });
     },
 
     async extend({ request, bounds, document }) {

@@ -13,6 +13,7 @@ export const keys = {
   request: (id: string): string => `request:${id}`,
   call: (id: string): string => `call:${id}`,
   ticket: (hash: string): string => `ticket:${hash}`,
+  tickets: 'tickets',
   mcpSessions: 'mcp',
   mcpSession: (hash: string): string => `mcp:${hash}`,
   /** How far a side has read its log. */

@@ -1,6 +1,8 @@
 /** Which clients have access to a session, and what other clients can learn about it. */
 import { describe, expect, test } from 'vitest';
+import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
 import {
+  hashOf,
   isCode,
   logName,
   newCode,
@@ -258,6 +260,30 @@ describe('a ticket', () => {
     expect((await ask('GET', `/${code}/stream?ticket=${late}`)).status).toBe(404);
     for (const bad of ['', 'x', 'x'.repeat(300), '__proto__'])
       expect((await ask('GET', `/${code}/stream?ticket=${bad}`)).status).toBe(404);
+  });
+
+  test('is removed from the store if it has expired unused and another one is created', async () => {
+    const { ask, create, clock, store } = frontKit();
+    const { code, sessionToken } = await create();
+    const ticketOf = async () =>
+      (await ask('POST', `/${code}/ticket`, { token: sessionToken })).body.ticket as string;
+    const kept = async (tickets: readonly string[]) =>
+      (
+        await store.get(
+          code,
+          tickets.map((one) => keys.ticket(hashOf(one))),
+        )
+      ).filter((stored) => stored !== undefined).length;
+    const unused = await Promise.all(Array.from({ length: 10 }, ticketOf));
+    clock.now += 89_999;
+    unused.push(await ticketOf());
+    expect(await kept(unused)).toBe(11);
+    clock.now += 1;
+    const last = await ticketOf();
+    expect([await kept(unused), await kept([last])]).toEqual([1, 1]);
+    expect((await ask('GET', `/${code}/stream?ticket=${last}`)).status).toBe(200);
+    const [index] = await store.get(code, [keys.tickets]);
+    expect(JSON.parse(index?.value as string)).toHaveLength(2);
   });
 
   test('is ignored if there is a token', async () => {
