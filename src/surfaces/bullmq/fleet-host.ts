@@ -1,4 +1,4 @@
-/** Runs the calls of one fleet executor: offers them to workers, and takes in what these report. */
+/** Runs the calls of one fleet executor: offers them to workers, and processes their reports. */
 import type { JsonObject, ToolContext } from '../../index.ts';
 import { nextTurn } from '../../limits/next-turn.ts';
 import { withDeadline } from '../../limits/with-deadline.ts';

@@ -1,4 +1,4 @@
-/** Calls of agents over REST, and the host's answers to approvals. */
+/** Routes for agents that call tools over REST, and for the host's answers to approvals. */
 import type { ApprovalAnswer, JsonObject, JsonValue } from '../../../index.ts';
 import { isJsonObject } from '../../../json/index.ts';
 import type { RequestStatus } from '../calls/request-status.ts';
@@ -70,7 +70,7 @@ export function agentRoutes({
 }
 
 /**
- * Cancels a call of an agent.
+ * Cancels an agent's call.
  * @throws RelayError 404 `request_not_found`, 429
  */
 export async function cancelCall(

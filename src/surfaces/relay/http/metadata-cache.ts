@@ -42,7 +42,7 @@ export interface MetadataCacheLimits {
   readonly pages?: number;
 }
 
-/** The metadata of a session in one version, and what it was written from. */
+/** The metadata of a session in one version, and the state that it was written from. */
 interface Page {
   readonly epoch: number;
   readonly revision: number;

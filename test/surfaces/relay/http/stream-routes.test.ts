@@ -49,7 +49,7 @@ describe('a poll', () => {
     await other.ended;
   });
 
-  test('ends when the node shuts down, also one that starts later', async () => {
+  test('ends when the node shuts down, even if it starts later', async () => {
     const { poll, begun, draining } = await started();
     const { ended } = poll();
     await expect.poll(() => begun.length).toBe(1);
