@@ -8,7 +8,8 @@ interface Lease {
   readonly holder: string;
   readonly epoch: number;
   /**
-   * Monotonic milliseconds; 0 once the lease was released. The entry stays, because of its epoch.
+   * Monotonic milliseconds; 0 once the lease was released. The entry is kept, so that the next
+   * epoch is higher than this one.
    */
   until: number;
 }
