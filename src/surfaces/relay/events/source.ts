@@ -6,6 +6,7 @@
 import type { Calls } from '../calls/calls.ts';
 import type { Hub } from '../hub.ts';
 import { keys, type SessionDocument } from '../ports/documents.ts';
+import type { RelayStore } from '../ports/store.ts';
 import { sessionNotFound } from '../relay-error.ts';
 import type { RelaySettings } from '../settings.ts';
 import { type ApplicationLease, takeLease } from './application-lease.ts';
@@ -16,7 +17,7 @@ import type { Presence } from './presence.ts';
 /** Why a connection ends. */
 export type EndReason = 'replaced' | 'session_closed' | 'session_expired' | 'shutting_down';
 
-/** What the connections of a node share. */
+/** The parts of a node that its connections share. */
 export interface ConnectionParts {
   readonly settings: RelaySettings;
   readonly hub: Hub;
@@ -80,15 +81,12 @@ export async function openEventSource(
   const [session] = await store.get(code, [keys.session]);
   if (session === undefined) throw sessionNotFound();
   const { toolsRevision } = JSON.parse(session.value) as SessionDocument;
-  let lease: ApplicationLease | undefined;
+  const lease =
+    side === 'application' ? (taken ?? (await leaseOf(store, code, client, leaseMs))) : undefined;
+  if (lease !== undefined) hub.wake(code, 'lease');
   let left = false;
-  if (side === 'application') {
-    lease = taken ?? (await takeLease(store, { code, client }, leaseMs));
-    if (lease === undefined) throw sessionNotFound();
-    hub.wake(code, 'lease');
-  }
 
-  /** Agents hear that no application is connected. */
+  /** Releases the lease. The wake-up tells agents that no application is connected. */
   const letGo = (): void => {
     lease?.release().then(
       (released) => released && hub.wake(code, 'lease'),
@@ -133,4 +131,16 @@ export async function openEventSource(
       letGo();
     },
   };
+}
+
+/** Takes the lease of a new connection. Rejects with 404 when the session is gone. */
+async function leaseOf(
+  store: RelayStore,
+  code: string,
+  client: string | undefined,
+  leaseMs: number,
+): Promise<ApplicationLease> {
+  const lease = await takeLease(store, { code, client }, leaseMs);
+  if (lease === undefined) throw sessionNotFound();
+  return lease;
 }
