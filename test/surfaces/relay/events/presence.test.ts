@@ -1,5 +1,7 @@
 /** What agents hear of whether an application is connected. */
 import { describe, expect, test } from 'vitest';
+import { createPresence } from '../../../../src/surfaces/relay/events/presence.ts';
+import type { Hub } from '../../../../src/surfaces/relay/hub.ts';
 import { keys } from '../../../../src/surfaces/relay/ports/documents.ts';
 import { type Listener, listen } from '../relay-world.ts';
 import { heartbeatMs, leaseMs, nodeOf, pass, streamWorld } from './stream-world.ts';
@@ -107,5 +109,27 @@ describe('agents', () => {
     expect(now.ports.operations.slice(before).filter((each) => each.startsWith('holder'))).toEqual(
       [],
     );
+  });
+
+  test('of one session all get the error of a failed subscription, and the next agent subscribes again', async () => {
+    const session = await now.world.session();
+    const { settings, hub } = nodeOf(now);
+    let fails = true;
+    const watch: Hub['watch'] = async (code, listener) => {
+      if (fails) throw new Error('The bus is away.');
+      return hub.watch(code, listener);
+    };
+    const presence = createPresence(settings, { ...hub, watch });
+    const seen: boolean[] = [];
+    const follow = () => presence.watch(session.code, (connected) => seen.push(connected));
+    const outcomes = await Promise.allSettled([follow(), follow()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    const stop = await follow();
+    await pass(0);
+    expect(seen).toEqual([false]);
+    stop();
+    await pass(0);
+    expect(now.wires.listening).toBe(0);
   });
 });
