@@ -284,8 +284,6 @@ const longReason = /longer than 60 lines[,:] /i;
 const longFunctions: Readonly<Record<string, string>> = {
   'surfaces/bullmq/mailbox': 'its short functions share the connection and the place in the stream',
   'surfaces/relay/create-relay': 'it puts the parts of a relay together, one after another',
-  'surfaces/relay/calls/node-lease': 'its short functions share the lease and its timers',
-  'surfaces/relay/calls/requests': 'its short functions share the requests of a node',
   'surfaces/relay/tools/registration': 'one sequence of checks before one write',
   'surfaces/sandbox/child': 'its short functions share the process and its streams',
   'surfaces/sandbox/thread': 'its short functions share the thread',

@@ -1,13 +1,15 @@
 /** Calls on their way to the application: written down, waited for, given up. */
 import { describe, expect, test, vi } from 'vitest';
 import type { ToolContext } from '../../../../src/index.ts';
+import { memoryStore } from '../../../../src/surfaces/relay/memory/store.ts';
 import {
   type CallDocument,
   keys,
   type SessionDocument,
 } from '../../../../src/surfaces/relay/ports/documents.ts';
+import type { RelayStore } from '../../../../src/surfaces/relay/ports/store.ts';
 import { leaseMs, nodeOf, pass, streamWorld } from '../events/stream-world.ts';
-import { listen, type Node } from '../relay-world.ts';
+import { listen, type Node, relayWorld } from '../relay-world.ts';
 
 const now = streamWorld();
 
@@ -316,4 +318,24 @@ test('a thousand calls that have ended leave no timers of their own and no subsc
   await pass(1_000);
   expect([vi.getTimerCount(), now.wires.listening]).toEqual([timers, 1]);
   expect(all.map(({ settled }) => settled)).toEqual(all.map((_, index) => [`c${index}`]));
+});
+
+test('a call whose document changes before every write is refused as busy, not tried for ever', async () => {
+  const store = memoryStore();
+  let writes = 0;
+  const apply: RelayStore['apply'] = async () => {
+    if (++writes > 1_000) throw new Error('This would never end.');
+    return { refused: 0, gone: false, retryAfterMs: 0 };
+  };
+  const world = relayWorld({ ...store, apply });
+  const { calls } = world.node();
+  const { code } = await world.session();
+  const document = { tool: 't', deadline: 0, idempotent: false, attempt: 0, epoch: 0 };
+  await store.set(code, keys.call('c'), JSON.stringify({ ...document, state: 'open' }));
+  const busy = { status: 503, error: 'busy' };
+  await expect(calls.answer(code, 'c', { result: 1 })).rejects.toMatchObject(busy);
+  await expect(calls.end(code, 'c', 'cancelled')).rejects.toMatchObject(busy);
+  const to = { epoch: 1, client: undefined, isNew: () => true };
+  await expect(calls.deliver(code, 'c', 1, to)).rejects.toMatchObject(busy);
+  expect(writes).toBe(60);
 });

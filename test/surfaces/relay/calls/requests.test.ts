@@ -307,6 +307,17 @@ test('whoever waits on a node that goes is sent to another', async () => {
   });
 });
 
+test('a client that waits at a closed node for a request of another node is sent elsewhere', async () => {
+  // Leases are long, so that the call does not end for want of an application.
+  const [owner, closed] = [world.node({ leaseMs: 60_000 }), world.node({ leaseMs: 60_000 })];
+  const session = await world.session([relayed('act')]);
+  await owner.requests.submit(session, { requestId: 'r', tool: 'act', wait: false });
+  const asked = closed.requests.submit(session, { requestId: 'r', tool: 'act', wait: true });
+  const over = expect(asked).rejects.toMatchObject({ status: 503, error: 'shutting_down' });
+  await closed.requests.close(0);
+  await over;
+});
+
 describe('two nodes', () => {
   test('serve any side of any session', async () => {
     const [one, other] = [world.node(), world.node()];
