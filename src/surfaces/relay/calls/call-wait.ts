@@ -35,11 +35,11 @@ export interface BegunWait {
   readonly answer: Promise<FoundCall>;
   /** Reads the document at once. */
   look(): void;
-  /** Takes the document as it is stored. */
+  /** Uses a document that came with a wake-up, as if it had been read. */
   take(found: FoundCall): void;
 }
 
-/** How often the document is read without a wake-up in each `leaseMs`. */
+/** How many times in each `leaseMs` the document is read without a wake-up. */
 const looksPerLease = 4;
 
 interface Settle {
@@ -61,7 +61,7 @@ interface WaitState {
   readonly onStop: () => void;
 }
 
-/** Starts to wait. */
+/** Starts a wait. */
 export function waitForAnswer(call: CallWait): BegunWait {
   const asked = performance.now();
   const state: WaitState = {

@@ -32,7 +32,8 @@ export interface Calls {
   /**
    * Takes an answer. The first one wins; later ones have no effect. False for a call that the
    * session does not have.
-   * @param use counted first, in the same step; rejects with its refusal
+   * @param use counted first, in the same step. If it is refused, the promise rejects with its
+   * refusal
    */
   answer(code: string, id: string, answer: CallAnswer, use?: Use): Promise<boolean>;
   /**
@@ -57,18 +58,21 @@ export interface Calls {
     to: Omit<Recipient, 'isNew'>,
     after: number,
   ): Promise<Taken | undefined>;
-  /** How often each tool of the application has been called; a few seconds may be missing. */
+  /**
+   * How many times each tool of the application was called. Calls of the last few seconds may be
+   * missing.
+   */
   usage(code: string): Promise<ReadonlyMap<string, number>>;
-  /** Stores what was counted of {@link usage}. Never rejects. */
+  /** Stores the counts of {@link usage} that this node has not stored yet. Never rejects. */
   storeUsage(): Promise<void>;
   /**
-   * Keeps a call open until {@link end}, because its result is not stored yet and another node may
-   * have to do that.
+   * Keeps a call open after its answer, until {@link end}. Its result is not stored yet, and
+   * another node may have to do that.
    */
   keep(code: string, id: string): void;
   /**
-   * The operation that ends a kept call that was answered, for the step that stores its result;
-   * undefined if {@link end} has to do it.
+   * Makes the operation that ends a kept call that was answered. The step that stores the result
+   * carries it out. Undefined if {@link end} must end the call.
    */
   ending(code: string, id: string): StoreOp | undefined;
   /** Undoes {@link keep}. */

@@ -23,7 +23,7 @@ export interface LiveSession {
 export interface LiveEntry extends LiveSession {
   readonly tools: RelayedTools;
   readonly closers: (() => void | Promise<void>)[];
-  /** As far as is known here: the host may have extended the session. */
+  /** The end of the session, as far as this node knows. The host may have extended it. */
   expiresAt: number;
   /** Stops listening for wake-ups. */
   stop: () => void;

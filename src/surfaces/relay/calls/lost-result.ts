@@ -43,7 +43,7 @@ function executorLost(
   };
 }
 
-/** What is known of a cancelled call. */
+/** Whether a cancelled call has run, as far as that is known. */
 export type HasRun = 'no' | 'perhaps';
 
 /** The result of a request that its agent has cancelled. */

@@ -79,7 +79,7 @@ export async function endOfSession(
   return stored === undefined ? undefined : (JSON.parse(stored.value) as SessionDocument).expiresAt;
 }
 
-/** The relay error 503 for when other writers were faster each time. */
+/** Makes the relay error 503 for when other writers were faster each time. */
 export function busy(): Error {
   return relayError(503, 'busy', 'Other requests keep changing this session. Try again.', {
     headers: { 'Retry-After': '1' },
