@@ -1,6 +1,6 @@
 /**
- * Wake-ups of sessions on this node. The bus has one subscription for each session that this node
- * watches.
+ * Wakes the listeners of sessions on this node. The bus has one subscription for each session that
+ * this node watches.
  */
 import type { RelayBus } from './ports/bus.ts';
 import type { Wake } from './ports/documents.ts';

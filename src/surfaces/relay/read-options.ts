@@ -1,4 +1,7 @@
-/** Reads a relay's options: checked, with defaults, and copied where the host could change them. */
+/**
+ * Reads a relay's options. They are checked, get their defaults, and are copied where the host
+ * could change them.
+ */
 import { randomBytes } from 'node:crypto';
 import { type HostToolRegistry, MisuseError } from '../../index.ts';
 import {
@@ -31,7 +34,7 @@ import { createReport, type Report, safeLogger } from './report.ts';
 import { hashOf } from './secrets.ts';
 import type { RelayLimits, RelayLogger, RelaySettings } from './settings.ts';
 
-/** Who may reach the relay. */
+/** Settings that say who may reach the relay. */
 export interface OriginSettings {
   readonly hostKeyHash: string | undefined;
   /** Whether `/metrics` is answered. If so, there is a host key. */

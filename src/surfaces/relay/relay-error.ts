@@ -4,7 +4,7 @@ import type { JsonObject } from '../../index.ts';
 
 const brand = Symbol('relay error');
 
-/** Thrown by route handlers, and answered as `{ error, message, code, ...details }`. */
+/** An error that route handlers throw. The answer is `{ error, message, code, ...details }`. */
 export interface RelayError extends Error {
   readonly status: number;
   /** A stable name in snake_case. */
@@ -26,8 +26,8 @@ export interface RelayErrorMore {
 
 /**
  * Makes a relay error.
- * @param message for people: what was expected, what was got, and what to do. Never a secret, and
- * never another session's data
+ * @param message for people: what was expected, what was got, and what to do. It must not have a
+ * secret or data of another session
  */
 export function relayError(
   status: number,

@@ -11,7 +11,7 @@ import { changeCall, type FoundCall, withoutArgs, writeCall } from './call-docum
 import type { CallParts } from './call-parts.ts';
 
 /**
- * Milliseconds in which a call that was read counts as new. A store that takes longer was
+ * A call counts as new for this many milliseconds after it was read. A store that takes longer was
  * unavailable, and the caller may have given up in the meantime.
  */
 export const momentMs = 500;
@@ -72,7 +72,7 @@ export async function deliverCall(
   const given: Delivery = delivery as Delivery;
   if (document === undefined || !('data' in given)) return given;
   remember(parts, code, id, { document, version });
-  // The store may have taken longer to store the claim than the call may take.
+  // The call may have become too late while the store stored the claim.
   return isTooLate(document.deadline, to, now) ? { lost: false } : given;
 }
 
@@ -130,7 +130,7 @@ export async function takeOffered(
   const claimed = new Map<string, JsonObject>();
   for (const [index, { offer, id, found }] of claims.entries()) {
     remember(parts, code, id, { ...found, version: results[index + 2] as number });
-    // The store may have taken longer to store the claim than the call may take.
+    // The call may have become too late while the store stored the claim.
     if (isTimely(offer)) claimed.set(id, dataOf(id, found.document));
   }
   return { page: results[0] as LogPage, claimed };
@@ -164,7 +164,7 @@ function delivered(
   return { ...next, attempt: document.attempt + 1, epoch };
 }
 
-/** The data of the event `tool-request`. */
+/** Makes the data of the event `tool-request`. */
 function dataOf(id: string, { tool, args = {}, deadline, attempt }: CallDocument): JsonObject {
   return { requestId: id, tool, args, deadline, attempt };
 }

@@ -1,4 +1,4 @@
-/** The documents of calls to the application, changed by compare-and-set. */
+/** Reads and changes the documents of calls to the application, by compare-and-set. */
 import { type CallDocument, keys } from '../ports/documents.ts';
 import type { RelayStore } from '../ports/store.ts';
 import type { StoreOp } from '../ports/store-ops.ts';

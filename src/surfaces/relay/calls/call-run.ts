@@ -1,4 +1,4 @@
-/** Runs one call at the application. This is the body of a relayed tool's executor. */
+/** Has the application run one call. This is the body of a relayed tool's executor. */
 import type { JsonObject, ToolContext } from '../../../index.ts';
 import { type Stop, stopOf } from '../../../surface-port.ts';
 import { connectionFault, isFault } from '../../shared/executor-fault.ts';
@@ -97,7 +97,7 @@ async function end(
  * Stores a call and adds it to the application's log, in one step. If the call ends while the store
  * works on that, it is marked as ended at once, whether it is stored or not, so that it is not
  * delivered late. If this node is leaving, another node continues the call.
- * @returns false for a call that is already stored: a node that has died has started it
+ * @returns false for a call that is already stored, because a node that has died has started it
  */
 async function send(
   parts: CallParts,

@@ -14,8 +14,8 @@ export interface CallWait {
   readonly id: string;
   readonly store: RelayStore;
   /**
-   * Milliseconds without an answer after which a call is delivered again, and without a connection
-   * after which it is given up.
+   * A call is delivered again after this many milliseconds without an answer, and given up after as
+   * many without a connected application.
    */
   readonly leaseMs: number;
   /** Whether the call has ended without an answer. */

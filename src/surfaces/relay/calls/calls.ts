@@ -1,6 +1,6 @@
 /**
- * Calls to the application. They are stored, delivered until they are answered, and given up when
- * no application is connected.
+ * Makes calls to the application. A call is stored, delivered until it is answered, and given up
+ * when no application is connected.
  */
 import type { JsonObject, ToolContext } from '../../../index.ts';
 import type { Hub } from '../hub.ts';
@@ -25,7 +25,7 @@ import type { Use } from './use.ts';
 /** The calls of all sessions on this node. */
 export interface Calls {
   /**
-   * Runs one call at the application. This is the body of a relayed tool's executor.
+   * Has the application run one call. This is the body of a relayed tool's executor.
    * @param idempotent whether the application allows the tool to run twice
    */
   run(code: string, input: JsonObject, context: ToolContext, idempotent: boolean): Promise<unknown>;
@@ -79,7 +79,7 @@ export interface Calls {
   letGo(code: string, id: string): void;
   /**
    * Ends a call whose result is kept elsewhere, or not at all.
-   * @param reason what the application gets if it has not answered
+   * @param reason the reason that the application gets if it has not answered
    */
   end(code: string, id: string, reason: string): Promise<void>;
   /** Marks this node as one that disconnects its applications and waits for their answers. */

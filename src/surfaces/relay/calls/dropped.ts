@@ -17,7 +17,7 @@ const mostSessions = 1_000;
 
 /**
  * Gathers the ids of dropped entries of one kind.
- * @param dropped ids by session
+ * @param dropped the ids that were gathered so far, by session
  * @returns the ids of the session once there are enough of them to be removed
  */
 export function gather(

@@ -16,7 +16,8 @@ import { busy } from './session-document.ts';
 const mostTries = 20;
 
 /**
- * Cancels a request. One that is done keeps its result, so cancelling twice is the same as once.
+ * Cancels a request. A request that is done keeps its result, so cancelling it again changes
+ * nothing.
  * @returns its status afterwards; undefined for an unknown request
  * @throws RelayError 503 `busy`
  */

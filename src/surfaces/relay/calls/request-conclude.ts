@@ -99,7 +99,7 @@ export function giveUp(
   return conclude(parts, code, id, found, unansweredResult(id, found.document));
 }
 
-/** The reason that the application gets for an unanswered call. */
+/** Chooses the reason that the application gets for an unanswered call. */
 function endingOf(result: ToolResult): string {
   const code = result.success ? undefined : result.error.code;
   return code === 'timeout' || code === 'cancelled' ? code : 'executor_lost';

@@ -45,7 +45,10 @@ export interface RequestDocuments {
     use: Use | undefined,
   ): Promise<StoredRequest | undefined>;
   find(code: string, id: string): Promise<FoundRequest | undefined>;
-  /** @returns the new version; undefined if another node has taken over the request */
+  /**
+   * Writes a document.
+   * @returns the new version; undefined if another node has taken over the request
+   */
   write(
     code: string,
     id: string,

@@ -99,7 +99,10 @@ export async function joinRequest(
   }
 }
 
-/** @throws RelayError 404 for a request that has no result any more */
+/**
+ * Gets the result if it is stored.
+ * @throws RelayError 404 for a request that has no result any more
+ */
 function resultIn({ found }: FoundPair): ToolResult | undefined {
   if (found === undefined) throw sessionNotFound();
   const { result, status } = found.document;

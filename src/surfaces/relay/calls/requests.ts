@@ -26,15 +26,15 @@ export interface Requests {
   submit(document: SessionDocument, call: AgentCall): Promise<Submitted>;
   status(code: string, requestId: string): Promise<RequestStatus | undefined>;
   /**
-   * Cancels a request; one that is done keeps its result.
+   * Cancels a request. A request that is done keeps its result.
    * @returns its status afterwards; undefined for an unknown request
    */
   cancel(document: SessionDocument, requestId: string): Promise<RequestStatus | undefined>;
   /** Answers a call that waits for approval; undefined if no such call is waiting. */
   readonly decide: Decide;
   /**
-   * Takes over requests that dead nodes have left. This also happens by itself, three times in each
-   * lease of a node.
+   * Takes over requests that dead nodes have left. The node also does this by itself, three times
+   * in each of its leases.
    */
   takeOver(): Promise<void>;
   /** Stops taking over requests, and waits up to `waitMs` milliseconds for those that run here. */
@@ -45,7 +45,7 @@ export interface Requests {
  * Milliseconds that closing waits until the counts of calls are stored and the lease is given up.
  */
 const storingMs = 1_000;
-/** How often in its lease a node renews it and looks for requests that are due. */
+/** How many times in each lease a node renews it and looks for requests that are due. */
 const looksPerLease = 3;
 
 /** Makes the requests of a node. */

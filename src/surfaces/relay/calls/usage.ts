@@ -10,7 +10,7 @@ import type { RelayStore } from '../ports/store.ts';
 export interface Usage {
   /** Counts one call. */
   count(code: string, tool: string): void;
-  /** The calls of each tool so far, including those that this node has not stored yet. */
+  /** Reads the calls of each tool so far, including those that this node has not stored yet. */
   read(code: string): Promise<ReadonlyMap<string, number>>;
   /** Stores the counts, unless the store cannot be reached. Never rejects. */
   flush(): Promise<void>;

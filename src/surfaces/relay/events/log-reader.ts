@@ -24,9 +24,7 @@ export interface LogReader {
   next(): AsyncGenerator<StreamEvent, void>;
   /** Notes a new call that a message has offered, so that the next read takes it in one step. */
   offer(offer: Offer): void;
-  /**
-   * Notes that wake-ups may have been lost, so that the next entries may be older than they seem.
-   */
+  /** Notes that wake-ups may have been lost. The next entries may then be older than they seem. */
   markStale(): void;
   /**
    * Stores how far the side has read, for a later client without a place of its own. The stored

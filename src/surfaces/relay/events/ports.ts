@@ -5,8 +5,8 @@ import type { Side } from '../ports/documents.ts';
 /** An event in the form that every transport carries. */
 export interface StreamEvent {
   /**
-   * Its place in the side's log; absent for events that are not replayed (`connected`, `heartbeat`,
-   * `goodbye`).
+   * Its place in the side's log. Absent for events that are not replayed, such as `connected`,
+   * `heartbeat` and `goodbye`.
    */
   readonly id?: number;
   readonly event: string;

@@ -1,6 +1,6 @@
 /**
- * A stream of events. It reads its source whenever the bus wakes it and at every heartbeat, until
- * the client, the session or the node is gone.
+ * Sends a stream of events. The stream reads its source whenever the bus wakes it and at every
+ * heartbeat, until the client, the session or the node is gone.
  */
 
 import { offerIn } from '../calls/call-delivery.ts';

@@ -51,7 +51,7 @@ export interface EventSource {
   leave(): void;
 }
 
-/** Tells an agent whether an application is connected. */
+/** Makes the event that tells an agent whether an application is connected. */
 export function statusEvent(connected: boolean, at: number): StreamEvent {
   const timestamp = new Date(at).toISOString();
   return { event: 'application-status', data: { connected, timestamp } };
@@ -60,7 +60,7 @@ export function statusEvent(connected: boolean, at: number): StreamEvent {
 /** Milliseconds after which a client should reconnect when a node ends. */
 const retryMs = 500;
 
-/** The last event of a connection. A client should reconnect only if the node ends. */
+/** Makes the last event of a connection. A client should reconnect only if the node ends. */
 export function goodbye(reason: EndReason): StreamEvent {
   const reconnect = reason === 'shutting_down';
   return { event: 'goodbye', data: { reason, reconnect, ...(reconnect ? { retryMs } : {}) } };

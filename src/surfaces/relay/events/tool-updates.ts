@@ -1,6 +1,6 @@
 /**
- * Changes of tools. The logs keep only names, and the events carry the current definitions. Many
- * waiting changes are folded into one.
+ * Makes and folds changes of tools. The logs keep only names, and the events carry the current
+ * definitions. Many waiting changes are folded into one.
  */
 import type { HostTool, JsonObject } from '../../../index.ts';
 import type { RelayedDefinition, ToolsDocument, ToolsRecord } from '../ports/documents.ts';
@@ -100,8 +100,8 @@ export function describeUpdate(
 }
 
 /**
- * A definition in the form that both sides get: with the annotations that the checks use, and
- * without members that only the relay needs.
+ * Makes the form of a definition that both sides get. It has the annotations that the checks use,
+ * and no members that only the relay needs.
  */
 export function shownDefinition(definition: RelayedDefinition): JsonObject {
   const { annotations, constraints } = definition;

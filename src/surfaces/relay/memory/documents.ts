@@ -8,7 +8,7 @@ interface Kept extends StoredValue {
   readonly shared: SharedString | undefined;
 }
 
-/** A session's documents. Plain data, because there are many sessions. */
+/** A session's documents. They are plain data, because there are many sessions. */
 export interface Documents {
   readonly kept: Map<string, Kept>;
   /**
@@ -27,7 +27,7 @@ export function getDocument({ kept }: Documents, key: string): StoredValue | und
   return found && { value: found.value, version: found.version };
 }
 
-/** What the documents of all sessions share: equal strings, and the size budget. */
+/** The equal strings and the size budget that the documents of all sessions share. */
 export interface Place {
   readonly strings: SharedStrings;
   readonly budget: SizeBudget;

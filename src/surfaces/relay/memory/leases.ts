@@ -14,7 +14,7 @@ interface Lease {
   until: number;
 }
 
-/** Leases by name. Plain data, because there are many sessions. */
+/** Leases by name. The map is plain data, because there are many sessions. */
 export type Leases = Map<string, Lease>;
 
 function held(leases: Leases, name: string, epoch?: number): Lease | undefined {

@@ -3,7 +3,7 @@
 import type { Appended, LogPage } from '../ports/stored.ts';
 import type { SizeBudget } from './size-budget.ts';
 
-/** The entries of a log. Plain data, because there are many logs. */
+/** The entries of a log. They are plain data, because there are many logs. */
 export interface Log {
   /** The id of the newest entry. */
   last: number;

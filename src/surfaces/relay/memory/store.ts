@@ -30,7 +30,7 @@ export interface MemoryStoreOptions {
   readonly maxChars?: number | undefined;
 }
 
-/** Plain data, because there are many sessions. */
+/** A session. It is plain data, because there are many sessions. */
 interface Session extends SessionData {
   readonly name: string;
   /** Its `at` is in epoch milliseconds. */

@@ -9,7 +9,7 @@ import type { SizeBudget } from './size-budget.ts';
 export interface SharedString {
   readonly value: string;
   readonly key: string;
-  /** How many documents use it. */
+  /** How many documents use the string. */
   count: number;
 }
 

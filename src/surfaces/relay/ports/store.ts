@@ -21,11 +21,11 @@ export interface LeaseHolder {
 
 /** The outcome if one operation did not fit. None of them has taken place. */
 export interface Refused {
-  /** Absent. */
+  /** Always absent. */
   readonly results?: undefined;
   /** The index of the first operation that did not fit. */
   readonly refused: number;
-  /** Whether the operation was refused because there is no such session. */
+  /** Whether the operation was refused because the session does not exist. */
   readonly gone: boolean;
   /** For a refused `count`: the milliseconds until its window ends. Otherwise 0. */
   readonly retryAfterMs: number;
@@ -35,7 +35,7 @@ export interface Refused {
 export interface AppliedAll<T extends readonly StoreOp[] = readonly StoreOp[]> {
   /** The result of each operation, in their order. */
   readonly results: { readonly [I in keyof T]: OpResult<T[I]> };
-  /** Absent. */
+  /** Always absent. */
   readonly refused?: undefined;
 }
 

@@ -16,7 +16,7 @@ export interface LogEntry {
   readonly value: string;
 }
 
-/** What `RelayStore.read` finds. */
+/** The result of `RelayStore.read`. */
 export interface LogPage {
   /** The entries in order, at most as many as requested. */
   readonly entries: readonly LogEntry[];
