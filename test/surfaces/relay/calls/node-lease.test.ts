@@ -69,7 +69,7 @@ test('a lease that is being taken when the node ends is given up again', async (
   expect([await isHeld(), listening]).toEqual([false, 0]);
 });
 
-test('a node is steady while it has renewed within a lease, and again a lease after it could', async () => {
+test('a node is steady while it renews within a lease, and is so again one lease after an outage', async () => {
   expect(lease.isSteady()).toBe(false);
   await lease.renew();
   expect(lease.isSteady()).toBe(false);
