@@ -271,12 +271,6 @@ const maxColumns = 100;
 const wideFiles: Readonly<Record<string, string>> = {
   'surfaces/agents/shell/programs': 'a regular expression',
   'surfaces/pages/browser/parts/visible': 'a regular expression',
-  'surfaces/relay/hub': 'not wrapped yet',
-  'surfaces/relay/read-options': 'not wrapped yet',
-  'surfaces/relay/calls': 'not wrapped yet',
-  'surfaces/relay/events': 'not wrapped yet',
-  'surfaces/relay/memory': 'not wrapped yet',
-  'surfaces/relay/ports': 'not wrapped yet',
   'surfaces/sandbox': 'not wrapped yet',
 };
 
@@ -286,10 +280,6 @@ const longReason = /longer than 60 lines[,:] /i;
 
 /** Files whose long functions have no such comment, with the reason. */
 const longFunctions: Readonly<Record<string, string>> = {
-  'surfaces/relay/create-relay': 'it puts the parts of a relay together, one after another',
-  'surfaces/relay/calls/node-lease': 'its short functions share the lease and its timers',
-  'surfaces/relay/calls/requests': 'its short functions share the requests of a node',
-  'surfaces/relay/events/source': 'its short functions share the state of one source',
   'surfaces/sandbox/child': 'its short functions share the process and its streams',
   'surfaces/sandbox/thread': 'its short functions share the thread',
 };
