@@ -280,7 +280,6 @@ const longReason = /longer than 60 lines[,:] /i;
 
 /** Files whose long functions have no such comment, with the reason. */
 const longFunctions: Readonly<Record<string, string>> = {
-  'surfaces/sandbox/child': 'its short functions share the process and its streams',
   'surfaces/sandbox/thread': 'its short functions share the thread',
 };
 
