@@ -1,6 +1,6 @@
 /** The options of a session. */
 import type { Approver } from '../context.ts';
-import { describe, MisuseError } from '../errors/index.ts';
+import { MisuseError } from '../errors/index.ts';
 import type { Hook } from '../hooks.ts';
 import { copyJson, deepFreeze, isJsonObject, type JsonObject } from '../json/index.ts';
 import {
@@ -35,6 +35,7 @@ import type { SessionSetup } from '../state/session-setup.ts';
 import type { Overrides } from '../toolset/effective.ts';
 import { mergeFacts } from '../toolset/facts.ts';
 import { readHook } from './read-hook.ts';
+import { unknownProfile } from './unknown-profile.ts';
 
 type ServicesPart<S> = unknown extends S ? { readonly services?: S } : { readonly services: S };
 
@@ -176,7 +177,8 @@ export function readSessionOptions(
     limits,
   } = given;
   checkSuspension(given, registry);
-  if (profile !== undefined && !registry.profiles.has(profile)) throw unknown(profile, registry);
+  if (profile !== undefined && !registry.profiles.has(profile))
+    throw unknownProfile('createSession: expected `profile`', profile, registry);
   // Copied member by member, because rest and spread make creating a session many times slower.
   return {
     sessionId: given.sessionId,
@@ -211,15 +213,6 @@ export function readSessionOptions(
     idleTimeoutMs: given.idleTimeoutMs,
     signal: given.signal,
   };
-}
-
-function unknown(profile: string, { profiles }: RegistryState): MisuseError {
-  const known = [...profiles.keys()].map((id) => `\`${id}\``).join(', ');
-  return new MisuseError(
-    'unknown_profile',
-    `createSession: expected \`profile\` to be one of ${known || '(none is defined)'}, ` +
-      `got ${describe(profile)}.`,
-  );
 }
 
 /** A suspended call is resumed by a signed token that is bound to a principal. */
